@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from glasshead.audits import audit, compare, heads, rank
     from glasshead.errors import InputError
     from glasshead.explainers import explain
+    from glasshead.generation import generate
     from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.trace import intervene, record
     from glasshead.training import open
@@ -26,6 +27,7 @@ PUBLIC = {
     "compare": "glasshead.audits",
     "doctor": "glasshead.huggingface",
     "explain": "glasshead.explainers",
+    "generate": "glasshead.generation",
     "heads": "glasshead.audits",
     "intervene": "glasshead.trace",
     "load": "glasshead.huggingface",
@@ -38,7 +40,7 @@ PUBLIC = {
 }
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "compare", "explain", "heads", "rank", "record"}
+RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "rank", "record"}
 
 __all__ = [
     "InputError",
@@ -49,6 +51,7 @@ __all__ = [
     "compare",
     "doctor",
     "explain",
+    "generate",
     "heads",
     "intervene",
     "load",

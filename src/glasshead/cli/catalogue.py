@@ -8,6 +8,7 @@ from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIO
 from glasshead.audits import AUDITS
 from glasshead.data import DATASETS
 from glasshead.explainers import EXPLAINERS, REMOVALS
+from glasshead.generation import STRATEGIES
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, TRAINING_PRESETS
 
@@ -125,6 +126,15 @@ def penalties() -> Table:
     return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
 
 
+def strategies() -> Table:
+    """How each chooses the next token, from the model's probabilities p."""
+    rows = [
+        [name if entry.usual is None else f"{name}={entry.usual:g}", entry.description, entry.citation]
+        for name, entry in STRATEGIES.items()
+    ]
+    return ["name", "what", "source"], rows
+
+
 def plots() -> Table:
     """What each shows, and what draws it; those of one command or page stand together, in their order."""
     from glasshead.report import PLOTS
@@ -168,6 +178,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "positions": positions,
     "presets": presets,
     "removals": removals,
+    "strategies": strategies,
 }
 
 

@@ -16,7 +16,7 @@ def list_entries(
         typer.Argument(
             metavar="[WHAT]",
             help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, "
-            "presets, penalties, plots, removals; nothing: how many there are of each.",
+            "presets, penalties, plots, removals, strategies; nothing: how many there are of each.",
         ),
     ] = None,
     format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,

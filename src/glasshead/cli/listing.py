@@ -43,6 +43,7 @@ KINDS = (
     "positions",
     "presets",
     "removals",
+    "strategies",
 )
 
 

@@ -34,11 +34,13 @@ from glasshead.explainers.forward_observation import (
     edit_read_heads,
     head_signs,
 )
+from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
 from glasshead.explainers.in_parts import InParts, PartFunction, in_one_part
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
-from glasshead.explainers.removals import REMOVALS, Removal, words_of
+from glasshead.explainers.removals import REMOVALS, Removal, average_embeddings, words_of
+from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
 from glasshead.registry import import_siblings
@@ -47,6 +49,7 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "EXPLAINERS",
+    "REDUCTIONS",
     "REMOVALS",
     "TARGETS",
     "AttentionObservation",
@@ -63,14 +66,17 @@ __all__ = [
     "OnTexts",
     "PartFunction",
     "Removal",
+    "Rollout",
     "SentenceReadout",
     "StackExplainer",
+    "average_embeddings",
     "by_sentence",
     "by_word",
     "check_heads",
     "check_texts",
     "check_tolerance",
     "edit_read_heads",
+    "embedding_leaves",
     "explain",
     "explain_texts",
     "find_explainer",

@@ -95,12 +95,20 @@ class Rollout(StackExplainer):
         return result
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
+        return stack.read(self.all_rows(stack))
+
+    def all_rows(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+        """R of the layer that is read: what every one of its rows has of every key."""
         if not self.absolute:
             stack.check_rows(self.name, "rollout-absolute")
-        return self.roll(stack, lambda layer: layer_shares(stack, layer, self.discard))
+        return self.follow(stack, lambda layer: layer_shares(stack, layer, self.discard))
 
     def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
         """What is read of the product of the maps that ``shares`` gives."""
+        return stack.read(self.follow(stack, shares))
+
+    def follow(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r q k"]:
+        """The product of the maps that ``shares`` gives."""
 
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
             attended = shares(layer) @ states[layer.source].to(stack.logits)
@@ -108,7 +116,7 @@ class Rollout(StackExplainer):
                 return attended
             return (1 - self.residual) * attended + self.residual * states[layer.target].to(attended)
 
-        return stack.read(stack.follow(step))
+        return stack.follow(step)
 
 
 def layer_shares(

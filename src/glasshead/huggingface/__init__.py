@@ -22,7 +22,7 @@ from glasshead.huggingface.loading import (
     refuse_own_code,
     silence_transformers,
 )
-from glasshead.huggingface.next_token import NextTokenClassifier, is_writer, token_id, token_names
+from glasshead.huggingface.next_token import NextTokenClassifier, is_writer, quoted, token_id, token_names
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
@@ -51,6 +51,7 @@ __all__ = [
     "model_class",
     "plug",
     "positions_of",
+    "quoted",
     "random_twin",
     "read_config",
     "readable_copy",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
+    from glasshead.report.terminal.written_table import written_table
     from glasshead.report.text_spans import computation, prediction, shared_scale
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
@@ -57,6 +58,7 @@ MODULES = {
     "Panel": "glasshead.report.figure",
     "Plot": "glasshead.report.plot_registry",
     "PlotOptions": "glasshead.report.plot_registry",
+    "written_table": "glasshead.report.terminal.written_table",
     "WrappingTable": "glasshead.report.terminal.wrapping_table",
     "attribution_page": "glasshead.report.html.attribution_page",
     "attribution_table": "glasshead.report.terminal.attribution_table",
@@ -126,6 +128,7 @@ __all__ = [
     "shared_scale",
     "text_heatmap",
     "unique_tokens",
+    "written_table",
 ]
 
 __getattr__, __dir__, _ = lazy_exports(globals(), MODULES)

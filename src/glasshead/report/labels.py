@@ -98,7 +98,6 @@ AUDITS = {
 CANONICAL = ", canonical gauge"
 STATISTICS = {
     "accuracy": "accuracy",
-    "cross-entropy": "cross-entropy in nats",
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
     "attention": f"attention{CANONICAL}",

@@ -39,7 +39,6 @@ from glasshead.results.comparison import (
 )
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.results.guess import NEXT_TOKEN, REGRESSION, guess_in_words
 from glasshead.results.head_report import (
     HEAD_STATISTICS,
     HEADS,
@@ -83,6 +82,7 @@ from glasshead.results.history import (
     versus,
     write_history,
 )
+from glasshead.results.json_text import json_text
 from glasshead.results.ledger import (
     DominantTerm,
     Ledger,
@@ -148,6 +148,14 @@ from glasshead.results.verdict import (
     by_construction,
     too_few,
 )
+from glasshead.results.written import (
+    Alternative,
+    OtherAnswer,
+    Written,
+    WrittenAttribution,
+    WrittenMap,
+    WrittenToken,
+)
 
 __all__ = [
     "ABSOLUTE",
@@ -179,7 +187,6 @@ __all__ = [
     "MUCH_UNEXPLAINED_BEFORE",
     "NEGLIGIBLE",
     "NEUTRAL_GAMMA",
-    "NEXT_TOKEN",
     "NONE_LEADS",
     "NOT_EXPLAINED",
     "NOT_USED",
@@ -196,7 +203,6 @@ __all__ = [
     "RANK",
     "RATE",
     "RAW_SIGN",
-    "REGRESSION",
     "SIGN_IN_WEIGHTS",
     "SMALL_CHANGE",
     "TABLES",
@@ -210,6 +216,7 @@ __all__ = [
     "USE_QUANTITIES",
     "WEAK_GAUGE",
     "AdversaryCurve",
+    "Alternative",
     "AttentionUse",
     "Attribution",
     "Attributions",
@@ -246,6 +253,7 @@ __all__ = [
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",
+    "OtherAnswer",
     "PairedDifference",
     "RankCollapse",
     "RankTable",
@@ -264,6 +272,10 @@ __all__ = [
     "Standing",
     "Status",
     "Verdict",
+    "Written",
+    "WrittenAttribution",
+    "WrittenMap",
+    "WrittenToken",
     "added_column",
     "by_construction",
     "canonical_history",
@@ -272,9 +284,9 @@ __all__ = [
     "distinct_names",
     "dominant_term",
     "entropy_range",
-    "guess_in_words",
     "integration_error",
     "is_unused",
+    "json_text",
     "ledger_terms",
     "mean_ledger",
     "rate_column",

@@ -14,7 +14,6 @@ NAMES = {
     "next": "next token",
     "itself": "itself",
     "same-token": "same token elsewhere",
-    "induction": "token after an earlier copy (induction)",
 }
 
 

@@ -1,0 +1,106 @@
+"""glasshead generate: let a language model write, and read what it was written from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import console, print_line, print_output
+from glasshead.cli.explain import read_texts
+from glasshead.cli.options import SEEDS, Device, Overwrite, Printed, TrustRemoteCode
+
+if TYPE_CHECKING:
+    from glasshead.generation import WrittenWithModel
+
+PAGE_METHODS = ("attention", "erasure")
+
+
+@app.command()
+def generate(
+    context: typer.Context,
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A folder with a saved language model, or a Hub id."),
+    ],
+    prompts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PROMPT…", help="One or more prompts, quoted; - reads lines."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Prompts from a file, one to a line.")
+    ] = None,
+    tokens: Annotated[int, typer.Option(help="How many tokens are written at most.")] = 20,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 "
+            "(glasshead list strategies); joined by +, as in temperature=0.7+top-k=40."
+        ),
+    ] = "greedy",
+    seed: Annotated[
+        int | None, typer.Option(**SEEDS, help="Of what is drawn; else one is drawn, and said.")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the answer was written from, by this method (several times for several); of a page: "
+            "attention and erasure.",
+        ),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            help="What erasure and gradients explain of each token: log-probability, probability, logit, "
+            "log-odds or entropy."
+        ),
+    ] = "log-probability",
+    alternatives: Annotated[int, typer.Option(help="How many tokens are named at each place.")] = 5,
+    trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
+    ] = None,
+    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write: json.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Let a language model write, then see what it chose from and what every token was written from.
+
+    Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.json[/]
+    """
+    from glasshead.files import check_writable, format_from_suffix, write_text
+    from glasshead.generation import GenerateRequest, check_methods, generate_texts
+    from glasshead.report import written_table
+    from glasshead.training import OpenOptions, open_subject
+
+    request = GenerateRequest(strategy, tokens, seed, alternatives)
+    check_methods(method or (), target)
+    kind = format.value
+    if out is not None:
+        check_writable(out, overwrite=overwrite, reads=[Path(model)])
+        kind = format_from_suffix(out, "json")
+    # A prompt may be empty: the model begins with its own first token then.
+    lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
+    opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
+    written = generate_texts(open_subject(model, options=opening), lines, request)
+    if kind == "text":
+        for one in written:
+            console.print(written_table(one.with_maps(method or (), target=target)))
+        return
+    document = as_document(written, method or PAGE_METHODS, target)
+    if out is None:
+        print_output(document, kind)
+        return
+    write_text(out, document, overwrite=overwrite)
+    print_line(f"Written to {out}")
+
+
+def as_document(
+    written: "list[WrittenWithModel]", methods: "list[str] | tuple[str, ...]", target: str
+) -> str:
+    """All texts with what they were written from, as JSON."""
+    from glasshead.results import json_text
+
+    return json_text([one.with_maps(methods, target=target).to_dict() for one in written])

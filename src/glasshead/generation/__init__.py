@@ -1,0 +1,26 @@
+"""Let language models write, and read afterwards what each token was written from.
+
+A model writes first, by any strategy, and nothing is watched meanwhile. One pass over prompt and answer then
+gives every row of attention and every target.
+"""
+
+from glasshead.generation.explain import MapRequest, WrittenWithModel, check_methods
+from glasshead.generation.generate import GenerateOptions, GenerateRequest, generate, generate_texts
+from glasshead.generation.method import RowMethod
+from glasshead.generation.methods import METHODS
+from glasshead.generation.strategies import STRATEGIES, Strategy, parse_strategy
+
+__all__ = [
+    "METHODS",
+    "STRATEGIES",
+    "GenerateOptions",
+    "GenerateRequest",
+    "MapRequest",
+    "RowMethod",
+    "Strategy",
+    "WrittenWithModel",
+    "check_methods",
+    "generate",
+    "generate_texts",
+    "parse_strategy",
+]

@@ -1,0 +1,106 @@
+"""Erasure for all tokens of an answer at once: one pass over the whole text for every erased token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glasshead.attention import AttentionInputs
+from glasshead.errors import InputError
+from glasshead.explainers import REMOVALS, average_embeddings
+from glasshead.generation.method import RowMethod, target_map
+from glasshead.generation.target import AnswerTarget
+from glasshead.generation.text import ReadText
+from glasshead.results import WrittenMap
+from glasshead.trace import AttentionSelector, intervene
+
+PLACES = 8192
+"""Tokens of variants in one pass."""
+NUMBERS = 2**24
+"""Numbers in the logits, or the attention weights of a layer, of one pass."""
+
+
+class ErasureRows(RowMethod):
+    """y_t(x) − y_t(x without token j) for every token t of the answer and every j < t.
+
+    A text keeps its length and its places, so a pass without token j has the answer's whole row of targets:
+    n tokens cost n passes, not one for each pair. Without a token means ``removal``: its embedding becomes
+    the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no later token
+    attends to it (``zero-weight``), which says nothing of the last token before t, whose own row is read.
+    """
+
+    def __init__(self, removal: str) -> None:
+        self.removal = removal
+        self.description = f"change of the target without the token: {REMOVALS[removal].description}"
+        self.citation = REMOVALS[removal].citation
+
+    def explain(
+        self, text: ReadText, target: AnswerTarget, selector: AttentionSelector, *, name: str
+    ) -> WrittenMap:
+        scores, values = self.changes(text, target)
+        settings = f"without a token: {REMOVALS[self.removal].description}"
+        return target_map(text, target, scores, values, name=name, signed=True, settings=settings)
+
+    @torch.no_grad()
+    def changes(
+        self, text: ReadText, target: AnswerTarget
+    ) -> tuple[Float[Tensor, "values read"], Float[Tensor, " values"]]:
+        """Target minus target without each token, and the target."""
+        own = target(text.logits())[0]
+        length = text.before.shape[1]
+        scores = own.new_zeros(len(own), length)
+        for places in torch.arange(length).split(self.step(text)):
+            ids = text.ids.expand(len(places), -1)
+            with self.without(text, ids, places):
+                scores[:, places] = (own - target(text.logits(self.replaced(text, ids, places)))).T
+        return scores.cpu(), own.cpu()
+
+    def step(self, text: ReadText) -> int:
+        """How many tokens are erased in one pass, each from a text of its own."""
+        length, vocabulary = text.before.shape[1], len(text.classifier.vocabulary)
+        numbers = len(text.answer) * vocabulary
+        if self.removal == "zero-weight":
+            numbers = max(numbers, length**2 * text.model.config.get_text_config().num_attention_heads)
+        return max(min(PLACES // length, NUMBERS // numbers), 1)
+
+    def replaced(self, text: ReadText, ids: Int[Tensor, "b n"], places: Int[Tensor, " b"]) -> Tensor:
+        """The texts, where another token stands in them.
+
+        Raises:
+            InputError: if the tokenizer has no unknown token.
+        """
+        if self.removal != "unknown-token":
+            return ids
+        unknown = text.tokenizer.unk_token_id
+        if unknown is None:
+            raise InputError("this tokenizer has no unknown token: choose the method 'erasure'")
+        return ids.scatter(1, places[:, None].to(ids.device), int(unknown))
+
+    @contextmanager
+    def without(self, text: ReadText, ids: Int[Tensor, "b n"], places: Int[Tensor, " b"]) -> Iterator[None]:
+        """A block in which the model reads every text without one of its tokens."""
+        with ExitStack() as stack:
+            if self.removal == "mean-embedding":
+                removed = places[:, None] == torch.arange(ids.shape[1] - 1)
+                stack.enter_context(
+                    average_embeddings(text.model, {"input_ids": ids[:, :-1]}, removed.to(ids.device))
+                )
+            elif self.removal == "zero-weight":
+                stack.enter_context(intervene(text.model, unseen(places)))
+            yield
+
+
+def unseen(places: Int[Tensor, " b"]):  # type: ignore[no-untyped-def]
+    """No later token attends to one token of each text; its own row stays."""
+
+    def edit(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Tensor:
+        q, k = (torch.arange(size, device=weights.device) for size in weights.shape[-2:])
+        place = places.to(weights.device)[:, None, None]
+        gone = (k == place) & (q[:, None] > place)
+        return weights.masked_fill(gone[:, None], 0.0)
+
+    return edit

@@ -1,0 +1,138 @@
+"""What the tokens of an answer were written from, by every method that has something to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import torch
+
+from glasshead.errors import InputError
+from glasshead.explainers import TARGETS
+from glasshead.generation.methods import METHODS
+from glasshead.generation.target import AnswerTarget
+from glasshead.generation.text import ReadText
+from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
+from glasshead.results import Written, WrittenAttribution, WrittenMap
+from glasshead.trace import AttentionSelector, Subject
+
+USUAL_TARGET = "log-probability"
+ALL_HEADS = AttentionSelector()
+STORED_NUMBERS = 1_000_000
+"""Weights of all heads that go with a text."""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class WrittenWithModel(Written):
+    """A `Written` together with the model that wrote it, so that it can be explained."""
+
+    subject: Subject = field(compare=False)
+
+    def plain_value(self) -> Written:
+        """What is drawn and saved."""
+        return Written(**{own.name: getattr(self, own.name) for own in fields(Written)})
+
+    def explain(
+        self,
+        method: str = "attention",
+        *,
+        layer: int | str | None = None,
+        head: int | str | None = None,
+        target: str = USUAL_TARGET,
+        against: str | None = None,
+        whole: bool = False,
+    ) -> WrittenAttribution:
+        """What every token of the answer was written from: a matrix with a row for each of them and a number
+        for everything before it.
+
+        ``method`` is one of `METHODS`; ``layer`` and ``head`` choose the attention that is read (else the
+        mean of the last layer's heads). ``target`` is what erasure and gradients explain of each token:
+        log-probability, probability, logit, log-odds, or entropy; with ``against`` it is the contrast
+        log p(x_t | x_<t) − log p(other | x_<t). Of the ``whole`` answer it is their sum over its tokens, and
+        there is one row.
+
+        Raises:
+            InputError: on an unknown method, target, layer or head, on a token ``against`` that is none or
+                several, and on a target of a method that has none.
+        """
+        request = MapRequest(method, AttentionSelector(layer, head), target, against, whole)
+        plain = self.plain_value()
+        return WrittenAttribution(plain, make_map(self.read_text(), request))
+
+    def can_store_heads(self, limit: int = STORED_NUMBERS) -> bool:
+        """Whether the attention of every layer and head is small enough for a page."""
+        config = self.subject.model.config.get_text_config()
+        rows = range(self.start, len(self.ids))
+        return int(config.num_hidden_layers * config.num_attention_heads) * sum(rows) <= limit
+
+    def with_maps(
+        self, methods: Sequence[str], *, target: str = USUAL_TARGET, heads: bool = False
+    ) -> Written:
+        """The text with explanations to be chosen from on its page; ``heads``: attention of every layer and
+        head, too.
+
+        Raises:
+            InputError: as `explain`.
+        """
+        text = self.read_text()
+        maps: list[WrittenMap] = []
+        for method in methods:
+            explained = METHODS[method]
+            own = USUAL_TARGET if not explained.reads_target else target
+            everywhere = explained.all_maps(text) if heads else []
+            maps += everywhere or [make_map(text, MapRequest(method, ALL_HEADS, own))]
+        plain = self.plain_value()
+        return Written(**{own.name: getattr(plain, own.name) for own in fields(Written)} | {"maps": (*maps,)})
+
+    def read_text(self) -> ReadText:
+        """The text before its model."""
+        classifier = isolated_copy(self.subject.model)
+        assert isinstance(classifier, NextTokenClassifier)
+        ids = torch.tensor([self.ids], device=classifier.device)
+        return ReadText(classifier, self.subject.tokenizer, ids, self.start)
+
+
+@dataclass(frozen=True)
+class MapRequest:
+    """How a text is explained.
+
+    Raises:
+        InputError: on an unknown method or target, and where the method does not read what is chosen.
+    """
+
+    method: str
+    selector: AttentionSelector = ALL_HEADS
+    target: str = USUAL_TARGET
+    against: str | None = None
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        method = METHODS[self.method]
+        TARGETS[self.target]
+        if self.selector.is_customised and not method.reads_attention:
+            raise InputError(f"{self.method!r} reads no single attention: leave `layer` and `head` out")
+        if not method.reads_target and (
+            self.whole or self.against is not None or self.target != USUAL_TARGET
+        ):
+            raise InputError(
+                f"{self.method!r} is the same whatever is explained: leave the target out, or "
+                "choose 'erasure' or 'gradient'"
+            )
+        if self.against is not None and self.target not in (USUAL_TARGET, "logit"):
+            raise InputError("a contrast is one of log-probabilities: leave `target` out")
+        if self.target == "rating":
+            raise InputError("a language model rates nothing: choose the target 'log-probability'")
+
+
+def check_methods(methods: Sequence[str], target: str = USUAL_TARGET) -> None:
+    """Raise InputError unless there are such methods, and such a target."""
+    TARGETS[target]
+    for name in methods:
+        MapRequest(name, target=target if METHODS[name].reads_target else USUAL_TARGET)
+
+
+def make_map(text: ReadText, request: MapRequest) -> WrittenMap:
+    """One explanation of a text."""
+    other = None if request.against is None else token_id(text.tokenizer, request.against)
+    target = AnswerTarget(request.target, text.answer, other, request.whole)
+    return METHODS[request.method].explain(text, target, request.selector, name=request.method)

@@ -1,0 +1,314 @@
+"""Let a language model write, and read afterwards what it wrote."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack, overload
+
+import torch
+from torch import Tensor
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from glasshead.data import check_utf8
+from glasshead.errors import InputError
+from glasshead.generation.answer_tokens import chances_of, describe_tokens
+from glasshead.generation.explain import WrittenWithModel
+from glasshead.generation.reading import answer_logits
+from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
+from glasshead.generation.strategies import CONTRASTIVE, in_words, parse_strategy
+from glasshead.huggingface import NextTokenClassifier, isolated_copy, positions_of, silence_transformers
+from glasshead.results import OtherAnswer
+from glasshead.trace import Subject
+from glasshead.training import OpenOptions, open_subject
+
+USUAL_TOKENS = 20
+USUAL_ALTERNATIVES = 5
+SEEDS = 2**31
+
+
+class GenerateOptions(TypedDict, total=False):
+    """What can be said beside prompt and strategy: how many ``alternatives`` are kept of every place (5),
+    ``use_cache`` (keys and values of what stands before are kept while the model writes; True),
+    ``trust_remote_code``, and on which ``device`` and in which precision (``dtype``) the model writes."""
+
+    alternatives: int
+    use_cache: bool
+    trust_remote_code: bool
+    device: str | torch.device | None
+    dtype: str | torch.dtype | None
+
+
+@overload
+def generate(
+    model: object,
+    prompt: str,
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = ...,
+    tokens: int = ...,
+    strategy: str | GenerationConfig = ...,
+    seed: int | None = ...,
+    **options: Unpack[GenerateOptions],
+) -> WrittenWithModel: ...
+@overload
+def generate(
+    model: object,
+    prompt: list[str] | tuple[str, ...],
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = ...,
+    tokens: int = ...,
+    strategy: str | GenerationConfig = ...,
+    seed: int | None = ...,
+    **options: Unpack[GenerateOptions],
+) -> list[WrittenWithModel]: ...
+def generate(
+    model: object,
+    prompt: str | list[str] | tuple[str, ...],
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    tokens: int = USUAL_TOKENS,
+    strategy: str | GenerationConfig = "greedy",
+    seed: int | None = None,
+    **options: Unpack[GenerateOptions],
+) -> WrittenWithModel | list[WrittenWithModel]:
+    """Let a language model write at most ``tokens`` tokens behind a prompt, then read what it wrote.
+
+    ``model`` is a folder, a Hub id, a `Subject` or a model with its ``tokenizer``; the caller's stays as it
+    is. ``strategy`` is a name of `STRATEGIES`, with or without its number (``nucleus=0.9``), several joined
+    by ``+``, or a `GenerationConfig`. Nothing is watched while the model writes: one pass over prompt and
+    answer gives every log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no ``seed`` is
+    given, one is drawn and kept, so that the text can be written again. Several prompts are written one by
+    one, each from the same seed.
+
+    Raises:
+        InputError: if there is no such model or it writes no text, if the prompt is empty and the model has
+            no token for the beginning of a text, if it leaves no place to write, on an unknown strategy, and
+            on fewer than one token.
+    """
+    opening = OpenOptions(
+        trust_remote_code=options.get("trust_remote_code", False),
+        device=options.get("device"),
+        dtype=options.get("dtype"),
+    )
+    request = GenerateRequest(
+        strategy,
+        tokens,
+        seed,
+        options.get("alternatives", USUAL_ALTERNATIVES),
+        options.get("use_cache", True),
+    )
+    subject = open_subject(model, tokenizer, opening)
+    written = generate_texts(subject, [prompt] if isinstance(prompt, str) else prompt, request)
+    return written[0] if isinstance(prompt, str) else written
+
+
+@dataclass(frozen=True)
+class GenerateRequest:
+    """How texts are written.
+
+    Raises:
+        InputError: on an unknown strategy, on fewer than one token, and on a seed that is none.
+    """
+
+    strategy: str | GenerationConfig = "greedy"
+    tokens: int = USUAL_TOKENS
+    seed: int | None = None
+    alternatives: int = USUAL_ALTERNATIVES
+    use_cache: bool = True
+
+    def __post_init__(self) -> None:
+        for name, least in (("tokens", 1), ("alternatives", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"`{name}` is at least {least}, not {getattr(self, name)}")
+        if self.seed is not None and not 0 <= self.seed < 2**32:
+            raise InputError(f"`seed` is from 0 to {2**32 - 1}, not {self.seed}")
+        self.config()
+
+    @property
+    def name(self) -> str:
+        """The strategy in words."""
+        return self.strategy if isinstance(self.strategy, str) else in_words(self.strategy)
+
+    def config(self) -> GenerationConfig:
+        """The strategy as Transformers has it.
+
+        Raises:
+            InputError: as `parse_strategy`, and on contrastive search.
+        """
+        if isinstance(self.strategy, str):
+            return parse_strategy(self.strategy)
+        if getattr(self.strategy, "penalty_alpha", None):
+            raise InputError(CONTRASTIVE)
+        return copy.deepcopy(self.strategy)
+
+
+def generate_texts(
+    subject: Subject, prompts: Sequence[str], request: GenerateRequest
+) -> list[WrittenWithModel]:
+    """What a model that is open writes behind each prompt.
+
+    Raises:
+        InputError: as `generate`.
+    """
+    if not isinstance(subject.model, NextTokenClassifier):
+        raise InputError(
+            f"{subject.name} predicts classes and writes no text: give a language model (…ForCausalLM)"
+        )
+    check_utf8(*prompts)
+    classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
+    seed = request.seed
+    if seed is None and request.config().do_sample:
+        seed = secrets.randbelow(SEEDS)
+    return [Writer(subject, classifier, request, seed).write(prompt) for prompt in prompts]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A language model that writes behind one prompt."""
+
+    subject: Subject
+    classifier: NextTokenClassifier
+    request: GenerateRequest
+    seed: int | None
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The language model."""
+        return self.classifier.model
+
+    def write(self, prompt: str) -> WrittenWithModel:
+        """The text, read."""
+        tokenizer = self.subject.tokenizer
+        before = self.read(prompt)
+        start, room = len(before.ids), self.room(before)
+        config = self.complete(self.request.config(), room)
+        output = self.run(torch.tensor([before.ids], device=self.model.device), config)
+        answer = self.cut(output.sequences[0, start:])
+        ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
+        with torch.no_grad():
+            logits = answer_logits(self.model, ids, start)[0]
+        by_token = config.num_beams in (None, 1) and output.get("scores") is not None
+        chances = chances_of(output.scores[: len(answer)], draws=config.do_sample) if by_token else None
+        names = self.classifier.vocabulary
+        text, spans = answer_spans(tokenizer, before.ids, answer, len(prompt))
+        offsets = (*before.offsets, *spans)
+        whole, all_ids = prompt + text, (*before.ids, *answer)
+        return WrittenWithModel(
+            prompt=prompt,
+            answer=text,
+            tokens=token_texts(tokenizer, whole, all_ids, offsets),
+            ids=all_ids,
+            words=word_numbers(whole, offsets),
+            offsets=offsets,
+            start=start,
+            answer_tokens=describe_tokens(logits, ids[0, start:], chances, names, self.request.alternatives),
+            strategy=self.request.name,
+            seed=self.seed if config.do_sample else None,
+            stop=self.reason(answer, config, room),
+            model=self.subject.name,
+            other_answers=self.other_answers(output, before, config),
+            notes=self.subject.notes,
+            subject=self.subject,
+        )
+
+    def read(self, prompt: str) -> PromptTokens:
+        """The tokens of a prompt; of an empty one the token with which the model begins a text.
+
+        Raises:
+            InputError: if it has none.
+        """
+        before = read_prompt(self.subject.tokenizer, prompt)
+        if before.ids:
+            return before
+        begin = first_of(self.model.generation_config.bos_token_id, self.subject.tokenizer.bos_token_id)
+        if begin is None or begin >= len(self.classifier.vocabulary):
+            raise InputError(
+                f"the prompt is empty, and {self.subject.name} has no token for the beginning of a text: "
+                "write a first word"
+            )
+        return PromptTokens(prompt, (begin,), ((0, 0),))
+
+    def room(self, before: PromptTokens) -> int | None:
+        """How many tokens can still be written; None where nothing limits it.
+
+        Raises:
+            InputError: if there is no room.
+        """
+        positions = positions_of(self.model)
+        if positions is not None and len(before.ids) >= positions:
+            raise InputError(
+                f"the prompt has {len(before.ids)} tokens, and {self.subject.name} reads {positions}: "
+                "shorten it, so that a place is left to write"
+            )
+        # The last token is never read: it may stand one place behind what the model reads.
+        return None if positions is None else positions - len(before.ids) + 1
+
+    def complete(self, config: GenerationConfig, room: int | None) -> GenerationConfig:
+        """The strategy with the special tokens of the model, its end, and what is to be told of it."""
+        limit = config.max_new_tokens or self.request.tokens
+        config.max_new_tokens = limit if room is None else min(limit, room)
+        config.use_cache = self.request.use_cache
+        config.num_return_sequences = config.num_beams or 1
+        config.return_dict_in_generate, config.output_scores = True, True
+        config.eos_token_id = self.ends or None
+        config.pad_token_id = first_of(self.subject.tokenizer.pad_token_id, *self.ends, 0)
+        return config
+
+    @property
+    def ends(self) -> list[int]:
+        """The tokens with which the model ends a text."""
+        said = first_of(self.model.generation_config.eos_token_id, self.subject.tokenizer.eos_token_id)
+        ends = said if isinstance(said, list) else [said]
+        return [end for end in ends if end is not None and end < len(self.classifier.vocabulary)]
+
+    def run(self, ids: Tensor, config: GenerationConfig) -> Any:
+        """What `transformers` writes; the caller's random numbers go on as if it had not."""
+        model = self.model
+        own, model.generation_config = model.generation_config, GenerationConfig()
+        devices = [model.device] if model.device.type == "cuda" else []
+        try:
+            with torch.random.fork_rng(devices), torch.no_grad(), silence_transformers():
+                if self.seed is not None:
+                    torch.manual_seed(self.seed)
+                write: Any = model.generate
+                return write(ids, attention_mask=torch.ones_like(ids), generation_config=config)
+        finally:
+            model.generation_config = own
+
+    def cut(self, answer: Tensor) -> list[int]:
+        """An answer up to the token that ends it, without padding."""
+        ids: list[int] = answer.tolist()
+        end = next((place for place, token in enumerate(ids) if token in self.ends), len(ids))
+        return ids[: end + 1]
+
+    def reason(self, answer: Sequence[int], config: GenerationConfig, room: int | None) -> str:
+        """Why the text ends."""
+        if answer[-1] in self.ends:
+            return "the model ended the text"
+        if room is not None and len(answer) == room:
+            return f"{self.subject.name} reads no more tokens"
+        if len(answer) == config.max_new_tokens:
+            return f"{len(answer)} token{'s' if len(answer) > 1 else ''}, as many as asked for"
+        return "the strategy ended it"
+
+    def other_answers(
+        self, output: Any, before: PromptTokens, config: GenerationConfig
+    ) -> tuple[OtherAnswer, ...]:
+        """What else beam search had, the most probable first."""
+        others = []
+        for sequence in output.sequences[1:] if (config.num_beams or 1) > 1 else ():
+            answer = self.cut(sequence[len(before.ids) :])
+            text, _ = answer_spans(self.subject.tokenizer, before.ids, answer, 0)
+            ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
+            with torch.no_grad():
+                logits = answer_logits(self.model, ids, len(before.ids))[0]
+            logs = logits.double().log_softmax(dim=-1).gather(-1, ids[0, len(before.ids) :, None])
+            others.append(OtherAnswer(text, float(logs.sum())))
+        return tuple(others)
+
+
+def first_of(*values: Any) -> Any:
+    """The first that is there."""
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,84 @@
+"""Where the tokens of a written text stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedTokenizerBase
+
+BROKEN = "\ufffd"
+"""What stands for bytes that are no whole character yet."""
+
+
+@dataclass(frozen=True)
+class PromptTokens:
+    """A prompt as the model reads it, with the characters that each token stands for."""
+
+    text: str
+    ids: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+
+
+def read_prompt(tokenizer: PreTrainedTokenizerBase, prompt: str) -> PromptTokens:
+    """The tokens of a prompt, uncut."""
+    read = tokenizer(prompt, return_offsets_mapping=True, truncation=False, verbose=False)
+    offsets = tuple((int(start), int(stop)) for start, stop in read["offset_mapping"])
+    return PromptTokens(prompt, tuple(read["input_ids"]), offsets)
+
+
+def answer_spans(
+    tokenizer: PreTrainedTokenizerBase, before: Sequence[int], answer: Sequence[int], at: int
+) -> tuple[str, list[tuple[int, int]]]:
+    """The text of an answer behind the tokens ``before``, and the characters of each of its tokens, counted
+    from ``at``; special tokens have none.
+
+    A character whose bytes are several tokens belongs to all of them.
+    """
+    special = set(tokenizer.all_special_ids)
+    begin = decode(tokenizer, before)
+    spans: list[tuple[int, int]] = []
+    text, waiting = "", 0
+    for count, token in enumerate(answer, start=1):
+        grown = decode(tokenizer, [*before, *answer[:count]])[len(begin) :]
+        if token in special:
+            spans.append((at + len(text), at + len(text)))
+            continue
+        if grown.endswith(BROKEN) and count < len(answer):
+            spans.append((-1, -1))
+            waiting += 1
+            continue
+        span = (at + len(text), at + len(grown))
+        spans = [span if own == (-1, -1) else own for own in spans] if waiting else spans
+        spans.append(span)
+        text, waiting = grown, 0
+    return text, [(at + len(text), at + len(text)) if own == (-1, -1) else own for own in spans]
+
+
+def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    """The text of tokens, with every blank, without special tokens."""
+    text = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    assert isinstance(text, str)
+    return text
+
+
+def word_numbers(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """The word of each token: words are apart by blanks; −1 for tokens without characters."""
+    numbers, word, end = list[int](), -1, 0
+    for start, stop in offsets:
+        if stop <= start:
+            numbers.append(-1)
+            continue
+        begins = word < 0 or text[start].isspace() or text[start - 1 : start].isspace() or start > end
+        word += begins and start >= end
+        numbers.append(word)
+        end = max(end, stop)
+    return tuple(numbers)
+
+
+def token_texts(
+    tokenizer: PreTrainedTokenizerBase, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Each token as it stands in the text; one without characters as the vocabulary has it."""
+    names = tokenizer.convert_ids_to_tokens(list(ids))
+    return tuple(text[a:b] or str(name) for name, (a, b) in zip(names, offsets, strict=True))

@@ -1,0 +1,143 @@
+"""Decoding strategies by name: how the next token is chosen from the distribution that the model gives.
+
+Source: the list of strategies of GPT-2, Garreau (2024), lecture notes, section 9.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from transformers import GenerationConfig
+
+from glasshead.errors import InputError
+from glasshead.registry import Registry
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One word of a strategy: what it sets in a `GenerationConfig`, and what its number may be.
+
+    ``option`` is the field that its number fills, ``usual`` the number it has when none is said, ``draws``
+    whether the next token is drawn at random, ``with_others`` whether other words may stand beside it.
+    """
+
+    description: str
+    citation: str
+    option: str | None = None
+    usual: float | None = None
+    lowest: float = 0.0
+    highest: float = math.inf
+    whole: bool = False
+    draws: bool = False
+    with_others: bool = True
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def number(self, name: str, said: str | None) -> float | None:
+        """The number behind the name.
+
+        Raises:
+            InputError: if it takes none, or not this one.
+        """
+        if said is None:
+            return self.usual
+        if self.option is None:
+            raise InputError(f"the strategy {name!r} takes no number: leave ={said} out")
+        try:
+            value = int(said) if self.whole else float(said)
+        except ValueError:
+            value = math.nan
+        if not self.lowest <= value <= self.highest or value == 0 or math.isinf(value):
+            kind = "a whole number" if self.whole else "a number"
+            limits = f"from {self.lowest:g}" if self.lowest else "above 0"
+            limits += "" if math.isinf(self.highest) else f" to {self.highest:g}"
+            raise InputError(
+                f"{name!r} takes {kind} {limits}, as in {name}={self.usual:g}; this is none: {said!r}"
+            )
+        return value
+
+
+STRATEGIES: Registry[Strategy] = Registry("strategy")
+
+STRATEGIES.register("greedy")(
+    Strategy("the most probable token, argmax p", "usual", with_others=False)
+)  # fmt: skip
+STRATEGIES.register("sample")(Strategy("a draw from p, whatever is improbable included", "usual", draws=True))
+STRATEGIES.register("top-k")(
+    Strategy(
+        "a draw among the k most probable tokens", "Fan, Lewis and Dauphin 2018",
+        option="top_k", usual=40, lowest=1, whole=True, draws=True,
+    )
+)  # fmt: skip
+STRATEGIES.register("temperature")(
+    Strategy(
+        "a draw from softmax(z / τ): below 1 nearer to the argmax, above 1 nearer to equal chances",
+        "Ackley, Hinton and Sejnowski 1985", option="temperature", usual=0.7, draws=True,
+    )
+)  # fmt: skip
+STRATEGIES.register("nucleus")(
+    Strategy(
+        "a draw among the fewest tokens whose probabilities sum to at least p",
+        "Holtzman et al. 2020", option="top_p", usual=0.9, highest=1, draws=True,
+    )
+)  # fmt: skip
+STRATEGIES.register("beam")(
+    Strategy(
+        "the beginnings with the highest product of probabilities are followed, and the best text is taken",
+        "Lowerre 1976", option="num_beams", usual=4, lowest=2, whole=True,
+        settings=(("length_penalty", 0.0), ("early_stopping", False)),
+    )
+)  # fmt: skip
+
+EVERYTHING = {"top_k": 0, "top_p": 1.0, "temperature": 1.0}
+"""Settings with which every token can be drawn, with the chance that the model gives it."""
+CONTRASTIVE = (
+    "contrastive search (Su et al. 2022) left Transformers for code on the Hub, which Glasshead does "
+    "not run: choose nucleus=0.9, or top-k=40"
+)
+
+
+def parse_strategy(strategy: str) -> GenerationConfig:
+    """A strategy in words as Transformers has it: one of `STRATEGIES` with or without a number, several
+    joined by ``+``, as in ``temperature=0.7+top-k=40``.
+
+    Nothing is left to the defaults of a model or of Transformers, which would keep only 50 tokens.
+
+    Raises:
+        InputError: on an unknown name, a number that it does not take, and names that exclude each other.
+    """
+    options: dict[str, Any] = {
+        "do_sample": False,
+        "num_beams": 1,
+        **EVERYTHING,
+    }
+    names: list[str] = []
+    for word in strategy.split("+"):
+        name, has_number, said = word.strip().partition("=")
+        if name == "contrastive":
+            raise InputError(CONTRASTIVE)
+        if name in names:
+            raise InputError(f"{name!r} stands twice in the strategy {strategy!r}: leave one out")
+        chosen = STRATEGIES[name]
+        number = chosen.number(name, said if has_number else None)
+        names.append(name)
+        options |= dict(chosen.settings)
+        options["do_sample"] |= chosen.draws
+        if chosen.option is not None:
+            options[chosen.option] = number
+    alone = [name for name in names if not STRATEGIES[name].with_others]
+    if alone and len(names) > 1:
+        raise InputError(f"{alone[0]!r} leaves nothing to choose: leave it or the rest of {strategy!r} out")
+    if not options["do_sample"]:
+        for unused in EVERYTHING:
+            del options[unused]
+    return GenerationConfig(**options)
+
+
+def in_words(config: GenerationConfig) -> str:
+    """What a `GenerationConfig` that somebody gives is called: the settings that are its own."""
+    own: Mapping[str, Any] = config.to_diff_dict()
+    kept = {name: value for name, value in own.items() if name != "transformers_version"}
+    return ", ".join(f"{name}={value}" for name, value in kept.items()) or "greedy"

@@ -1,0 +1,56 @@
+"""What there is to say of a written text, for the terminal and for its page."""
+
+from glasshead.escaping import one_line
+from glasshead.report.number_format import DASH, finite, number
+from glasshead.report.text_spans import SCORE_NAMES
+from glasshead.results import Written, WrittenMap, WrittenToken
+
+STRONGEST = 3
+"""Tokens that are named of each row."""
+
+
+def facts_in_words(written: Written) -> list[str]:
+    """How a text was written and how probable it is, a sentence each."""
+    count = len(written.answer_tokens)
+    seed = "" if written.seed is None else f", seed {written.seed}"
+    facts = [
+        f"{written.model}, {written.strategy}{seed}: {written.stop}",
+        f"log-probability of the answer {number(written.log_probability, 2)} over {count} "
+        f"token{'s' if count != 1 else ''}, perplexity {number(written.perplexity, 2)}",
+    ]
+    if written.other_answers:
+        others = "; ".join(
+            f"{one_line(other.answer)!r} {number(other.log_probability, 2)}"
+            for other in written.other_answers[:STRONGEST]
+        )
+        facts.append(f"beam search also had: {others}")
+    return [one_line(fact) for fact in [*facts, *written.notes]]
+
+
+def map_title(one: WrittenMap) -> str:
+    """Which explanation: its method, what it is of, and which attention."""
+    return ", ".join(filter(None, (one.method, one.reading, one.target)))
+
+
+def score_name_of(one: WrittenMap) -> str:
+    """What the numbers of a method are called."""
+    return SCORE_NAMES.get(one.method, "score")
+
+
+def alternatives_in_words(token: WrittenToken) -> str:
+    """The most probable tokens at a place with their probabilities; left out by the strategy: in brackets."""
+    said = []
+    for other in token.alternatives:
+        one = f"{one_line(other.token)} {number(other.probability)}"
+        said.append(f"({one})" if other.chance == 0 else one)
+    return ", ".join(said)
+
+
+def strongest_before(written: Written, one: WrittenMap, place: int) -> str:
+    """The tokens before a place with the largest numbers."""
+    values = [(abs(value), at) for at, score in enumerate(one.scores[place]) if (value := finite(score))]
+    top = sorted(values, key=lambda pair: (-pair[0], pair[1]))[:STRONGEST]
+    said = (
+        f"{one_line(written.tokens[at])} {number(one.scores[place][at], plus=one.signed)}" for _, at in top
+    )
+    return ", ".join(said) or DASH

@@ -1,0 +1,236 @@
+"""A text that a language model wrote: what it chose from, and what each token was written from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
+from glasshead.results.attribution import Attribution
+from glasshead.results.json_text import json_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN_LETTERS = 60
+"""Letters of an answer in a ``repr``."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A token that could have been written: its probability by the model, and that with which the strategy
+    would have chosen it (0: it was left out; None: the strategy chooses among whole texts)."""
+
+    token: str
+    id: int
+    probability: float
+    chance: float | None
+
+
+@dataclass(frozen=True)
+class WrittenToken:
+    """One token of the answer: its log-probability by the model, its rank among all tokens (1: the most
+    probable), the chance that the strategy gave it, the entropy of the model's distribution there in nats,
+    and the most probable tokens at its place, the most probable first."""
+
+    log_probability: float
+    rank: int
+    chance: float | None
+    entropy: float
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class OtherAnswer:
+    """Another answer that beam search kept to the end, with its log-probability."""
+
+    answer: str
+    log_probability: float
+
+
+@dataclass(frozen=True)
+class WrittenMap:
+    """A lower-triangular matrix: one row for each token of the answer, with a number for every token before
+    it; for the ``whole`` answer, one row with a number for every token but the last.
+
+    ``target`` is what the numbers explain, ``values`` what it was at each place. ``layer`` and ``head`` are
+    those of attention, None where none was read or all were; ``reading`` says so in words.
+    """
+
+    method: str
+    scores: tuple[tuple[float, ...], ...]
+    signed: bool
+    target: str | None = None
+    values: tuple[float, ...] | None = None
+    layer: int | None = None
+    head: int | str | None = None
+    reading: str | None = None
+    settings: str | None = None
+    whole: bool = False
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The rows as an array, NaN where a token had not been written yet."""
+        width = max(map(len, self.scores), default=0)
+        matrix = np.full((len(self.scores), width), np.nan)
+        for number, row in enumerate(self.scores):
+            matrix[number, : len(row)] = row
+        return matrix
+
+
+@dataclass(frozen=True, repr=False)
+class Written(Drawable):
+    """A prompt and what a model wrote behind it.
+
+    ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry for each token of prompt and answer, the
+    answer from ``start`` on; ``words`` is −1 for special tokens, ``offsets`` are characters of ``text``.
+    ``answer_tokens`` has one entry for each token of the answer. ``strategy`` and ``seed`` say how it was
+    chosen (no seed: nothing was drawn), ``stop`` why it ends, ``other_answers`` what else beam search had.
+    ``maps`` are the explanations that go with it, to be chosen from on its page.
+    """
+
+    prompt: str
+    answer: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    words: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    start: int
+    answer_tokens: tuple[WrittenToken, ...]
+    strategy: str
+    seed: int | None
+    stop: str
+    model: str
+    other_answers: tuple[OtherAnswer, ...] = ()
+    maps: tuple[WrittenMap, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        answer = self.answer if len(self.answer) <= SHOWN_LETTERS else f"{self.answer[: SHOWN_LETTERS - 1]}…"
+        said = f"{self.prompt!r} → {answer!r} ({len(self.answer_tokens)} tokens, {self.strategy}"
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        return one_line(f"{said}{seed}, log p = {self.log_probability:.2f})")
+
+    @property
+    def text(self) -> str:
+        """Prompt and answer."""
+        return self.prompt + self.answer
+
+    @property
+    def log_probability(self) -> float:
+        """log p(answer | prompt) = Σ_t log p(x_t | x_<t), by the model, whatever the strategy."""
+        return math.fsum(token.log_probability for token in self.answer_tokens)
+
+    @property
+    def perplexity(self) -> float:
+        """exp(−log p(answer | prompt) / number of its tokens)."""
+        count = len(self.answer_tokens)
+        return math.exp(-self.log_probability / count) if count else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, log-probability and perplexity of the answer."""
+        whole = {"log_probability": self.log_probability, "perplexity": self.perplexity}
+        return {name: getattr(self, name) for name in Written.__dataclass_fields__} | whole
+
+    def to_json(self) -> str:
+        """An object with all fields, log-probability and perplexity of the answer."""
+        return json_text(self.to_dict())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each token of the answer."""
+        import pandas as pd
+
+        rows = [
+            {
+                "token": self.tokens[self.start + number],
+                "id": self.ids[self.start + number],
+                "log_probability": token.log_probability,
+                "rank": token.rank,
+                "chance": token.chance,
+                "entropy": token.entropy,
+            }
+            for number, token in enumerate(self.answer_tokens)
+        ]
+        return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, repr=False)
+class WrittenAttribution(Drawable):
+    """What each token of an answer was written from: a `WrittenMap` beside its text."""
+
+    written: Written
+    map: WrittenMap
+
+    def __repr__(self) -> str:
+        about = "the whole answer" if self.map.whole else f"{len(self.map.scores)} tokens"
+        target = "" if self.map.target is None else f", {self.map.target}"
+        return (
+            f"WrittenAttribution({self.map.method}{target}: {about} from {len(self.written.ids) - 1} before)"
+        )
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The scores [answer tokens, tokens before the last], NaN where a token had not been written yet."""
+        return self.map.matrix
+
+    def row(self, index: int) -> Attribution:
+        """What one token of the answer was written from, as the explanation of a text that ends before it.
+
+        Raises:
+            IndexError: if the answer has no such token.
+        """
+        written, count = self.written, len(self.map.scores)
+        index = range(count)[index]
+        scores = self.map.scores[index]
+        end = len(scores)
+        places = written.offsets[:end]
+        if self.map.whole:
+            target, probability = written.answer, math.exp(written.log_probability)
+            predicted = written.answer
+        else:
+            target = written.tokens[end]
+            token = written.answer_tokens[index]
+            probability, predicted = math.exp(token.log_probability), token.alternatives[0].token
+        return Attribution(
+            text=written.text[: max((stop for _, stop in places), default=0)],
+            tokens=written.tokens[:end],
+            ids=written.ids[:end],
+            words=written.words[:end],
+            offsets=places,
+            scores=scores,
+            signed=self.map.signed,
+            target=target,
+            predicted=predicted,
+            prediction=probability,
+            method=self.map.method,
+            reading=self.map.reading,
+            settings=self.map.settings,
+        )
+
+    def plain_value(self) -> Written:
+        """The text with this explanation alone."""
+        fields = {name: getattr(self.written, name) for name in Written.__dataclass_fields__}
+        return Written(**fields | {"maps": (self.map,)})
+
+    def to_json(self) -> str:
+        """The text and the matrix."""
+        return self.plain_value().to_json()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each token of the answer and each token before it."""
+        import pandas as pd
+
+        written, rows = self.written, list[dict[str, Any]]()
+        for number, scores in enumerate(self.map.scores):
+            target = written.answer if self.map.whole else written.tokens[len(scores)]
+            rows += [
+                {"target": target, "target_place": None if self.map.whole else written.start + number,
+                 "token": written.tokens[place], "place": place, "score": score}
+                for place, score in enumerate(scores)
+            ]  # fmt: skip
+        return pd.DataFrame(rows)

@@ -1,0 +1,225 @@
+"""What tokens were written from: everything that one pass gives, beside a slow way to the same number."""
+
+import numpy as np
+import pytest
+import torch
+
+import glasshead
+from classifier_families import FAMILIES
+from glasshead.errors import InputError
+from glasshead.explainers import TARGETS
+from glasshead.generation import METHODS, generate
+from glasshead.huggingface import plug
+from tolerances import ALL_LAYERS, ONE_MODEL, of_size
+from writers import PROMPT, small_writer
+
+
+def write(**options):
+    model, tokenizer = small_writer()
+    return generate(model, PROMPT, tokenizer=tokenizer, **{"tokens": 6} | options)
+
+
+def plugged():
+    model, _ = small_writer()
+    from glasshead.huggingface import isolated_copy
+
+    return plug(isolated_copy(model), "softmax")
+
+
+def used_rows(trace, chosen):
+    """The row behind each token of an answer, layer by layer, from the passes that wrote it."""
+    return [
+        [one.weights[row, :, -1] for row, one in zip(chosen, layer, strict=True)]
+        for layer in zip(*[list(one) for one in trace.passes], strict=True)
+    ]
+
+
+def check_rows(used, written, before=0):
+    """What was used while writing, and what one pass afterwards says."""
+    for layer, rows in enumerate(used):
+        for head in range(2):
+            again = written.explain("attention", layer=layer, head=head).map.scores
+            for own, row in zip(again, rows, strict=True):
+                np.testing.assert_allclose(own, row[head][before:], **ALL_LAYERS)
+                assert not row[head][:before].any()
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("beams", [1, 3])
+def test_attention_that_is_read_afterwards_is_that_which_was_used(use_cache, beams):
+    model, tokenizer = plugged(), small_writer()[1]
+    ids = tokenizer(PROMPT, return_tensors="pt")["input_ids"]
+    options = {"num_beams": beams, "length_penalty": 0.0} if beams > 1 else {}
+    with torch.no_grad(), glasshead.record(model) as trace:
+        output = model.generate(
+            ids, max_new_tokens=6, do_sample=False, use_cache=use_cache, pad_token_id=0,
+            return_dict_in_generate=True, **options,
+        )  # fmt: skip
+    written = write(strategy=f"beam={beams}" if beams > 1 else "greedy", use_cache=use_cache)
+    assert written.ids == tuple(output.sequences[0].tolist())
+    chosen = output.beam_indices[0, :6].tolist() if beams > 1 else [0] * 6
+    check_rows(used_rows(trace, chosen), written)
+
+
+def test_the_same_of_texts_that_were_padded_on_the_left():
+    model, tokenizer = plugged(), small_writer()[1]
+    prompts = [PROMPT, "a dull"]
+    ids = torch.zeros(2, 4, dtype=torch.long)
+    mask = torch.zeros(2, 4, dtype=torch.long)
+    for row, prompt in enumerate(prompts):
+        own = tokenizer(prompt)["input_ids"]
+        ids[row, -len(own) :], mask[row, -len(own) :] = torch.tensor(own), 1
+    with torch.no_grad(), glasshead.record(model) as trace:
+        texts = model.generate(ids, attention_mask=mask, max_new_tokens=6, do_sample=False, pad_token_id=0)
+    own_model, tokenizer = small_writer()
+    for row, prompt in enumerate(prompts):
+        padding = int((mask[row] == 0).sum())
+        written = generate(own_model, prompt, tokenizer=tokenizer, tokens=6)
+        assert written.ids == tuple(texts[row, padding:].tolist())
+        check_rows(used_rows(trace, [row] * 6), written, padding)
+
+
+def without(model, ids, place, method, tokenizer):
+    """The logits behind a text of which one token is erased, by hand."""
+    embeddings = model.transformer.wte(ids)
+    if method == "erasure":
+        embeddings[:, place] = model.transformer.wte.weight.mean(dim=0)
+        return model(inputs_embeds=embeddings).logits[0, -1]
+    if method == "erasure-unknown-token":
+        changed = ids.clone()
+        changed[0, place] = tokenizer.unk_token_id
+        return model(changed).logits[0, -1]
+
+    def edit(layer, weights, call):
+        weights = weights.clone()
+        weights[:, :, place + 1 :, place] = 0.0
+        return weights
+
+    with glasshead.intervene(model, edit):
+        return model(ids).logits[0, -1]
+
+
+@pytest.mark.parametrize("method", ["erasure", "erasure-unknown-token", "erasure-zero-weight"])
+@pytest.mark.parametrize(
+    ("target", "against"), [("log-probability", "film"), ("entropy", None), ("logit", None)]
+)
+@torch.no_grad()
+def test_erasure_of_all_targets_at_once_is_that_of_one_target_at_a_time(method, target, against):
+    model, tokenizer = plugged(), small_writer()[1]
+    written = write()
+    matrix = written.explain(method, target=target, against=against).matrix
+    other = None if against is None else tokenizer.convert_tokens_to_ids(against)
+
+    def value(logits, token):
+        if other is not None:
+            logs = logits.log_softmax(dim=-1)
+            return float(logs[token] - logs[other])
+        return float(TARGETS[target](logits[None], torch.tensor([token]))[0])
+
+    expected = np.full_like(matrix, np.nan)
+    for number, place in enumerate(range(written.start, len(written.ids))):
+        ids, token = torch.tensor([written.ids[:place]]), written.ids[place]
+        own = value(model(ids).logits[0, -1], token)
+        for gone in range(place):
+            expected[number, gone] = own - value(without(model, ids, gone, method, tokenizer), token)
+    np.testing.assert_allclose(matrix, expected, **of_size(expected, 1e-4))
+
+
+@pytest.mark.parametrize("method", ["gradient", "gradient-l1", "gradient-l2"])
+def test_gradients_are_those_of_one_target_at_a_time(method):
+    model, _ = small_writer()
+    written = write()
+    matrix = written.explain(method).matrix
+    for number, place in enumerate(range(written.start, len(written.ids))):
+        vectors = model.transformer.wte(torch.tensor([written.ids[:place]])).detach().requires_grad_()
+        logs = model(inputs_embeds=vectors).logits[0, -1].log_softmax(dim=-1)
+        (gradient,) = torch.autograd.grad(logs[written.ids[place]], vectors)
+        expected = {
+            "gradient": (gradient * vectors).sum(dim=-1),
+            "gradient-l1": gradient.abs().mean(dim=-1),
+            "gradient-l2": gradient.norm(dim=-1),
+        }[method][0].detach()
+        np.testing.assert_allclose(matrix[number, :place], expected, **of_size(expected, 1e-4))
+        assert np.isnan(matrix[number, place:]).all()
+
+
+@pytest.mark.parametrize("method", ["erasure", "gradient"])
+def test_the_whole_answer_is_the_sum_over_its_tokens(method):
+    written = write()
+    rows, whole = written.explain(method), written.explain(method, whole=True)
+    np.testing.assert_allclose(
+        whole.matrix[0], np.nansum(rows.matrix, axis=0), **of_size(rows.matrix[~np.isnan(rows.matrix)], 1e-4)
+    )
+    assert whole.map.values[0] == pytest.approx(written.log_probability, rel=1e-4)
+    assert whole.row(0).prediction == pytest.approx(np.exp(written.log_probability))
+
+
+def test_rollout_is_the_product_of_the_maps_with_the_residual_path():
+    reader, written = plugged(), write()
+    with torch.no_grad(), glasshead.record(reader) as trace:
+        reader(torch.tensor([written.ids[:-1]]))
+    rows = [layer.weights[0].mean(dim=0) for layer in trace]
+    maps = [0.5 * own + 0.5 * torch.eye(len(own)) for own in rows]
+    expected = (maps[1] @ maps[0])[written.start - 1 :]
+    matrix = written.explain("rollout").matrix
+    np.testing.assert_allclose(np.nan_to_num(matrix), expected, **ONE_MODEL)
+
+
+def test_a_row_is_the_explanation_of_the_text_before_it():
+    written = write()
+    explained = written.explain("erasure")
+    row = explained.row(2)
+    end = written.start + 2
+    assert row.text == written.text[: written.offsets[end - 1][1]]
+    assert row.scores == explained.map.scores[2]
+    assert row.target == written.tokens[end]
+    assert row.prediction == pytest.approx(np.exp(written.answer_tokens[2].log_probability))
+    assert explained.row(-1).tokens == written.tokens[:-1]
+    with pytest.raises(IndexError):
+        explained.row(6)
+
+
+def test_tables_have_a_row_for_each_pair_and_each_token():
+    written = write()
+    frame = written.explain("attention").to_pandas()
+    assert len(frame) == sum(range(written.start, len(written.ids)))
+    sums = frame.groupby("target_place").score.sum()
+    np.testing.assert_allclose(sums, 1.0, **ONE_MODEL)
+    assert list(written.to_pandas().token) == list(written.tokens[written.start :])
+
+
+def test_maps_for_a_page_have_every_layer_and_head():
+    with_maps = write().with_maps(["attention", "erasure"], heads=True)
+    places = [(one.method, one.layer, one.head) for one in with_maps.maps]
+    assert {("attention", layer, head) for layer in (0, 1) for head in (0, 1, "mean")} <= set(places)
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["GPTNeo", "GPTNeoX", "OPT", "Llama", "Mistral", "Qwen3", "Gemma", "Bloom"])
+def test_every_method_explains_what_every_family_writes(name):
+    family = FAMILIES[name]
+    written = generate(family.language_model(), "a warm film", tokenizer=family.tokenizer(), tokens=4)
+    for method in METHODS:
+        matrix = written.explain(method).matrix
+        assert np.isfinite(matrix[np.tril_indices(len(matrix), written.start - 1, matrix.shape[1])]).all()
+        assert np.isnan(matrix[0, written.start :]).all()
+    np.testing.assert_allclose(np.nansum(written.explain("attention").matrix, axis=1), 1.0, **ALL_LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "erasur"}, "did you mean 'erasure'"),
+        ({"method": "erasure", "layer": 0}, "reads no single attention"),
+        ({"method": "attention", "target": "entropy"}, "the same whatever is explained"),
+        ({"method": "attention", "layer": 7}, "no attention layer 7"),
+        ({"method": "attention", "layer": 0, "head": 9}, "no head 9"),
+        ({"method": "erasure", "against": "the film"}, "2 tokens"),
+        ({"method": "erasure", "against": "the", "target": "entropy"}, "contrast is one of log-prob"),
+        ({"method": "erasure", "target": "rating"}, "rates nothing"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_in_a_sentence(options, words):
+    with pytest.raises(InputError, match=words):
+        write().explain(**options)
