@@ -223,7 +223,7 @@ def test_verdicts_of_the_audit_page() -> None:
 
     def beside(interval: tuple[float, float], n: int = 60) -> str:
         return performance.performance_verdict(
-            PairedDifference(sum(interval) / 2, interval, n), "commonest class"
+            PairedDifference(sum(interval) / 2, interval, n), "always guessing the commonest class"
         ).words
 
     def perturbed(

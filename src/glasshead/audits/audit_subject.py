@@ -31,7 +31,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
-from glasshead.results import AttentionUse, AuditCard
+from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse, AuditCard
 from glasshead.trace import Subject, attention_use
 from glasshead.training import OTHER_RUN_SETTINGS, class_metrics, rating_metrics, versions
 
@@ -46,6 +46,10 @@ IN_FLOAT32 = (
 )
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
 OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the text."
+OF_NEXT_TOKENS = (
+    "Every signed number is about the token that the model expects next, and ŷ of erasure and faithfulness "
+    "is its log-probability; changes that are called small or large are those of its probability."
+)
 OF_RATINGS = (
     "Every number is about the predicted rating; a change of it counts as large or small beside the range "
     "of the labels."
@@ -246,6 +250,8 @@ def target_note(context: AuditContext) -> str:
     """What signed numbers are about."""
     if context.is_regression:
         return OF_RATINGS
+    if context.predicts_tokens:
+        return OF_NEXT_TOKENS
     return OF_TWO_CLASSES.format(context.label_names[1]) if context.binary else OF_CLASSES
 
 
@@ -274,6 +280,8 @@ def example_columns(context: AuditContext) -> dict[str, Any]:
             "target": names[context.explanation.target.numpy()],
             "probability": context.prediction,
         }
+    if context.predicts_tokens:
+        columns["surprisal"] = context.surprisal
     return columns | {
         "tokens": context.token_mask.sum(axis=1),
         **max_weights(context),
@@ -406,7 +414,11 @@ def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
 def performance_facts(context: AuditContext) -> dict[str, Any]:
     """How good the predictions are."""
     if context.is_regression:
-        return {"task": "regression"} | rating_metrics(context.labels, context.predicted)
+        return {"task": REGRESSION} | rating_metrics(context.labels, context.predicted)
+    if context.predicts_tokens:
+        right = context.predicted == context.labels
+        perplexity = float(np.exp(context.surprisal.mean()))
+        return {"task": NEXT_TOKEN, "accuracy": float(right.mean()), "perplexity": perplexity}
     return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
 
 

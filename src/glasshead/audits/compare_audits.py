@@ -191,6 +191,8 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
     if finding.audit == "performance" and finding.statistic == "accuracy":
         pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
         numbers = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)
+    elif finding.audit == "performance" and finding.statistic == "cross-entropy":
+        numbers = np.asarray(card.examples["surprisal"], dtype=np.float64)
     elif finding.audit == "performance" and finding.statistic == "mae":
         predicted, label = (np.asarray(card.examples[name], dtype=float) for name in ("predicted", "label"))
         numbers = np.abs(predicted - label)

@@ -34,6 +34,7 @@ from glasshead.audits.slices import (
 from glasshead.data import Coverage, Marks, column_values, coverage, encode, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
+    TARGETS,
     Explainer,
     ExplanationContext,
     LinearReadout,
@@ -44,7 +45,7 @@ from glasshead.explainers import (
     make_context,
     sentence_numbers,
 )
-from glasshead.huggingface import isolated_copy
+from glasshead.huggingface import NextTokenClassifier, isolated_copy
 from glasshead.models import HierarchicalClassifier
 from glasshead.results import (
     ATTENTION,
@@ -156,6 +157,11 @@ class AuditContext:
     def is_regression(self) -> bool:
         """Whether a rating is predicted, and no class."""
         return self.explanation.is_regression
+
+    @property
+    def predicts_tokens(self) -> bool:
+        """Whether the model is a language model, whose classes are tokens."""
+        return isinstance(self.explanation.model, NextTokenClassifier)
 
     @property
     def binary(self) -> bool:
@@ -286,12 +292,18 @@ class AuditContext:
     @cached_property
     def prediction(self) -> Floats:
         """ŷ, the probability of the target class, or the rating."""
-        return self.explanation.value(self.explanation.logits).numpy()
+        return self.explanation.sized_fn(self.explanation.logits, self.explanation.target).numpy()
 
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """The predicted class, or rating."""
         return self.prediction if self.is_regression else self.explanation.logits.argmax(dim=-1).numpy()
+
+    @cached_property
+    def surprisal(self) -> Floats:
+        """−log ŷ of the true class of each text, in nats."""
+        labels = torch.from_numpy(self.labels).long()
+        return -TARGETS["log-probability"](self.explanation.logits.double(), labels).numpy()
 
     @cached_property
     def prediction_range(self) -> float:
@@ -331,7 +343,7 @@ class AuditContext:
     def groups(self) -> list[Group]:
         """All examples, those of each true class, if there are classes, and the slices."""
         every = [Group("all", np.ones(len(self.labels), dtype=bool))]
-        if not self.is_regression and CLASS not in self.by:
+        if not (self.is_regression or self.predicts_tokens or CLASS in self.by):
             classes = slice_by_class(self.labels, self.label_names).groups(LEVEL)
             every += [group._replace(by="") for group in classes]
         return every + self.slices
@@ -409,6 +421,8 @@ def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: Pr
     for name in (CLASS, CORRECT):
         if name in by and explanation.is_regression:
             raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
+    if CLASS in by and isinstance(explanation.model, NextTokenClassifier):
+        raise ParameterError("by", f"{CLASS}: every token is a class of a language model")
     if CONFIDENCE in by and explanation.is_regression:
         raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
     if IDENTIFIABILITY in by:

@@ -43,7 +43,7 @@ def perturb_by_forward(
 
         def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Floats:
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
-            return context.explanation.target_fn(logits, context.explanation.target[rows]).numpy()
+            return context.explanation.sized_fn(logits, context.explanation.target[rows]).numpy()
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(head_signs))):

@@ -6,18 +6,32 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.audits.next_tokens import next_token_data
 from glasshead.audits.request import SubjectRequest
-from glasshead.data import ALL, LoadOptions, RatingError, as_dataset, as_split, load, select
+from glasshead.data import (
+    ALL,
+    LoadOptions,
+    RatingError,
+    as_dataset,
+    as_split,
+    is_plain,
+    load,
+    read_plain,
+    select,
+)
 from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import is_regression
+from glasshead.results import REGRESSION
 from glasshead.trace import Subject
 from glasshead.training import open_subject, with_train_data
 
-REGRESSION = "regression"
 Request = TypeVar("Request", bound=SubjectRequest)
+Item = TypeVar("Item")
 
 
 class OpenedRequest(NamedTuple):
@@ -43,6 +57,8 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
     subject = open_subject(request.model, request.tokenizer, request.opening)
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
+    if isinstance(subject.model, NextTokenClassifier):
+        return open_for_next_tokens(request, subject, split_name, load_options)
     try:
         split = read_split(request.data, split_name, load_options, columns)
     except RatingError as error:
@@ -64,6 +80,35 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
     if request.train is not None:
         facts["train"] = str(request.train) if isinstance(request.train, str | Path) else "in memory"
     return OpenedRequest(subject, split, facts)
+
+
+def open_for_next_tokens(
+    request: SubjectRequest, subject: Subject, split_name: str, options: LoadOptions
+) -> OpenedRequest:
+    """The texts of a request before a language model, each up to the token that is asked for; labels are not
+    read.
+
+    Raises:
+        InputError: if there are no such texts, and on what only classifiers have.
+    """
+    if request.train is not None:
+        raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
+    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
+    whole = is_plain(request.data) or isinstance(request.data, Dataset)
+    if whole:
+        source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
+        plain = read_plain(source, options)
+        if plain.seconds is not None:
+            raise InputError("these are pairs, and a language model reads one text: give single texts")
+        texts: Sequence[str] = plain.firsts
+    else:
+        texts = read_split(request.data, split_name, options)["text"][:]
+    chosen = sample(texts, request.limit, request.seed)
+    split, note = next_token_data(subject, chosen, request.seed)
+    facts: dict[str, Any] = {}
+    if isinstance(request.data, str | Path):
+        facts = {"data": str(request.data), "split": ALL if whole else split_name}
+    return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
 def data_options(request: SubjectRequest, subject: Subject) -> LoadOptions:
@@ -127,3 +172,13 @@ def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> 
     shorter = copy.deepcopy(tokenizer)
     shorter.model_max_length = min(tokenizer.model_max_length, max_length)
     return shorter
+
+
+def sample(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
+    """A random part of so many values, in order."""
+    if limit is not None and limit < 1:
+        raise ParameterError("limit", f"must be at least 1, not {limit}")
+    if limit is None or limit >= len(values):
+        return list(values)
+    chosen = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))
+    return [values[place] for place in chosen]

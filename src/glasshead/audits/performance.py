@@ -6,12 +6,22 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict, by_construction
+from glasshead.results import (
+    NEXT_TOKEN,
+    REGRESSION,
+    TOO_FEW_EXAMPLES,
+    Finding,
+    PairedDifference,
+    Verdict,
+    by_construction,
+    guess_in_words,
+)
 from glasshead.statistics import (
     LEVEL,
     METRICS,
@@ -21,12 +31,26 @@ from glasshead.statistics import (
     resamples_for,
 )
 
+COMMONEST, MEAN_RATING, BY_FREQUENCY = (
+    guess_in_words(facts) for facts in ({}, {"task": REGRESSION}, {"task": NEXT_TOKEN})
+)
+
+
+def unigram_surprisal(tokens: NDArray[np.int64], vocabulary: int) -> NDArray[np.float64]:
+    """−log of the share of each token among the others [N], with one more of every token of the
+    vocabulary."""
+    counts = np.bincount(tokens, minlength=vocabulary)
+    return np.log(len(tokens) - 1 + vocabulary) - np.log(counts[tokens].astype(float))
+
+
 Standing = Literal["better", "not better", "undecided"]
 
 
 class Performance(Audit):
     """Accuracy, overall and per true class (recall), beside that of always guessing the commonest class; of
-    ratings the root mean squared and the mean absolute error, beside those of always guessing the mean.
+    ratings the root mean squared and the mean absolute error, beside those of always guessing the mean; of
+    next tokens also the cross-entropy −log p(t | x) in nats, whose exponential is the perplexity, beside that
+    of how often each token comes next in the other texts, (count + 1) / (N − 1 + V).
 
     The difference from the guess on the same examples decides which is better.
     """
@@ -57,10 +81,23 @@ class Performance(Audit):
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
             if null:
-                verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")
+                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST)
             elif group.by == CORRECT:
                 verdict = by_construction(group.name, "so these texts were chosen")
             yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
+        if context.predicts_tokens:
+            yield from self._cross_entropies(context, rng)
+
+    def _cross_entropies(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
+        """−log p(t | x) of the true next token, beside that of its frequency in the other texts."""
+        unigram = unigram_surprisal(context.labels, len(context.label_names))
+        for group in context.groups:
+            values, null = context.surprisal[group.members], {"unigram": unigram[group.members]}
+            (summary,) = summarise([values], [null], rng=rng, level=group.level)
+            verdict = performance_verdict(summary.over_null.get("unigram"), BY_FREQUENCY, errors=True)
+            yield summary.finding(
+                "performance", "cross-entropy", verdict, group=group, citation=self.citation
+            )
 
     def _errors(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
         errors, spreads = context.predicted - context.labels, context.labels.mean() - context.labels
@@ -70,7 +107,7 @@ class Performance(Audit):
             absolute, squared = summarise([np.abs(error), error**2], nulls, rng=rng, level=group.level)
             rooted = take_root(squared, rmse_difference(context, group, rng))
             for name, summary in (("rmse", rooted), ("mae", absolute)):
-                verdict = performance_verdict(summary.over_null.get("mean"), "mean rating", errors=True)
+                verdict = performance_verdict(summary.over_null.get("mean"), MEAN_RATING, errors=True)
                 yield summary.finding("performance", name, verdict, group=group, citation=self.citation)
 
 
@@ -79,12 +116,15 @@ AUDITS.register("performance")(Performance())
 
 def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
     """How the model stands beside always guessing, whichever audits are asked, and by how much."""
-    overall = next(Performance().findings(context, seed))
+    findings = Performance().findings(context, seed)
+    score = "cross-entropy" if context.predicts_tokens else None
+    overall = next(each for each in findings if score in (None, each.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
     return {
-        "against_guessing": standing(difference, errors=context.is_regression),
+        "against_guessing": standing(difference, errors=context.is_regression or context.predicts_tokens),
         "guessing": {
             "score": overall.statistic,
+            "of_the_model": overall.estimate,
             "of_the_guess": of_the_guess,
             "difference": difference.estimate,
             "interval": difference.interval,
@@ -113,11 +153,9 @@ def performance_verdict(difference: PairedDifference | None, guess: str, *, erro
         return TOO_FEW_EXAMPLES
     compared = standing(difference, errors=errors)
     if compared == "undecided":
-        return Verdict(
-            f"these {difference.n:,} texts do not show whether it is better than always guessing the {guess}"
-        )
+        return Verdict(f"these {difference.n:,} texts do not show whether it is better than {guess}")
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
-    return Verdict(f"{'better than' if compared == 'better' else not_better} always guessing the {guess}")
+    return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 
 
 def take_root(squares: StatSummary, difference: PairedDifference | None) -> StatSummary:

@@ -10,7 +10,7 @@ from glasshead.registry import did_you_mean
 if TYPE_CHECKING:
     from glasshead.results import AuditCard, Finding
 
-LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae")} | {
+LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae"), ("performance", "cross-entropy")} | {
     ("identifiability", statistic) for statistic in ("width", "may-be-zero", "another-first")
 }
 

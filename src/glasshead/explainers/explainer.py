@@ -25,7 +25,7 @@ from glasshead.explainers.attention_observation import AttentionObservation, OnT
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.in_parts import InParts, in_one_part
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
-from glasshead.explainers.targets import TARGETS, Target
+from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
 from glasshead.huggingface import NextTokenClassifier, class_names
 from glasshead.models import TextClassifier, is_regression
 from glasshead.registry import Registry, did_you_mean
@@ -123,6 +123,12 @@ class ExplanationContext:
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
         return self.target_fn(logits, self.target.expand(logits.shape[:-1]))
+
+    @property
+    def sized_fn(self) -> Target:
+        """The number whose changes are called small or large: ŷ, but of a log-probability, which has no
+        range, the probability."""
+        return probability if self.target_fn is log_probability else self.target_fn
 
 
 class Explainer(ABC):

@@ -12,7 +12,7 @@ from glasshead.report.number_format import DASH, count, number
 from glasshead.results import METRIC_NAMES, RunComparison, RunDifference, RunGroup
 
 Setting = tuple[str, list[str]]
-LOWER = ("rmse", "mae")
+LOWER = ("rmse", "mae", "cross-entropy")
 SPLITS = ("test", "dev")
 ONE_SEED = "One seed says nothing of others: train each model with five seeds and compare those folders."
 STEPS = 4  # about so many steps fit into the range of a strip of dots

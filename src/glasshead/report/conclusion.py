@@ -15,6 +15,7 @@ from glasshead.results import (
     HARDLY_ANY,
     LARGE_CHANGE,
     NEGLIGIBLE,
+    REGRESSION,
     SMALL_CHANGE,
     UNDECIDED,
     AuditCard,
@@ -205,7 +206,7 @@ def shuffling(finding: Finding, what: str, whole: float | None) -> Outcome:
 
 def prediction_range(card: AuditCard) -> float | None:
     """From one end of the predictions to the other: 1 for probabilities, else the range of the ratings."""
-    if card.facts.get("task") != "regression":
+    if card.facts.get("task") != REGRESSION:
         return 1.0
     ratings = [amount for value in card.examples.get("label", ()) if (amount := finite(value)) is not None]
     return (max(ratings) - min(ratings) if ratings else 0.0) or None

@@ -6,6 +6,7 @@ HEAD_TITLES = {
     "next": "on the next token",
     "itself": "on itself",
     "same-token": "on the same token elsewhere",
+    "induction": "on the token after an earlier copy",
     "entropy": "entropy",
     "effective-tokens": "effective tokens",
     "score-sd": "SD of scores",
@@ -26,7 +27,7 @@ LAYER_TITLES = {
 }
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
-LOOKS = ("share", "previous", "next", "itself", "same-token")
+LOOKS = ("share", "previous", "next", "itself", "same-token", "induction")
 """What a head looks at."""
 BRIEF = ("entropy", *IMPORTANCE, "identifiable")
 """What a notebook shows of every head."""

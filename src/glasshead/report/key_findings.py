@@ -14,6 +14,7 @@ from glasshead.results import (
     AuditCard,
     Difference,
     Finding,
+    guess_in_words,
     unused_sentence,
 )
 
@@ -144,9 +145,10 @@ def over_guessing(card: AuditCard) -> str:
     if not isinstance(numbers, dict) or numbers.get("difference") is None:
         return ""
     name, guess, gap = numbers["score"], numbers["of_the_guess"], numbers["difference"]
+    score = card.facts.get(name, numbers.get("of_the_model"))
     ends = "" if numbers["interval"] is None else f" {interval(numbers['interval'], plus=True)}"
     return (
-        f" ({METRIC_NAMES.get(name, name)} {number(card.facts.get(name))}, the guess {number(guess)}, "
+        f" ({METRIC_NAMES.get(name, name)} {number(score)}, the guess {number(guess)}, "
         f"difference {number(gap, plus=True)}{ends})"
     )
 
@@ -166,19 +168,18 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
 
 def card_cautions(card: AuditCard) -> Iterator[str]:
     """Those of one card."""
-    guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
+    guess = guess_in_words(card.facts)
     explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
     if card.facts.get("against_guessing") == "not better":
         yield (
-            f"the model is not better than always guessing the {guess}{over_guessing(card)}. What "
+            f"the model is not better than {guess}{over_guessing(card)}. What "
             f"{explanation} agrees with is then of little interest."
         )
     # Cards of earlier versions said `at_chance` of either case.
     if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
         size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
         yield (
-            f"these {size}texts do not show whether the model is better than always guessing the "
-            f"{guess}{over_guessing(card)}. If it is not, what {explanation} agrees with is of little "
-            "interest."
+            f"these {size}texts do not show whether the model is better than {guess}{over_guessing(card)}. "
+            f"If it is not, what {explanation} agrees with is of little interest."
         )
     yield from filter(None, (use_caution(card), sign_caution(card)))

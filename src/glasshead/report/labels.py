@@ -98,6 +98,7 @@ AUDITS = {
 CANONICAL = ", canonical gauge"
 STATISTICS = {
     "accuracy": "accuracy",
+    "cross-entropy": "cross-entropy in nats",
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
     "attention": f"attention{CANONICAL}",

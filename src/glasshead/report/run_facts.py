@@ -26,6 +26,7 @@ NAMES = {
     "unknown_texts": "Texts of unknown words only",
     "accuracy": "Accuracy",
     "macro_f1": "Macro-F1",
+    "perplexity": "Perplexity of the next token",
     "rmse": "RMSE",
     "mae": "MAE",
     "against_guessing": "Against always guessing",

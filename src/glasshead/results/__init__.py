@@ -39,6 +39,7 @@ from glasshead.results.comparison import (
 )
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results.guess import NEXT_TOKEN, REGRESSION, guess_in_words
 from glasshead.results.head_report import (
     HEAD_STATISTICS,
     HEADS,
@@ -187,6 +188,7 @@ __all__ = [
     "MUCH_UNEXPLAINED_BEFORE",
     "NEGLIGIBLE",
     "NEUTRAL_GAMMA",
+    "NEXT_TOKEN",
     "NONE_LEADS",
     "NOT_EXPLAINED",
     "NOT_USED",
@@ -203,6 +205,7 @@ __all__ = [
     "RANK",
     "RATE",
     "RAW_SIGN",
+    "REGRESSION",
     "SIGN_IN_WEIGHTS",
     "SMALL_CHANGE",
     "TABLES",
@@ -284,6 +287,7 @@ __all__ = [
     "distinct_names",
     "dominant_term",
     "entropy_range",
+    "guess_in_words",
     "integration_error",
     "is_unused",
     "json_text",

@@ -28,6 +28,7 @@ HEAD_STATISTICS = {
     "next": "share of attention on the token behind",
     "itself": "share of attention on the token itself",
     "same-token": "share of attention on the same token elsewhere",
+    "induction": "share of attention on the token after an earlier copy of the own",
     "entropy": "entropy of a row, as a share of log n",
     "effective-tokens": "effective number of tokens, exp(entropy)",
     "score-sd": "standard deviation of the scores of a row",

@@ -55,6 +55,5 @@ def drop(
     after: Float[Tensor, "b classes"],
     target: Int[Tensor, " b"],
 ) -> NDArray[np.float64]:
-    """How much smaller the explained number of each text has become."""
-    target_fn = context.target_fn
-    return np.asarray(value_change(target_fn, before, after.cpu(), target).double().numpy())
+    """How much smaller the predicted number of each text has become."""
+    return np.asarray(value_change(context.sized_fn, before, after.cpu(), target).double().numpy())

@@ -14,6 +14,7 @@ NAMES = {
     "next": "next token",
     "itself": "itself",
     "same-token": "same token elsewhere",
+    "induction": "token after an earlier copy (induction)",
 }
 
 

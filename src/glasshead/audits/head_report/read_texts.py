@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 from datasets import Dataset
 
 from glasshead.audits.context import subsample, texts_of
-from glasshead.audits.open_request import data_options, default_split, read_split, source_facts
+from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
 from glasshead.audits.operators import TEXTS
 from glasshead.audits.request import SubjectRequest
 from glasshead.data import (
@@ -28,8 +27,6 @@ from glasshead.data import (
 from glasshead.errors import ParameterError
 from glasshead.explainers import check_texts
 from glasshead.trace import Subject
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -99,13 +96,3 @@ def read_unlabelled(request: SubjectRequest, subject: Subject, options: LoadOpti
     shown = firsts if seconds is None else list(map(join_pair, firsts, seconds))
     facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL}
     return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)
-
-
-def sample(values: Sequence[Value], limit: int | None, seed: int) -> list[Value]:
-    """A random part of so many values, in order."""
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    if limit is None or limit >= len(values):
-        return list(values)
-    chosen = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))
-    return [values[place] for place in chosen]

@@ -142,7 +142,8 @@ def places(
     real: Bool[Tensor, "h q"],
     keys: TextTokens,
 ) -> Iterator[RowSum]:
-    """Shares on the token before, behind, itself, and on the same token elsewhere; the profile of distances
+    """Shares on the token before, behind, itself, on the same token elsewhere, and on what followed the same
+    token before (A B … A → B: induction, Olsson et al. 2022); the profile of distances
     j − i, whose statistic is `distance` and whose `against` is the distance."""
     for name, offset in (("previous", -1), ("next", 1), ("itself", 0)):
         there, even, sees = (
@@ -152,8 +153,11 @@ def places(
         yield mean_over(name, "", there, rows & sees, even)
     ids, word = (torch.from_numpy(part).to(shares.device) for part in (keys.ids, keys.words >= 0))
     same = (ids[:, None] == ids) & ~torch.eye(len(ids), dtype=torch.bool, device=ids.device) & word
-    rows = real & (same & view.allowed).any(-1)
-    yield mean_over("same-token", "", (shares * same).sum(-1), rows, (uniform * same).sum(-1))
+    after = same.tril().roll(1, dims=-1)
+    after[:, 0] = False
+    for name, pairs in (("same-token", same), ("induction", after)):
+        rows = real & (pairs & view.allowed).any(-1)
+        yield mean_over(name, "", (shares * pairs).sum(-1), rows, (uniform * pairs).sum(-1))
     steps = torch.arange(len(ids), device=ids.device)
     bins = (steps - steps[:, None]).clamp(-REACH, REACH).flatten() + REACH
     heads = len(shares)

@@ -30,7 +30,17 @@ CITATIONS = {
     "inflation": "Clark et al. 2019, Fig. 3",
 }
 CITATION = "Clark et al. 2019, sections 3 and 4"
-OF_HEADS = ("share", "previous", "next", "itself", "same-token", "entropy", "effective-tokens", "score-sd")
+OF_HEADS = (
+    "share",
+    "previous",
+    "next",
+    "itself",
+    "same-token",
+    "induction",
+    "entropy",
+    "effective-tokens",
+    "score-sd",
+)
 """The statistics of rows that every head has, where they have a meaning."""
 
 

@@ -57,7 +57,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.registry import did_you_mean
-from glasshead.results import AUPRC, MethodRanking, RankedMethod, unused_sentence
+from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
 from glasshead.trace import Subject
 from glasshead.training import versions
 
@@ -246,12 +246,11 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
 
 def guess_notes(facts: Mapping[str, Any]) -> list[str]:
     """Whether there is anything to explain."""
-    guess = "mean rating" if facts.get("task") == "regression" else "commonest class"
+    guess = guess_in_words(facts)
     notes = {
-        "not better": f"The model is not better than always guessing the {guess}: what explains it is of "
-        "little interest.",
-        "undecided": f"These {facts['examples']:,} texts do not show whether the model is better than always "
-        f"guessing the {guess}.",
+        "not better": f"The model is not better than {guess}: what explains it is of little interest.",
+        "undecided": f"These {facts['examples']:,} texts do not show whether the model is better than "
+        f"{guess}.",
     }
     return [notes[facts["against_guessing"]]] if facts["against_guessing"] in notes else []
 

@@ -1,0 +1,15 @@
+"""What a model is held against that has not read the text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+REGRESSION, NEXT_TOKEN = "regression", "next token"
+"""Tasks of an audit, as its card names them; that of a classifier has no name."""
+
+
+def guess_in_words(facts: Mapping[str, Any]) -> str:
+    """How one guesses without reading, by the task that the facts of a card name."""
+    return {
+        REGRESSION: "always guessing the mean rating",
+        NEXT_TOKEN: "guessing each token as often as it comes next",
+    }.get(facts.get("task", ""), "always guessing the commonest class")
