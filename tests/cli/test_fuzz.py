@@ -19,6 +19,7 @@ import transformers
 from typed import CliRunner, app, glasshead, one_line, shell
 
 from glasshead import bench
+from writers import small_writer
 
 TEXT = "a wonderful film"
 ROWS = [(f"a {word} film of {i} acts", word) for i in range(12) for word in ("fine", "bad")]
@@ -184,6 +185,9 @@ def test_damaged_folders_of_many_kinds(place, reading, kind):
 def usual(place, tiny):
     """Each command as it is meant."""
     out, run, data = ("--out", place / "out"), tiny.tanhmax, ("synthetic", "--option", "instances=40")
+    language_model = place.parent / "writer"
+    for each in small_writer():
+        each.save_pretrained(language_model)
     few = ("--limit", 5, "--audits", "performance")
     return {
         ("demo",): (*out,),
@@ -191,6 +195,7 @@ def usual(place, tiny):
         ("dynamics",): (run, "--out", place / "a.html"),
         ("audit",): (run, "synthetic", *out, *few),
         ("explain",): (run, TEXT),
+        ("generate",): (language_model, "a film", "--tokens", 2),
         ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
         ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),

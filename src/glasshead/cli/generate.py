@@ -1,5 +1,6 @@
 """glasshead generate: let a language model write, and read what it was written from."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.explain import read_texts
-from glasshead.cli.options import SEEDS, Device, Overwrite, Printed, TrustRemoteCode
+from glasshead.cli.options import SEEDS, Device, Format, Overwrite, TrustRemoteCode
 
 if TYPE_CHECKING:
     from glasshead.generation import WrittenWithModel
@@ -62,13 +63,13 @@ def generate(
         str | None,
         typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
     ] = None,
-    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
-    out: Annotated[Path | None, typer.Option("--out", help="The file to write: json.")] = None,
+    format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write: html or json.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Let a language model write, then see what it chose from and what every token was written from.
 
-    Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.json[/]
+    Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.html[/]
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.generation import GenerateRequest, check_methods, generate_texts
@@ -80,7 +81,7 @@ def generate(
     kind = format.value
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[Path(model)])
-        kind = format_from_suffix(out, "json")
+        kind = format_from_suffix(out, *(("html", "json") if format is Format.text else [format.value]))
     # A prompt may be empty: the model begins with its own first token then.
     lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
     opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
@@ -89,7 +90,7 @@ def generate(
         for one in written:
             console.print(written_table(one.with_maps(method or (), target=target)))
         return
-    document = as_document(written, method or PAGE_METHODS, target)
+    document = as_document(written, method or PAGE_METHODS, target, kind)
     if out is None:
         print_output(document, kind)
         return
@@ -97,10 +98,11 @@ def generate(
     print_line(f"Written to {out}")
 
 
-def as_document(
-    written: "list[WrittenWithModel]", methods: "list[str] | tuple[str, ...]", target: str
-) -> str:
-    """All texts with what they were written from, as JSON."""
+def as_document(written: "Sequence[WrittenWithModel]", methods: Sequence[str], target: str, kind: str) -> str:
+    """All texts with what they were written from, as JSON or as a page, which has every head."""
+    from glasshead.report import written_page
     from glasshead.results import json_text
 
-    return json_text([one.with_maps(methods, target=target).to_dict() for one in written])
+    page = kind == "html"
+    texts = [one.with_maps(methods, target=target, heads=page and one.can_store_heads()) for one in written]
+    return written_page(texts) if page else json_text([one.to_dict() for one in texts])

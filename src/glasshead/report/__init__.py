@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from glasshead.report.html.comparison_page import comparison_page
     from glasshead.report.html.dynamics_page import dynamics_page
     from glasshead.report.html.figure_page import figure_page
+    from glasshead.report.html.written_page import written_page
     from glasshead.report.model_card import model_card
     from glasshead.report.number_format import number, share
     from glasshead.report.plot_registry import Plot, PlotOptions, plot
@@ -58,6 +59,7 @@ MODULES = {
     "Panel": "glasshead.report.figure",
     "Plot": "glasshead.report.plot_registry",
     "PlotOptions": "glasshead.report.plot_registry",
+    "written_page": "glasshead.report.html.written_page",
     "written_table": "glasshead.report.terminal.written_table",
     "WrappingTable": "glasshead.report.terminal.wrapping_table",
     "attribution_page": "glasshead.report.html.attribution_page",
@@ -128,6 +130,7 @@ __all__ = [
     "shared_scale",
     "text_heatmap",
     "unique_tokens",
+    "written_page",
     "written_table",
 ]
 
@@ -185,6 +188,12 @@ RENDERERS.register("RecordedAttention")(
         lazy_function("html.recorded_attention", "recorded_fragment"),
         lazy_function("html.recorded_attention", "recorded_page"),
         lazy_function("value_image", "value_image"),
+    )
+)
+RENDERERS.register("Written")(
+    Renderer(
+        lazy_function("html.written_page", "written_fragment"),
+        lazy_function("html.written_page", "written_page"),
     )
 )
 for compared in ("AuditComparison", "RunComparison"):

@@ -1,5 +1,7 @@
 """What there is to say of a written text, for the terminal and for its page."""
 
+import math
+
 from glasshead.escaping import one_line
 from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.text_spans import SCORE_NAMES
@@ -35,6 +37,23 @@ def map_title(one: WrittenMap) -> str:
 def score_name_of(one: WrittenMap) -> str:
     """What the numbers of a method are called."""
     return SCORE_NAMES.get(one.method, "score")
+
+
+def choice_in_words(written: Written, place: int) -> str:
+    """How the strategy chose the token of one place."""
+    token = written.answer_tokens[place]
+    probability = number(math.exp(token.log_probability))
+    said = f"probability {probability}, rank {token.rank} of all tokens"
+    if token.chance is None:
+        how = f"{written.strategy} weighs whole texts, not this token alone"
+    elif token.chance == 1:
+        how = f"{written.strategy} left nothing else to choose"
+    else:
+        left_out = sum(other.chance == 0 for other in token.alternatives)
+        how = f"{written.strategy} drew it with chance {number(token.chance)}"
+        if left_out:
+            how += f" and left out {left_out} of the {len(token.alternatives)} most probable tokens"
+    return one_line(f"{said}; {how}; entropy {number(token.entropy, 2)} nats")
 
 
 def alternatives_in_words(token: WrittenToken) -> str:

@@ -36,7 +36,7 @@ class PackedText:
     letters: int
 
 
-def data_script(document: Mapping[str, Any]) -> str:
+def data_script(document: Mapping[str, Any] | Sequence[Any]) -> str:
     """JSON that can stand in a script element: nothing in it ends the element or opens a comment."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 

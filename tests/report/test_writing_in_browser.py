@@ -1,0 +1,82 @@
+"""The page of written texts in a real browser: tokens chosen by mouse and keyboard, explanations changed."""
+
+from pathlib import Path
+
+import pytest
+from fake_writing import NASTY, writing
+from playwright.sync_api import Browser
+from test_browser import CONTRAST, opened
+from test_report_in_browser import OPEN_ALL, SMALLEST
+
+from glasshead.report import written_page
+
+pytestmark = pytest.mark.slow
+COLOURS = """() => [...document.querySelectorAll("[data-text='0'] .text mark")].map(({ classList, style }) =>
+  [classList.contains("p") - classList.contains("n"), +style.getPropertyValue("--a")])"""
+STRONGEST = 0.85
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file: Path = tmp_path_factory.mktemp("writing") / "written.html"
+    file.write_text(written_page([writing(), writing(beams=True)]), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+)
+def test_it_is_silent_readable_and_no_wider_than_the_window(
+    browser: Browser, address: str, scheme: str, width: int
+) -> None:
+    page, said = opened(browser, address, scheme, width)
+    page.evaluate(OPEN_ALL)
+    for number in range(2):
+        page.locator(f"[data-text='{number}'] [name=method]").select_option("erasure, log-probability")
+        page.locator(f"[data-text='{number}'] mark.written").first.click()
+    letters = "p, td, th, h1, h2, summary, span, b, label, select, mark, caption"
+    assert page.evaluate(CONTRAST, letters) >= 4.5
+    assert page.evaluate(SMALLEST) >= 12
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    page.close()
+
+
+def test_a_token_is_chosen_by_mouse_and_by_keyboard(browser: Browser, address: str) -> None:
+    page, said = opened(browser, address, "light", 1280)
+    first = page.locator("[data-text='0']")
+    chosen = first.locator(".chosen")
+    assert chosen.inner_text() == "“ 🙂”"
+    first.locator("mark.written").first.click()
+    assert chosen.inner_text() == "“ good”"
+    assert first.locator(".alternatives tbody tr").count() == 3
+    assert "left-out" in (first.locator(".alternatives tbody tr").nth(2).get_attribute("class") or "")
+    assert NASTY in first.locator(".alternatives").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert chosen.inner_text() == "“ 🙂”"
+    assert "left nothing else to choose" in first.locator(".how").inner_text()
+    page.keyboard.press("Home")
+    assert first.locator("mark.own").inner_text().strip() == "good"
+    assert first.locator("mark[aria-pressed=true]").count() == 1
+    assert said == []
+    page.close()
+
+
+def test_colours_are_those_of_the_explanation_that_is_chosen(browser: Browser, address: str) -> None:
+    page, said = opened(browser, address, "light", 1280)
+    first = page.locator("[data-text='0']")
+    first.locator("mark.written").first.click()
+    shown = page.evaluate(COLOURS)
+    expected = [0.5, 0.25, 0.25]
+    for (sign, strength), score in zip(shown, expected, strict=False):
+        assert sign == 1
+        assert strength == pytest.approx(STRONGEST * score / 0.5, abs=1e-3)
+    first.locator("[name=head]").select_option("1")
+    first.locator("[name=layer]").select_option("0")
+    assert "layer 0, head 1" in first.locator(".about-map").inner_text()
+    first.locator("[name=method]").select_option("erasure, log-probability")
+    assert not first.locator("[name=layer]").is_visible()
+    assert [sign for sign, _ in page.evaluate(COLOURS)][:3] == [0, -1, 1]
+    assert "here −0.500" in first.locator(".about-map").inner_text()
+    assert said == []
+    page.close()
