@@ -1,10 +1,11 @@
 """Other names for the classes of a model."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from glasshead.errors import InputError
-from glasshead.huggingface import class_names, isolated_copy
+from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
 from glasshead.trace import Subject
 
 
@@ -23,7 +24,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         if not 0 <= index < len(names):
             raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(names)}")
         names[index] = new
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         first, second = [index for index, name in enumerate(names) if name == twice][:2]
         raise InputError(
@@ -34,13 +35,16 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     if labels:
         model = isolated_copy(model)
         model.config.id2label = dict(enumerate(names))
-    notes = dict.fromkeys((*subject.notes, *case_notes(names)))
+    # Tokens of a language model differ by case as a rule.
+    same = () if isinstance(model, NextTokenClassifier) else case_notes(names)
+    notes = dict.fromkeys((*subject.notes, *same))
     return replace(subject, model=model, notes=tuple(notes))
 
 
 def case_notes(names: Sequence[str]) -> Iterator[str]:
     """Sentences about classes that only their case tells apart."""
-    for index, name in enumerate(names):
-        for other in names[:index]:
-            if other.casefold() == name.casefold():
-                yield f"the classes {other!r} and {name!r} differ by case alone"
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(name.casefold(), []).append(name)
+    for first, *others in alike.values():
+        yield from (f"the classes {first!r} and {other!r} differ by case alone" for other in others)
