@@ -47,6 +47,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/kendall.py
 	$(BIN)/python benchmarks/adversary.py
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/writing.py
 	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention
 	$(BIN)/glasshead bench audit

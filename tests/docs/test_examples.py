@@ -119,6 +119,10 @@ SHELL = {
         ["Special tokens get", "chosen on one half of the sentences", "Report: trees.json"],
     ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
+    "write": (
+        ["written.html", "written.json"],
+        ["perplexity", "from, by", "Written to written.html", "Written to written.json"],
+    ),
     "list": (
         [],
         [
@@ -156,7 +160,7 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-MAKERS = {"minilm": "minilm"} | dict.fromkeys(
+MAKERS = {"minilm": "minilm", "write": "my_writer"} | dict.fromkeys(
     ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
 )
 """Shell examples that read a model which a Python example saves."""
@@ -184,6 +188,11 @@ PYTHON = {
     "heads": r"verdict\n[\s\S]*without it\nlayer 0 \[[\s\S]*heads",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
+    "strategies": r"temperature=2\+top-k=3 +0\.44[\s\S]*beam=2  the film: 0\.36\n$",
+    "my_writer": (
+        r"the model ended the text\nrank [12]: “ (is|was)” 0\.[3-7]\d “ (is|was)” 0\.[3-7]\d .*\n[\s\S]*"
+        r"\(3, 7\) written tokens[\s\S]*predicted “ (is|was)”, .*erasure: [\s\S]*the whole answer: \[\["
+    ),
     "adversary": r"λ = 0 +maps 0\.\d+ .*\nλ = 0\.03 +maps 0\.[3-6]\d+ \[.*farther away than",
     "kendall": r"rows: 50 equal to SciPy: True",
     "values": (
@@ -225,6 +234,7 @@ PYTHON = {
 SHOWN = {
     "specs": "how-to/choose-a-mechanism.md",
     "identity": "explanation/tanhmax.md",
+    "strategies": "how-to/generate.md",
     "identifiability": "tutorials/three-tokens.md",
 }
 ALONE = {

@@ -10,7 +10,7 @@ from transformers import GenerationConfig
 import glasshead
 from classifier_families import FAMILIES, word_tokenizer
 from glasshead.errors import InputError
-from glasshead.generation import STRATEGIES, GenerateRequest, generate, generate_texts
+from glasshead.generation import STRATEGIES, GenerateRequest, chances, generate, generate_texts
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL
 from writers import PROMPT, small_writer
@@ -88,6 +88,19 @@ def test_greedy_takes_the_most_probable_and_leaves_it_no_chance_to_others():
     for token in written.answer_tokens:
         assert (token.rank, token.chance) == (1, 1.0)
         assert [other.chance for other in token.alternatives] == [1.0, 0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("strategy", ["sample", "greedy", "nucleus=0.6", "temperature=1.5+top-k=4"])
+def test_chances_of_a_distribution_are_those_with_which_a_model_of_it_writes(strategy):
+    token = write(strategy=strategy, seed=1, tokens=1, alternatives=32).answer_tokens[0]
+    probabilities = torch.tensor([other.probability for other in token.alternatives])
+    own = [other.chance for other in token.alternatives]
+    np.testing.assert_allclose(chances(probabilities, strategy), own, **ONE_MODEL)
+
+
+def test_beams_give_single_tokens_no_chances():
+    with pytest.raises(InputError, match="whole texts"):
+        chances(torch.tensor([0.5, 0.5]), "beam=2")
 
 
 def test_sampling_draws_like_the_distribution():

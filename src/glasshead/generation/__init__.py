@@ -8,7 +8,7 @@ from glasshead.generation.explain import MapRequest, WrittenWithModel, check_met
 from glasshead.generation.generate import GenerateOptions, GenerateRequest, generate, generate_texts
 from glasshead.generation.method import RowMethod
 from glasshead.generation.methods import METHODS
-from glasshead.generation.strategies import STRATEGIES, Strategy, parse_strategy
+from glasshead.generation.strategies import STRATEGIES, Strategy, chances, parse_strategy
 
 __all__ = [
     "METHODS",
@@ -19,6 +19,7 @@ __all__ = [
     "RowMethod",
     "Strategy",
     "WrittenWithModel",
+    "chances",
     "check_methods",
     "generate",
     "generate_texts",

@@ -63,16 +63,17 @@ def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
 
 
 def word_numbers(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The word of each token: words are apart by blanks; −1 for tokens without characters."""
-    numbers, word, end = list[int](), -1, 0
+    """The word of each token: words are apart by blanks, and a blank belongs to what follows it; −1 for
+    tokens without characters."""
+    numbers, word, begun = list[int](), -1, 0
     for start, stop in offsets:
         if stop <= start:
             numbers.append(-1)
             continue
-        begins = word < 0 or text[start].isspace() or text[start - 1 : start].isspace() or start > end
-        word += begins and start >= end
+        letters_before = text[begun:start].strip()
+        if word < 0 or (letters_before and (text[start].isspace() or text[start - 1].isspace())):
+            word, begun = word + 1, start
         numbers.append(word)
-        end = max(end, stop)
     return tuple(numbers)
 
 

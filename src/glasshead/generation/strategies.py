@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from transformers import GenerationConfig
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import (
+    GenerationConfig,
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from glasshead.errors import InputError
 from glasshead.registry import Registry
@@ -141,3 +150,24 @@ def in_words(config: GenerationConfig) -> str:
     own: Mapping[str, Any] = config.to_diff_dict()
     kept = {name: value for name, value in own.items() if name != "transformers_version"}
     return ", ".join(f"{name}={value}" for name, value in kept.items()) or "greedy"
+
+
+def chances(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
+    """With which chances a strategy takes tokens of these probabilities, as `transformers` works it out.
+
+    Raises:
+        InputError: as `parse_strategy`, and on beam search, which weighs whole texts.
+    """
+    config = parse_strategy(strategy)
+    if config.num_beams != 1:
+        raise InputError(f"{strategy!r} weighs whole texts, and gives single tokens no chances")
+    if not config.do_sample:
+        return nn.functional.one_hot(probabilities.argmax(dim=-1), probabilities.shape[-1]).to(probabilities)
+    rows = probabilities.log().reshape(-1, probabilities.shape[-1])
+    warpers = LogitsProcessorList([TemperatureLogitsWarper(float(config.temperature))])
+    if config.top_k:
+        warpers.append(TopKLogitsWarper(config.top_k))
+    if config.top_p < 1:
+        warpers.append(TopPLogitsWarper(config.top_p))
+    before: Any = torch.empty(len(rows), 0, dtype=torch.long)  # none of these reads what stands before
+    return warpers(before, rows).softmax(dim=-1).reshape(probabilities.shape)
