@@ -4,10 +4,10 @@ the memory of long prompts.
     python benchmarks/writing.py
 
 Both ways of erasing give the same numbers, of the same random model of GPT-2's kind, with the same removal
-and as many tokens in a batch. One way reads every text once without each of its tokens, for all tokens of the
-answer; the other asks for one token of the answer at a time, from what stands before it, as is usual. They
-alternate; a ratio is that of times of one core, the median over rounds, with the least and the largest.
-Memory is the largest resident size of a process of its own.
+and as many tokens in a batch. One way reads the text once without each of its tokens, for all tokens of the
+answer, and what stands before that token once for all. The other asks for one token of the answer at a time,
+from all that stands before it, as is usual. They alternate; a ratio is that of times of one core, the median
+over rounds, with the least and the largest. Memory is the largest resident size of a process of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from glasshead.trace import AttentionSelector
 
 SMALLER = {"n_embd": 256, "n_layer": 4, "n_head": 4, "vocab_size": 8_000}
 GPT2_SMALL = {"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50_257}
-LENGTHS = ((32, 8), (64, 16), (64, 32), (128, 32))
+LENGTHS = ((32, 8), (64, 16), (64, 32), (128, 16))
 ROUNDS = 3
 LONG = {
     "attention of the last layer, prompt of 2,048": (GPT2_SMALL, 2_048, 20, "attention"),
@@ -60,7 +60,7 @@ def random_text(sizes: dict[str, int], prompt: int, answer: int) -> ReadText:
 
 def one_target_at_a_time(text: ReadText) -> np.ndarray:
     """The matrix, row by row, each from a text that ends with its token."""
-    erasure, rows = ErasureRows("mean-embedding"), []
+    erasure, rows = ErasureRows("mean-embedding", shares_prefix=False), []
     for end in range(text.start + 1, text.ids.shape[1] + 1):
         cut = ReadText(text.classifier, text.tokenizer, text.ids[:, :end], end - 1)
         scores, _ = erasure.changes(cut, AnswerTarget("log-probability", cut.answer))

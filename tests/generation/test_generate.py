@@ -177,6 +177,11 @@ def test_a_generation_config_of_ones_own_is_followed_and_stays_as_it_is():
     assert config.to_dict() == before
 
 
+def test_what_transformers_refuses_is_said_in_a_line():
+    with pytest.raises(InputError, match="Transformers cannot write so: substring not found"):
+        write(strategy=GenerationConfig(stop_strings=["film"]))  # it cannot cut a vocabulary of words
+
+
 def test_settings_of_the_model_do_not_mix_with_the_strategy():
     model, tokenizer = small_writer()
     own, model.generation_config = (

@@ -9,9 +9,14 @@ from classifier_families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
 from glasshead.generation import METHODS, generate
+from glasshead.generation.erasure_rows import ErasureRows
+from glasshead.generation.prefix import SharedPrefix
+from glasshead.generation.target import AnswerTarget
 from glasshead.huggingface import plug
 from tolerances import ALL_LAYERS, ONE_MODEL, of_size
 from writers import PROMPT, small_writer
+
+FAMILIES_THAT_WRITE = ["GPT2", "GPTNeo", "GPTNeoX", "OPT", "Llama", "Mistral", "Qwen3", "Gemma", "Bloom"]
 
 
 def write(**options):
@@ -193,6 +198,39 @@ def test_maps_for_a_page_have_every_layer_and_head():
     places = [(one.method, one.layer, one.head) for one in with_maps.maps]
     assert {("attention", layer, head) for layer in (0, 1) for head in (0, 1, "mean")} <= set(places)
     assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name == "GPT2" else pytest.mark.slow) for name in FAMILIES_THAT_WRITE],
+)
+@pytest.mark.parametrize("removal", ["mean-embedding", "unknown-token"])
+def test_a_prefix_that_is_read_once_changes_no_number(name, removal, monkeypatch):
+    family = FAMILIES[name]
+    prompt = "a warm film and a dull plot, bad, not good"
+    written = generate(family.language_model(), prompt, tokenizer=family.tokenizer(), tokens=5)
+    text = written.read_text()
+    target = AnswerTarget("log-probability", text.answer)
+    monkeypatch.setattr(ErasureRows, "step", lambda *of: 3)  # several batches, the last within the answer
+    alone, _ = ErasureRows(removal, shares_prefix=False).changes(text, target)
+    shared, _ = ErasureRows(removal).changes(text, target)
+    np.testing.assert_allclose(shared, alone, **of_size(alone, 1e-4))
+
+
+def test_a_model_that_forgets_has_no_prefix_to_share():
+    family = FAMILIES["Mistral"]
+    model = family.language_model(sliding_window=4)
+    written = generate(model, "a warm film and a dull plot, bad", tokenizer=family.tokenizer(), tokens=3)
+    prefix = SharedPrefix(written.read_text())
+    assert (prefix.read(5), prefix.repeat(2), prefix.read(6)) == (0, None, 0)
+    assert SharedPrefix(write().read_text()).read(3) == 3
+
+
+def test_progress_is_told_to_the_end():
+    told = []
+    write().with_maps(["erasure", "gradient"], progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (6, 6)
+    assert (9, 9) in told
 
 
 @pytest.mark.slow

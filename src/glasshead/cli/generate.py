@@ -10,9 +10,11 @@ from glasshead.cli.app import app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.explain import read_texts
 from glasshead.cli.options import SEEDS, Device, Format, Overwrite, TrustRemoteCode
+from glasshead.cli.progress import OnProgress, progress_stages
 
 if TYPE_CHECKING:
     from glasshead.generation import WrittenWithModel
+    from glasshead.results import Written
 
 PAGE_METHODS = ("attention", "erasure")
 
@@ -73,7 +75,8 @@ def generate(
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.generation import GenerateRequest, check_methods, generate_texts
-    from glasshead.report import written_table
+    from glasshead.report import written_page, written_table
+    from glasshead.results import json_text
     from glasshead.training import OpenOptions, open_subject
 
     request = GenerateRequest(strategy, tokens, seed, alternatives)
@@ -85,12 +88,18 @@ def generate(
     # A prompt may be empty: the model begins with its own first token then.
     lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
     opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
-    written = generate_texts(open_subject(model, options=opening), lines, request)
+    chosen = list(method or (() if kind == "text" else PAGE_METHODS))
+    with progress_stages(f"writing with {Path(model).name}") as progress:
+        progress("loading")
+        subject = open_subject(model, options=opening)
+        progress("writing")
+        written = generate_texts(subject, lines, request)
+        texts = [explain_text(one, chosen, target, kind, progress) for one in written]
     if kind == "text":
-        for one in written:
-            console.print(written_table(one.with_maps(method or (), target=target)))
+        for one in texts:
+            console.print(written_table(one))
         return
-    document = as_document(written, method or PAGE_METHODS, target, kind)
+    document = written_page(texts) if kind == "html" else json_text([one.to_dict() for one in texts])
     if out is None:
         print_output(document, kind)
         return
@@ -98,11 +107,14 @@ def generate(
     print_line(f"Written to {out}")
 
 
-def as_document(written: "Sequence[WrittenWithModel]", methods: Sequence[str], target: str, kind: str) -> str:
-    """All texts with what they were written from, as JSON or as a page, which has every head."""
-    from glasshead.report import written_page
-    from glasshead.results import json_text
-
-    page = kind == "html"
-    texts = [one.with_maps(methods, target=target, heads=page and one.can_store_heads()) for one in written]
-    return written_page(texts) if page else json_text([one.to_dict() for one in texts])
+def explain_text(
+    written: "WrittenWithModel", methods: Sequence[str], target: str, kind: str, progress: OnProgress
+) -> "Written":
+    """A text with what it was written from; a page has every head."""
+    heads = kind == "html" and written.can_store_heads()
+    return written.with_maps(
+        methods,
+        target=target,
+        heads=heads,
+        progress=lambda done, total: progress("what it was written from", done / total),
+    )

@@ -13,10 +13,12 @@ from glasshead.attention import AttentionInputs
 from glasshead.errors import InputError
 from glasshead.explainers import REMOVALS, average_embeddings
 from glasshead.generation.method import RowMethod, target_map
+from glasshead.generation.prefix import SharedPrefix
+from glasshead.generation.reading import answer_logits
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
 from glasshead.results import WrittenMap
-from glasshead.trace import AttentionSelector, intervene
+from glasshead.trace import AttentionSelector, Edit, intervene
 
 PLACES = 8192
 """Tokens of variants in one pass."""
@@ -31,10 +33,13 @@ class ErasureRows(RowMethod):
     n tokens cost n passes, not one for each pair. Without a token means ``removal``: its embedding becomes
     the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no later token
     attends to it (``zero-weight``), which says nothing of the last token before t, whose own row is read.
+
+    ``shares_prefix``: keys and values of what stands before the erased token are computed once.
     """
 
-    def __init__(self, removal: str) -> None:
+    def __init__(self, removal: str, *, shares_prefix: bool = True) -> None:
         self.removal = removal
+        self.shares_prefix = shares_prefix and removal != "zero-weight"  # weights are edited, which needs all
         self.description = f"change of the target without the token: {REMOVALS[removal].description}"
         self.citation = REMOVALS[removal].citation
 
@@ -53,10 +58,16 @@ class ErasureRows(RowMethod):
         own = target(text.logits())[0]
         length = text.before.shape[1]
         scores = own.new_zeros(len(own), length)
+        prefix = SharedPrefix(text) if self.shares_prefix else None
         for places in torch.arange(length).split(self.step(text)):
-            ids = text.ids.expand(len(places), -1)
-            with self.without(text, ids, places):
-                scores[:, places] = (own - target(text.logits(self.replaced(text, ids, places)))).T
+            # What stands before the first erased token is the same in all; the answer's rows are all needed.
+            start = 0 if prefix is None else prefix.read(min(int(places[0]), text.start - 1))
+            past = None if prefix is None else prefix.repeat(len(places))
+            ids = self.replaced(text, text.ids.expand(len(places), -1), places)[:, start:]
+            with self.without(text, ids, places - start):
+                logits = answer_logits(text.model, ids, text.start - start, past)
+            scores[:, places] = (own - target(logits)).T
+            text.progress(int(places[-1]) + 1, length)
         return scores.cpu(), own.cpu()
 
     def step(self, text: ReadText) -> int:
@@ -94,7 +105,7 @@ class ErasureRows(RowMethod):
             yield
 
 
-def unseen(places: Int[Tensor, " b"]):  # type: ignore[no-untyped-def]
+def unseen(places: Int[Tensor, " b"]) -> Edit:
     """No later token attends to one token of each text; its own row stays."""
 
     def edit(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 
@@ -11,7 +11,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
 from glasshead.generation.methods import METHODS
 from glasshead.generation.target import AnswerTarget
-from glasshead.generation.text import ReadText
+from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.results import Written, WrittenAttribution, WrittenMap
 from glasshead.trace import AttentionSelector, Subject
@@ -66,15 +66,20 @@ class WrittenWithModel(Written):
         return int(config.num_hidden_layers * config.num_attention_heads) * sum(rows) <= limit
 
     def with_maps(
-        self, methods: Sequence[str], *, target: str = USUAL_TARGET, heads: bool = False
+        self,
+        methods: Sequence[str],
+        *,
+        target: str = USUAL_TARGET,
+        heads: bool = False,
+        progress: Progress = no_progress,
     ) -> Written:
         """The text with explanations to be chosen from on its page; ``heads``: attention of every layer and
-        head, too.
+        head, too. ``progress`` is told how far erasure and gradients are.
 
         Raises:
             InputError: as `explain`.
         """
-        text = self.read_text()
+        text = replace(self.read_text(), progress=progress)
         maps: list[WrittenMap] = []
         for method in methods:
             explained = METHODS[method]

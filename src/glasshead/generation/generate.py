@@ -19,7 +19,13 @@ from glasshead.generation.explain import WrittenWithModel
 from glasshead.generation.reading import answer_logits
 from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
 from glasshead.generation.strategies import CONTRASTIVE, in_words, parse_strategy
-from glasshead.huggingface import NextTokenClassifier, isolated_copy, positions_of, silence_transformers
+from glasshead.huggingface import (
+    NextTokenClassifier,
+    first_line,
+    isolated_copy,
+    positions_of,
+    silence_transformers,
+)
 from glasshead.results import OtherAnswer
 from glasshead.trace import Subject
 from glasshead.training import OpenOptions, open_subject
@@ -273,7 +279,14 @@ class Writer:
                 if self.seed is not None:
                     torch.manual_seed(self.seed)
                 write: Any = model.generate
-                return write(ids, attention_mask=torch.ones_like(ids), generation_config=config)
+                return write(
+                    ids,
+                    attention_mask=torch.ones_like(ids),
+                    generation_config=config,
+                    tokenizer=self.subject.tokenizer,
+                )
+        except (ValueError, NotImplementedError) as error:  # settings of one's own that do not go together
+            raise InputError(f"Transformers cannot write so: {first_line(error)}") from error
         finally:
             model.generation_config = own
 

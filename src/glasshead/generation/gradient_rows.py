@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -41,7 +43,7 @@ class GradientRows(RowMethod):
                 "belongs to a token alone: choose the method 'erasure'"
             )
         vectors = lookups[0][1]
-        scores = torch.stack([self.reduce(own, vectors) for own in gradients(values, vectors)])
+        scores = torch.stack([self.reduce(own, vectors) for own in gradients(text, values, vectors)])
         signed = self.reduction is None or REDUCTIONS[self.reduction][1]
         return target_map(text, target, scores.cpu(), values.detach().cpu(), name=name, signed=signed)
 
@@ -54,8 +56,11 @@ class GradientRows(RowMethod):
         return REDUCTIONS[self.reduction][0](gradient)
 
 
-def gradients(values: Float[Tensor, " values"], vectors: Float[Tensor, "1 read d"]):  # type: ignore[no-untyped-def]
+def gradients(
+    text: ReadText, values: Float[Tensor, " values"], vectors: Float[Tensor, "1 read d"]
+) -> Iterator[Float[Tensor, "read d"]]:
     """∂y/∂e of each value, one at a time."""
     for number, value in enumerate(values):
         keep = number + 1 < len(values)
         yield torch.autograd.grad(value, vectors, retain_graph=keep)[0][0]
+        text.progress(number + 1, len(values))

@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import Cache, PreTrainedModel
 
 
 @contextmanager
@@ -28,10 +28,10 @@ def vocabulary_rows(model: PreTrainedModel, rows: slice) -> Iterator[None]:
 
 
 def answer_logits(
-    model: PreTrainedModel, ids: Int[Tensor, "b n"], start: int, **inputs: Any
+    model: PreTrainedModel, ids: Int[Tensor, "b n"], start: int, past: Cache | None = None
 ) -> Float[Tensor, "b answer vocabulary"]:
-    """The logits of every token from ``start`` on, z_t = f(x_<t), of texts of one length."""
-    before = ids[:, :-1]
+    """The logits of every token from ``start`` on, z_t = f(x_<t), of texts of one length, behind ``past``."""
     with vocabulary_rows(model, slice(start - 1, None)):
-        logits: Tensor = model(input_ids=before, use_cache=False, **inputs).logits
+        read = model(input_ids=ids[:, :-1], past_key_values=past, use_cache=past is not None)
+    logits: Tensor = read.logits
     return logits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -12,15 +13,23 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from glasshead.generation.reading import answer_logits
 from glasshead.huggingface import NextTokenClassifier
 
+Progress = Callable[[int, int], None]
+"""Called with how many of how many steps are done."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
+
 
 @dataclass(frozen=True)
 class ReadText:
-    """A text of which everything from ``start`` on is the answer."""
+    """A text of which everything from ``start`` on is the answer; ``progress`` is told of long work."""
 
     classifier: NextTokenClassifier
     tokenizer: PreTrainedTokenizerBase
     ids: Int[Tensor, "1 n"]
     start: int
+    progress: Progress = no_progress
 
     @property
     def model(self) -> PreTrainedModel:
