@@ -189,7 +189,13 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
 
 def print_attribution(unknown_id: int | None, attribution: "Attribution", scale: float) -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
-    from glasshead.report import attribution_table, computation, prediction, text_heatmap
+    from glasshead.report import (
+        attribution_table,
+        computation,
+        prediction,
+        sink_in_words,
+        text_heatmap,
+    )
 
     console.print(text_heatmap(attribution, scale))
     print_line(f"{prediction(attribution)}, {attribution.method}")
@@ -197,6 +203,8 @@ def print_attribution(unknown_id: int | None, attribution: "Attribution", scale:
         print_line(f"read: {attribution.reading}")
     if computed := computation(attribution):
         print_line(f"computed with {computed}")
+    if sink := sink_in_words(attribution):
+        print_line(sink)
     unknown = [
         token
         for token, token_id in zip(attribution.tokens, attribution.ids, strict=True)

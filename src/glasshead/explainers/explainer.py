@@ -39,6 +39,7 @@ from glasshead.trace import (
     unit_of_each,
 )
 
+HALF = 0.5
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
 
@@ -435,9 +436,22 @@ def to_attributions(
                 settings=settings,
                 completeness_gap=None if gaps is None else float(gaps[index]),
                 word_scores=None if words is None else _numbers(words[index], keep),
+                sink=sink_share(explainer, context, importance[index]),
             )
         )
     return results
+
+
+def sink_share(
+    explainer: Explainer, context: ExplanationContext, weights: Float[Tensor, " tokens"]
+) -> float | None:
+    """The share of the weights of a text on its first token, where that is a sink: more than half of what a
+    model that reads from left to right gives to several tokens."""
+    if not explainer.reads_weights or context.site is None or not context.site.causal:
+        return None
+    sizes = weights.detach().abs()
+    share = float(sizes[0] / sizes.sum()) if len(sizes) > 1 and sizes.sum() > 0 else 0.0
+    return share if HALF < share < 1 else None
 
 
 def token_fields(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:

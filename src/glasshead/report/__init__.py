@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
     from glasshead.report.terminal.written_table import written_table
-    from glasshead.report.text_spans import computation, prediction, shared_scale
+    from glasshead.report.text_spans import computation, prediction, shared_scale, sink_in_words
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
@@ -81,6 +81,7 @@ MODULES = {
     "plot": "glasshead.report.plot_registry",
     "plots_of": "glasshead.report.plots",
     "computation": "glasshead.report.text_spans",
+    "sink_in_words": "glasshead.report.text_spans",
     "prediction": "glasshead.report.text_spans",
     "ranking_table": "glasshead.report.terminal.ranking_table",
     "ratio_lines": "glasshead.report.plots.class_ratios",
@@ -128,6 +129,7 @@ __all__ = [
     "ratio_lines",
     "share",
     "shared_scale",
+    "sink_in_words",
     "text_heatmap",
     "unique_tokens",
     "written_page",

@@ -91,8 +91,11 @@ def drawn_tokens(attribution: Attribution) -> set[int]:
 
 
 def drawn_max(attribution: Attribution) -> float:
-    """The largest magnitude of the tokens that have a place in the text."""
-    values = (finite(attribution.colours[token]) for token in drawn_tokens(attribution))
+    """The largest magnitude of the tokens that have a place in the text; a sink pales no other weight."""
+    tokens = drawn_tokens(attribution)
+    if attribution.sink is not None and attribution.colours is attribution.scores:
+        tokens -= {0}
+    values = (finite(attribution.colours[token]) for token in tokens)
     return max((abs(value) for value in values if value is not None), default=0.0)
 
 
@@ -152,6 +155,16 @@ def computation(attribution: Attribution) -> str:
     gap = attribution.completeness_gap
     missed = "" if gap is None else f"completeness gap {gap:+.2g}"
     return "; ".join(filter(None, (attribution.settings, missed)))
+
+
+def sink_in_words(attribution: Attribution) -> str:
+    """How much of the attention is on the first token, if that is a sink; else empty."""
+    if attribution.sink is None:
+        return ""
+    return (
+        f"{number(attribution.sink)} of the weights is on the first token, an attention sink: models that "
+        "read from left to right often put there what they need nowhere"
+    )
 
 
 def token_description(attribution: Attribution, token: int) -> str:

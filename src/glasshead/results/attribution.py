@@ -25,6 +25,8 @@ class Attribution(Drawable):
     under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
     which attention of a model with several was read, ``caveat`` why the numbers mean little for this model.
     ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
+    ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
+    more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
     ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
     the change of the prediction that it should be.
 
@@ -59,6 +61,7 @@ class Attribution(Drawable):
     settings: str | None = None
     completeness_gap: float | None = None
     word_scores: tuple[float, ...] | None = None
+    sink: float | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):
@@ -86,6 +89,15 @@ class Attribution(Drawable):
         if self.contributions is None or self.intervals is not None:
             return self.scores
         return self.contributions
+
+    @property
+    def rest(self) -> tuple[float | None, ...] | None:
+        """Every weight as a share of those behind the first token, Σ |a_i| = 1 over i > 0; None of the first;
+        None where it is no sink, or nothing is left."""
+        left = sum(map(abs, self.scores[1:]))
+        if self.sink is None or not left:
+            return None
+        return (None, *(score / left for score in self.scores[1:]))
 
     def interval(self, token: int) -> tuple[float, float] | None:
         """[low, high] of a token's weight, ±∞ where nothing bounds it; None where it is not known."""

@@ -80,6 +80,8 @@ def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
         }
         if attribution.contributions is not None:
             row["contribution"] = attribution.contributions[index]
+        if attribution.rest is not None:
+            row["without_first"] = attribution.rest[index]
         if attribution.intervals is not None:
             row["low"], row["high"] = attribution.interval(index) or (None, None)
         rows.append(row)

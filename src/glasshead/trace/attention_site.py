@@ -99,6 +99,8 @@ class AttentionSite:
     """Whether the values are known that the weights read; not where the softmax of a model is caught."""
     heads: str = "mean"
     """How the maps of all heads become one, where no ``head`` is chosen."""
+    causal: bool = False
+    """Whether no token reads what stands behind it."""
 
     @property
     def heads_add_up(self) -> bool:
@@ -221,7 +223,7 @@ def find_site_among(
     return AttentionSite(
         record.layer, len(records), record.name, head, heads, row, key_unit,
         record.call.mechanism, above, record.call.v.shape[-1] > 0,
-        selector.head if isinstance(selector.head, str) else "mean",
+        selector.head if isinstance(selector.head, str) else "mean", causal,
     )  # fmt: skip
 
 

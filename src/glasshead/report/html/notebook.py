@@ -9,7 +9,7 @@ from markupsafe import Markup
 from glasshead.escaping import visible
 from glasshead.report.html.notebook_table import BOX, QUIET
 from glasshead.report.html.text_heatmap import notebook_heatmap
-from glasshead.report.text_spans import computation, prediction, shared_scale, strongest_tokens
+from glasshead.report.text_spans import computation, prediction, shared_scale, sink_in_words, strongest_tokens
 from glasshead.results import Attribution, Attributions
 
 SHOWN = 25
@@ -60,6 +60,8 @@ def about_method(attribution: Attribution) -> str:
         about.append("the darker, the more it matters")
     if computed := computation(attribution):
         about.append(f"computed with {computed}")
+    if sink := sink_in_words(attribution):
+        about.append(sink)
     return " · ".join(about)
 
 

@@ -32,6 +32,10 @@ def attribution_table(attribution: Attribution) -> RenderableType:
     known = attribution.intervals is not None
     tokens = range(len(attribution.tokens))
     columns = {score_name(attribution): [number(v, plus=attribution.signed) for v in attribution.scores]}
+    if attribution.rest is not None:
+        columns["without the first"] = [
+            "–" if value is None else number(value, plus=attribution.signed) for value in attribution.rest
+        ]
     if known:
         marks = [f" {HATCH}" if attribution.may_be_zero(i) else "" for i in tokens]
         columns["could be"] = [
