@@ -10,6 +10,7 @@ from typing import Any
 
 CODE = re.compile(r"`([A-Za-z_][\w.]*)(?:=([^`]*))?`")
 OPTIONS = {
+    "block_size": "--max-length",
     "every": "--watch-every",
     "head_dim": "--d-k",
     "loss": "--set loss",

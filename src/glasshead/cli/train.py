@@ -17,6 +17,8 @@ from glasshead.cli.parsing import (
 )
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.run_training import TrainRequest, run_training
+from glasshead.cli.train_language_model import is_language_model, language_request, run_language_training
+from glasshead.errors import InputError
 
 DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
@@ -24,6 +26,7 @@ DYNAMICS_PRESET = "s4"
 
 @app.command(cls=with_old_spellings(heads="head-combination"))
 def train(
+    context: typer.Context,
     data: Data,
     out: Out,
     attention: Annotated[
@@ -35,7 +38,20 @@ def train(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="A family (glasshead list models), or a Hugging Face classifier to be tuned."),
+        typer.Option(
+            help="A family (glasshead list models), a Hugging Face classifier to be tuned, or the type of a "
+            "language model (gpt2, llama, bert, …), which is trained from new weights."
+        ),
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a language model: causal (the next token) or masked (hidden tokens); else by its type."
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(help="Of a language model: bpe (byte pairs, the usual), word, a folder or a Hub id."),
     ] = None,
     preset: Annotated[
         str | None,
@@ -80,7 +96,10 @@ def train(
     learning_rate: Annotated[
         float | None, typer.Option(help="The learning rate, constant over the training.")
     ] = None,
-    max_length: Annotated[int | None, typer.Option(help="How many tokens of a text are read.")] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(help="Tokens of a text that are read; of a language model, of a block."),
+    ] = None,
     vocab_size: Annotated[
         int | None, typer.Option("--vocabulary-size", help="How many of the most frequent tokens are kept.")
     ] = None,
@@ -124,10 +143,15 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a classifier whose attention can be read.
+    """Train a classifier, or a language model, whose attention can be read.
 
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
+    if is_language_model(model, objective):
+        run_language_training(language_request(context))
+        return
+    if tokenizer is not None:
+        raise InputError("--tokenizer is for language models: add --model gpt2, or leave it out")
     from glasshead.data import DATASETS
     from glasshead.files import check_writable
     from glasshead.training import preset_config

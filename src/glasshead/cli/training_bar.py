@@ -10,9 +10,15 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 from glasshead.escaping import one_line
 
+MEASURES = {
+    "eval_accuracy": "dev accuracy",
+    "eval_rmse": "dev RMSE",
+    "eval_perplexity": "dev perplexity",
+}
+
 
 class ProgressBar(TrainerCallback):
-    """Steps done, the latest dev accuracy or RMSE, time left; ``begin`` is called first of all."""
+    """Steps done, the latest measure on dev, time left; ``begin`` is called first of all."""
 
     def __init__(self, title: str, begin: Callable[[], None] = lambda: None) -> None:
         self.begin = begin
@@ -49,7 +55,7 @@ class ProgressBar(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        for name, words in (("eval_accuracy", "dev accuracy"), ("eval_rmse", "dev RMSE")):
+        for name, words in MEASURES.items():
             if self.task is not None and metrics and name in metrics:
                 self.bar.update(self.task, description=f"{self.title} · {words} {metrics[name]:.3f}")
 

@@ -13,6 +13,7 @@ from glasshead.data.load import ALL, load, select
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import RatingError
+from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
@@ -27,6 +28,7 @@ __all__ = [
     "NEUTRAL",
     "PAIRS",
     "ROOT",
+    "SUFFIXES",
     "TOKENS",
     "Coverage",
     "Encoded",
@@ -64,6 +66,7 @@ __all__ = [
     "planted_groups",
     "read_conllu",
     "read_plain",
+    "read_utf8",
     "select",
     "split_words",
     "token_groups",

@@ -67,7 +67,7 @@ def read(path: Path) -> Columns:
         elif name.endswith(".jsonl"):
             columns = Columns(str(path), _json_lines(path), {})
         elif name.endswith(".txt"):
-            columns = Columns(str(path), *parse_trees(str(path), decode(path).split("\n")))
+            columns = Columns(str(path), *parse_trees(str(path), read_utf8(path).split("\n")))
         else:
             columns = Columns(str(path), _parse_separated(path, "\t" if name.endswith(".tsv") else ","), {})
     except OSError as error:
@@ -77,7 +77,7 @@ def read(path: Path) -> Columns:
     return columns
 
 
-def decode(path: Path) -> str:
+def read_utf8(path: Path) -> str:
     """The text of a UTF-8 file, without its byte order mark."""
     data = path.read_bytes()
     if path.name.lower().endswith(".gz"):
@@ -96,7 +96,7 @@ def decode(path: Path) -> str:
 
 def _parse_separated(path: Path, delimiter: str) -> dict[str, list[str]]:
     """Columns of a csv or tsv file; quotes are doubled inside quoted fields, blank lines are no rows."""
-    text = decode(path)
+    text = read_utf8(path)
     kept = csv.field_size_limit(sys.maxsize)  # its default refuses texts of 131,072 characters
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, begins, last = [], [], 0
@@ -138,7 +138,7 @@ def _json_lines(path: Path) -> dict[str, list[Any]]:
     """Columns of a file with one JSON object per line; a key that a line lacks is None there."""
     records = []
     # Not splitlines: U+2028 and its like may stand inside a JSON string.
-    for number, line in enumerate(decode(path).split("\n"), start=1):
+    for number, line in enumerate(read_utf8(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:

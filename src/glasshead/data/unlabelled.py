@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from glasshead.data.options import LoadOptions
-from glasshead.data.read import TREES, Columns, data_stem, decode, read
+from glasshead.data.read import TREES, Columns, data_stem, read, read_utf8
 from glasshead.data.schema import tabulate
 from glasshead.data.trees import is_tree
 from glasshead.errors import InputError
@@ -60,7 +60,7 @@ def lines_of(path: Path) -> list[str]:
     Raises:
         InputError: if the file cannot be read, or there is no such line.
     """
-    lines = [line.strip() for line in decode(path).split("\n") if line.strip()]
+    lines = [line.strip() for line in read_utf8(path).split("\n") if line.strip()]
     if not lines:
         raise InputError(f"{path} is empty: write a text on each line")
     return lines

@@ -33,6 +33,7 @@ from glasshead.training.open_subject import OpenOptions, is_run, open, open_mode
 from glasshead.training.other_run import OTHER_RUN_SETTINGS
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
+from glasshead.training.pretrained import read_tokenizer
 from glasshead.training.run import (
     MEASURED,
     RECORD,
@@ -107,6 +108,7 @@ __all__ = [
     "rating_metrics",
     "read_object",
     "read_record",
+    "read_tokenizer",
     "run_folders",
     "train",
     "train_adversaries",

@@ -22,7 +22,10 @@ from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
-PARTS = (CHECKPOINTS, "dynamics", "plan.json", "seed-*", ".seed-*", "*.model", "*.jinja", *KNOWN)
+PARTS = (
+    CHECKPOINTS, "dynamics", "plan.json", "language-model.json", "seed-*", ".seed-*", "*.model", "*.jinja",
+    *KNOWN,
+)  # fmt: skip
 """What trainings and their tokenizers write into a work folder."""
 WATCHED = "watched"
 """Told of a training only where somebody looks on."""
@@ -30,10 +33,11 @@ WATCHED = "watched"
 
 @contextmanager
 def workspace(
-    out: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool
+    out: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool, record: str = RECORD
 ) -> Iterator[tuple[Path, Path | None]]:
     """A folder to train in and the checkpoint to go on from; it becomes ``out`` when the block ends well.
 
+    The plan is written into the file ``record``.
     When the block fails, whatever is worth resuming stays; before the first checkpoint nothing is.
 
     Raises:
@@ -43,7 +47,7 @@ def workspace(
     work = partial_path(out)
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / CHECKPOINTS)
-        checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
+        checkpoint = _prepare(work, plan, record, resume=resume, overwrite=overwrite)
         try:
             yield work, checkpoint
             publish(reserved, work, work / CHECKPOINTS)
@@ -76,20 +80,20 @@ def recover(out: Path, work: Path, scaffold: Path) -> None:
     remove(removed)
 
 
-def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
+def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, overwrite: bool) -> Path | None:
     """A fresh work folder, or the checkpoint to go on from."""
     if resume:
         checkpoints = valid_checkpoints(work / CHECKPOINTS)
-        if not (work / RECORD).is_file() or not checkpoints:
+        if not (work / record).is_file() or not checkpoints:
             raise InputError(f"nothing to resume: {work} has no checkpoint; train without `resume`")
-        check_same(plan, work / RECORD)
+        check_same(plan, work / record)
         restore_best_checkpoint(work, checkpoints[-1])
         return checkpoints[-1]
     if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(
             f"{work} holds an interrupted training: pass `resume=True` to go on or `overwrite=True`"
         )
-    start_or_resume(work, work / RECORD, plan)
+    start_or_resume(work, work / record, plan)
     return None
 
 

@@ -34,30 +34,32 @@ class Optimisation(Protocol):
 def training_arguments(
     config: Optimisation, folder: Path, seed: int, *, best: str, greatest: bool, **more: Any
 ) -> TrainingArguments:
-    """What all our trainings share; the epoch is kept whose metric ``best`` is greatest, or least."""
-    return TrainingArguments(
-        output_dir=str(folder),
-        seed=seed,
-        data_seed=seed,
-        num_train_epochs=config.epochs,
-        per_device_train_batch_size=config.batch_size,
-        per_device_eval_batch_size=256,
-        learning_rate=config.learning_rate,
-        lr_scheduler_type="constant",
-        max_grad_norm=0,  # clipping to 1, the default, costs the pooled models five points of accuracy
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        save_total_limit=2,
-        load_best_model_at_end=True,
-        metric_for_best_model=best,
-        greater_is_better=greatest,
-        logging_strategy="no",
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_pin_memory=False,
-        remove_unused_columns=False,
-        **more,
-    )
+    """What all our trainings share but for ``more``; the epoch is kept whose metric ``best`` is greatest, or
+    least.
+    """
+    settings: dict[str, Any] = {
+        "output_dir": str(folder),
+        "seed": seed,
+        "data_seed": seed,
+        "num_train_epochs": config.epochs,
+        "per_device_train_batch_size": config.batch_size,
+        "per_device_eval_batch_size": 256,
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": "constant",
+        "max_grad_norm": 0,  # clipping to 1, the default, costs the pooled models five points of accuracy
+        "eval_strategy": "epoch",
+        "save_strategy": "epoch",
+        "save_total_limit": 2,
+        "load_best_model_at_end": True,
+        "metric_for_best_model": best,
+        "greater_is_better": greatest,
+        "logging_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+        "dataloader_pin_memory": False,
+        "remove_unused_columns": False,
+    }
+    return TrainingArguments(**(settings | more))
 
 
 def half_precision() -> bool:

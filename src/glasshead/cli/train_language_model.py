@@ -1,0 +1,170 @@
+"""glasshead train for language models: which options they have, and what is printed."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshead.cli.console import print_line
+from glasshead.cli.interrupts import resume_on_interrupt
+from glasshead.cli.parsing import parse_attention_option, parse_settings
+from glasshead.errors import InputError
+
+if TYPE_CHECKING:
+    from glasshead.language import LanguageModelConfig
+
+SETTINGS = {
+    "model": "model",
+    "objective": "objective",
+    "tokenizer": "tokenizer",
+    "vocab_size": "vocab_size",
+    "max_length": "block_size",
+    "epochs": "epochs",
+    "batch_size": "batch_size",
+    "learning_rate": "learning_rate",
+}
+"""Those of them that are settings of a `LanguageModelConfig`, by its names."""
+REQUEST = ("data", "out", "text_column", "dev_fraction", "seed", "resume", "overwrite")
+SHARED = {*SETTINGS, *REQUEST, "attention", "set_"}
+"""Parameters of ``glasshead train`` that a language model has too."""
+USUAL_ENCODER = "bert"
+FEW = 0.05
+"""A share of unknown tokens above this is said."""
+
+
+@dataclass(frozen=True)
+class LanguageRequest:
+    """Which language model is trained, on which corpus, and where it is written."""
+
+    data: str
+    out: Path
+    config: "LanguageModelConfig"
+    text_column: str | None = None
+    dev_fraction: float = 0.1
+    seed: int = 0
+    resume: bool = False
+    overwrite: bool = False
+
+
+def is_language_model(model: str | None, objective: str | None) -> bool:
+    """Whether a language model is to be trained: it has an objective, or is a model type and no folder."""
+    if objective is not None:
+        return True
+    if model is None or Path(model).exists():
+        return False
+    from glasshead.language import language_model_types
+    from glasshead.models import MODELS
+
+    return model not in MODELS and model in language_model_types()
+
+
+def language_request(context: Any) -> LanguageRequest:
+    """What the options of ``glasshead train`` ask for.
+
+    Raises:
+        InputError: on options that classifiers alone have, and values that cannot be meant.
+    """
+    from glasshead.language import LanguageModelConfig
+
+    given = {
+        option.name: context.params[option.name]
+        for option in context.command.params
+        if context.get_parameter_source(option.name).name == "COMMANDLINE"
+    }
+    for option in context.command.params:
+        if option.name in given and option.name not in SHARED:
+            raise InputError(f"{option.opts[0]} is for classifiers: leave it out for a language model")
+    settings = {SETTINGS[name]: value for name, value in given.items() if name in SETTINGS}
+    if "attention" in given:
+        settings["attention"] = parse_attention_option(given["attention"])
+    settings |= parse_settings(given.get("set_") or [])
+    chosen = {name: settings.pop(name) for name in ("model", "objective") if name in settings}
+    if chosen == {"objective": "masked"}:
+        chosen["model"] = USUAL_ENCODER
+    return LanguageRequest(
+        config=LanguageModelConfig(**chosen).with_settings(settings),
+        **{name: value for name, value in given.items() if name in REQUEST},
+    )
+
+
+def run_language_training(request: LanguageRequest) -> None:
+    """Train with a progress bar, and print perplexity beside its floor."""
+    from glasshead.attention import to_name
+    from glasshead.cli.training_bar import ProgressBar
+    from glasshead.files import check_writable, partial_path
+    from glasshead.language import read_corpus, train_language_model
+
+    config, out = request.config, request.out
+    path = Path(request.data)
+    reads = [path] if path.exists() else []
+    check_writable(out, overwrite=request.overwrite, resume=request.resume, reads=reads)
+    corpus = read_corpus(
+        request.data, text_column=request.text_column, dev_fraction=request.dev_fraction, seed=request.seed
+    )
+    mechanism = "its own attention" if config.attention is None else to_name(config.attention)
+    bar = ProgressBar(f"{out.name} ({config.model}, {mechanism})")
+    try:
+        with resume_on_interrupt(partial_path(out)):
+            train_language_model(
+                corpus,
+                config,
+                out,
+                seed=request.seed,
+                source={"source": request.data},
+                resume=request.resume,
+                overwrite=request.overwrite,
+                callbacks=[bar],
+            )
+    finally:
+        bar.stop()
+    print_language_results(out)
+    print_line(f"Language model in {out}")
+    print_line("Next: " + shlex.join(["glasshead", *next_language_command(request)]))
+
+
+def print_language_results(out: Path) -> None:
+    """Perplexity of each epoch, and of the one kept with its interval beside guessing by frequency."""
+    from glasshead.language import LANGUAGE_RECORD
+    from glasshead.training import MEASURED, read_object
+
+    record, measured = read_object(out / LANGUAGE_RECORD), read_object(out / MEASURED)
+    tokens, blocks = record["tokens"], record["blocks"]
+    print_line(
+        f"{record['parameters']:,} parameters, {record['vocabulary']:,} tokens in the vocabulary; "
+        f"train {tokens['train']:,} tokens in {blocks['train']:,} blocks, dev {tokens['dev']:,}"
+    )
+    epochs = ", ".join(f"{entry['perplexity']:.4g}" for entry in measured["epochs"])
+    print_line(f"  dev perplexity per epoch: {epochs}")
+    dev = measured["dev"]
+    between = ""
+    if dev["perplexity_interval"] is not None:
+        low, high = dev["perplexity_interval"]
+        between = f" [{low:.4g}, {high:.4g}]"
+    print_line(
+        f"  dev perplexity {dev['perplexity']:.4g}{between}, accuracy {dev['accuracy']:.3f} "
+        f"({dev['tokens']:,} tokens; 95 % intervals over {dev['blocks']:,} blocks)"
+    )
+    if "sliding_window" in dev:
+        window = dev["sliding_window"]
+        print_line(
+            f"  dev perplexity {window['value']:.4g} by windows of {window['window']} tokens, "
+            f"{window['stride']} apart"
+        )
+    floor = dev["unigram"]
+    print_line(
+        f"  floor: perplexity {floor['perplexity']:.4g}, accuracy {floor['accuracy']:.3f} by frequency alone"
+    )
+    for split, share in record["unknown_tokens"].items():
+        if share > FEW:
+            print_line(
+                f"{100 * share:.0f} % of the tokens of {split} are unknown, which are easy to guess: compare "
+                "this perplexity with no other tokenizer's"
+            )
+
+
+def next_language_command(request: LanguageRequest) -> list[str]:
+    """What to do with what was trained."""
+    out = str(request.out)
+    if request.config.masked:
+        return ["doctor", out]
+    return ["generate", out, "Once upon a time", "--strategy", "nucleus=0.9"]

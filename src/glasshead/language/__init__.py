@@ -1,0 +1,34 @@
+"""Language models are trained: a corpus in blocks, a model from its configuration, perplexity."""
+
+from glasshead.language.build import build
+from glasshead.language.config import LanguageModelConfig
+from glasshead.language.corpus import Corpus, blocks_of, pack, read_corpus
+from glasshead.language.model_types import OBJECTIVES, language_model_types, model_fields, objective_of
+from glasshead.language.perplexity import Perplexity, perplexity
+from glasshead.language.rows import BlockDataset, Masking
+from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
+from glasshead.language.tokenizers import tokenizer_for
+from glasshead.language.train import LANGUAGE_RECORD, train_language_model
+
+__all__ = [
+    "LANGUAGE_RECORD",
+    "OBJECTIVES",
+    "BlockDataset",
+    "BlockScores",
+    "Corpus",
+    "LanguageModelConfig",
+    "Masking",
+    "Perplexity",
+    "blocks_of",
+    "build",
+    "language_model_types",
+    "model_fields",
+    "objective_of",
+    "pack",
+    "perplexity",
+    "read_corpus",
+    "score_blocks",
+    "tokenizer_for",
+    "train_language_model",
+    "unigram_scores",
+]

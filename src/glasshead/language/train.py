@@ -1,0 +1,194 @@
+"""Train a language model on a corpus into a folder that appears whole or not at all.
+
+config.json, model.safetensors   the model, as Hugging Face saves it
+tokenizer.json, …                its tokenizer
+metrics.json                     loss, perplexity and accuracy on dev with intervals and floor, dev per epoch
+language-model.json              settings, corpus and its fingerprint, versions, seed, wall time
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, set_seed
+from transformers.utils import logging as transformers_logging
+
+from glasshead.errors import InputError
+from glasshead.files import check_writable, remove
+from glasshead.language.build import build
+from glasshead.language.config import LanguageModelConfig
+from glasshead.language.corpus import Corpus, blocks_of, pack
+from glasshead.language.perplexity import perplexity
+from glasshead.language.rows import Batch, BlockDataset, Masking
+from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
+from glasshead.language.tokenizers import tokenizer_for
+from glasshead.training import (
+    CHECKPOINTS,
+    MEASURED,
+    half_precision,
+    training_arguments,
+    versions,
+    whole_batch,
+    workspace,
+    write_json,
+)
+
+LANGUAGE_RECORD = "language-model.json"
+WHAT = "language model"
+WARM_UP = 0.05
+"""The share of steps over which the learning rate grows; it falls as a cosine afterwards."""
+
+
+def train_language_model(
+    corpus: Corpus,
+    config: LanguageModelConfig,
+    out: str | Path,
+    *,
+    seed: int = 0,
+    source: dict[str, Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> Path:
+    """Train from new weights, keep the epoch of the least loss on dev, and write the folder ``out``.
+
+    The loss is the mean of −log p(x_{t+1} | x_{1…t}) over a block, or of −log p of its hidden tokens. The
+    folder holds a model that ``glasshead.open`` and, if nothing is plugged, any ``from_pretrained`` reads.
+    Work in progress lives in ``out.partial``; ``resume`` goes on from the last whole epoch.
+
+    Raises:
+        InputError: if ``out`` exists, the corpus is shorter than one block, the model cannot be built or
+            plugged, or there is nothing to resume.
+    """
+    out = Path(out)
+    check_writable(out, overwrite=overwrite, resume=resume)
+    plan = {
+        "what": WHAT,
+        "recipe": config.as_dict(),
+        "seed": seed,
+        "data": (source or {}) | corpus.facts(),
+    }
+    options = {"resume": resume, "overwrite": overwrite}
+    with workspace(out, plan, record=LANGUAGE_RECORD, **options) as (work, checkpoint):
+        _fill(work, corpus, config, plan, checkpoint, callbacks)
+    return out
+
+
+def _fill(
+    work: Path,
+    corpus: Corpus,
+    config: LanguageModelConfig,
+    plan: dict[str, Any],
+    checkpoint: Path | None,
+    callbacks: Sequence[TrainerCallback],
+) -> None:
+    """Train into the work folder, from a checkpoint or from the start."""
+    started = time.perf_counter()
+    seed = plan["seed"]
+    set_seed(seed)
+    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    tokenizer = tokenizer_for(config, corpus.train)
+    tokens = {"train": pack(tokenizer, corpus.train), "dev": pack(tokenizer, corpus.dev)}
+    masking = Masking.of(tokenizer, config.masked_fraction) if config.masked else None
+    blocks = {split: blocks_of(ids, config.block_size, split) for split, ids in tokens.items()}
+    train, dev = BlockDataset(blocks["train"], masking), BlockDataset(blocks["dev"], masking)
+    held_out = dev.frozen(seed)
+    model = build(config, tokenizer)
+    trainer = make_trainer(model, config, train, held_out, work / CHECKPOINTS, seed, callbacks)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)
+    floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked)
+    metrics["unigram"] = floor.summary(seed)
+    if not config.masked:
+        found = perplexity(model, tokens["dev"], window=config.block_size)
+        metrics["sliding_window"] = vars(found)
+    model.config.use_cache = True
+    model.save_pretrained(work)
+    tokenizer.save_pretrained(work)
+    write_json(work / MEASURED, {"dev": metrics, "epochs": epochs_of(trainer)})
+    unknown = {split: unknown_share(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
+    facts = {
+        "tokens": {split: len(ids) for split, ids in tokens.items()},
+        "blocks": {"train": len(train), "dev": len(dev)},
+        "vocabulary": len(tokenizer),
+        "unknown_tokens": unknown,
+        "parameters": model.num_parameters(),
+        "steps": trainer.state.global_step,
+        "seconds": round(time.perf_counter() - started, 2),
+        "resumed": checkpoint is not None,
+        "versions": versions(),
+    }
+    write_json(work / LANGUAGE_RECORD, plan | facts)
+
+
+def unknown_share(unknown: int | None, ids: torch.Tensor) -> float:
+    """The share of tokens that the vocabulary lacks: a perplexity over them is lower than it looks."""
+    return 0.0 if unknown is None else float((ids == unknown).double().mean())
+
+
+def epochs_of(trainer: Trainer) -> list[dict[str, float]]:
+    """Loss and perplexity on dev after each epoch."""
+    return [
+        {"epoch": entry["epoch"], "loss": entry["eval_loss"], "perplexity": entry["eval_perplexity"]}
+        for entry in trainer.state.log_history
+        if "eval_loss" in entry
+    ]
+
+
+class LanguageTrainer(Trainer):
+    """Hugging Face's Trainer, which knows dev by the mean loss of its tokens to be found."""
+
+    held_out: Batch
+    masked: bool
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        assert isinstance(self.model, PreTrainedModel)
+        loss = score_blocks(self.model, self.held_out, masked=self.masked).loss
+        if not np.isfinite(loss):
+            remove(Path(str(self.args.output_dir)))  # no number to go on from
+            raise InputError("the training diverged to values that are no numbers: lower `learning_rate`")
+        metrics = {f"{metric_key_prefix}_loss": loss, f"{metric_key_prefix}_perplexity": perplexity_of(loss)}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+def make_trainer(
+    model: PreTrainedModel,
+    config: LanguageModelConfig,
+    train: BlockDataset,
+    held_out: Batch,
+    folder: Path,
+    seed: int,
+    callbacks: Sequence[TrainerCallback],
+) -> LanguageTrainer:
+    """AdamW with a warm-up and a cosine, gradients clipped to 1; dev after every epoch, the best is kept."""
+    model.config.use_cache = False  # keys and values that nobody reads again
+    trainer = LanguageTrainer(
+        model,
+        training_arguments(
+            config,
+            folder,
+            seed,
+            best="loss",
+            greatest=False,
+            bf16=half_precision(),
+            weight_decay=config.weight_decay,
+            lr_scheduler_type="cosine",
+            warmup_steps=WARM_UP,
+            max_grad_norm=1.0,
+        ),
+        data_collator=whole_batch,
+        train_dataset=train,
+        eval_dataset=train,  # never read: `evaluate` reads dev
+        callbacks=list(callbacks),
+    )
+    trainer.held_out, trainer.masked = held_out, config.masked
+    trainer.remove_callback(PrinterCallback)
+    return trainer
