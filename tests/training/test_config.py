@@ -245,3 +245,23 @@ class TestPresetAndModel:
     def test_a_pretrained_model_is_what_it_is(self, change, says):
         with pytest.raises(InputError, match=says):
             preset_config(None, "some/folder").with_changes(**change)
+
+
+def test_words_are_the_usual_tokens_and_records_stay_as_they_were():
+    assert "tokenizer" not in TrainingConfig().as_dict()
+    assert "adversary_weight" not in TrainingConfig().as_dict()
+    assert TrainingConfig(tokenizer="bpe").as_dict()["tokenizer"] == "bpe"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tokenizer": "bp"}, "bpe"),
+        ({"word_vectors": "vectors.txt"}, "word vectors are of words"),
+        ({"model": "hierarchical"}, "finds sentences by the words"),
+        ({"model": "somebody/elses"}, "a tokenizer of its own"),
+    ],
+)
+def test_where_byte_pairs_cannot_be(settings, message):
+    with pytest.raises(InputError, match=message):
+        TrainingConfig(**({"tokenizer": "bpe"} | settings))

@@ -18,7 +18,6 @@ from glasshead.cli.parsing import (
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.run_training import TrainRequest, run_training
 from glasshead.cli.train_language_model import is_language_model, language_request, run_language_training
-from glasshead.errors import InputError
 
 DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
@@ -51,7 +50,10 @@ def train(
     ] = None,
     tokenizer: Annotated[
         str | None,
-        typer.Option(help="Of a language model: bpe (byte pairs, the usual), word, a folder or a Hub id."),
+        typer.Option(
+            help="word, or bpe: byte pairs, to which no word is unknown; of a language model also a folder "
+            "or a Hub id. Usual: word, of a language model bpe."
+        ),
     ] = None,
     preset: Annotated[
         str | None,
@@ -104,7 +106,8 @@ def train(
         int | None, typer.Option("--vocabulary-size", help="How many of the most frequent tokens are kept.")
     ] = None,
     min_freq: Annotated[
-        int | None, typer.Option("--minimum-frequency", help="Rarer tokens become [UNK].")
+        int | None,
+        typer.Option("--minimum-frequency", help="Rarer words become [UNK], rarer byte pairs stay apart."),
     ] = None,
     vectors: Annotated[
         str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
@@ -150,8 +153,6 @@ def train(
     if is_language_model(model, objective):
         run_language_training(language_request(context))
         return
-    if tokenizer is not None:
-        raise InputError("--tokenizer is for language models: add --model gpt2, or leave it out")
     from glasshead.data import DATASETS
     from glasshead.files import check_writable
     from glasshead.training import preset_config
@@ -170,6 +171,7 @@ def train(
         "learning_rate": learning_rate,
         "optimizer": optimizer,
         "max_length": max_length,
+        "tokenizer": tokenizer,
         "vocab_size": vocab_size,
         "min_freq": min_freq,
         "word_vectors": vectors,

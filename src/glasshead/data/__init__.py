@@ -3,6 +3,7 @@
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batch_size, batches, heads_of, layers_of, longest
+from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
@@ -70,5 +71,6 @@ __all__ = [
     "select",
     "split_words",
     "token_groups",
+    "train_byte_pairs",
     "train_tokenizer",
 ]

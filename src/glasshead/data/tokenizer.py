@@ -7,10 +7,10 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase, Normalizer, Replace, Sequence
 from tokenizers.pre_tokenizers import Split
-from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.data.templates import check_sizes, template
 from glasshead.errors import InputError
 
 SPECIAL = {
@@ -68,15 +68,7 @@ def train_tokenizer(
     """
     if vocab_size <= len(SPECIAL):
         raise InputError(f"a vocabulary of {vocab_size} holds no words: five places are for special tokens")
-    if min_freq < 1 or max_length < 1:
-        raise InputError("minimum frequency and maximum length start at 1")
-    # Room for one word of each text, beside its [CLS] or the [SEP] between two.
-    least = (2 if first else 1) * (2 if pairs else 1) + (pairs and not first)
-    if max_length < least:
-        raise InputError(
-            f"a maximum length of {max_length} leaves no room for words beside special tokens: "
-            f"give {least} or more"
-        )
+    check_sizes(min_freq, max_length, first=first, pairs=pairs)
     tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
     normalizers: list[Normalizer] = [Lowercase()] if lowercase else []
     rule = RULE
@@ -101,12 +93,8 @@ def train_tokenizer(
         new = [token for token in tokens_of(*marks) if token not in known]
         numbered = {token: len(known) + place for place, token in enumerate(new)}
         tokenizer.model = WordLevel(known | numbered, unk_token=SPECIAL["unk_token"])
-    start, separator = SPECIAL["cls_token"], SPECIAL["sep_token"]
-    tokenizer.post_processor = TemplateProcessing(
-        single=f"{start} $A" if first else "$A",
-        pair=f"{start} $A {start}:1 $B:1" if first else f"$A {separator} $B:1",
-        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, separator)],
-    )
+    start, separator = ((token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]"))
+    tokenizer.post_processor = template(start, separator, first=first)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if pairs else [])],

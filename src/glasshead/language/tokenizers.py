@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import train_tokenizer
+from glasshead.data import train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.language.byte_pairs import train_byte_pairs
 from glasshead.language.config import LanguageModelConfig
 from glasshead.training import read_tokenizer
 
@@ -19,6 +18,7 @@ def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrain
     """
     if config.tokenizer == "bpe":
         tokenizer = train_byte_pairs(texts, vocab_size=config.vocab_size)
+        tokenizer.split_special_tokens = not config.masked  # people write the hidden token into a text
     elif config.tokenizer == "word":
         tokenizer = train_tokenizer(texts, vocab_size=config.vocab_size, min_freq=1, lowercase=False)
         tokenizer.eos_token = tokenizer.sep_token

@@ -10,7 +10,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import parse_head_combination
-from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings, train_tokenizer
+from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings
 from glasshead.errors import InputError
 from glasshead.huggingface import first_line
 from glasshead.models import (
@@ -22,7 +22,7 @@ from glasshead.models import (
     is_regression,
     read_vectors,
 )
-from glasshead.training.config import TrainingConfig, embedding_field
+from glasshead.training.config import TOKENIZERS, TrainingConfig, embedding_field
 from glasshead.training.other_run import check_adversary, impose_scores, imposed_settings, load_other_run
 from glasshead.training.pretrained import load_pretrained
 
@@ -108,7 +108,8 @@ def build(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
 def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A new model, with pretrained word vectors if the configuration names a file."""
     family = MODELS[config.model]
-    tokenizer = train_tokenizer(
+    marks = family.sentence_marks
+    tokenizer = TOKENIZERS[config.tokenizer](
         (
             text
             for name in ("text", PAIR)
@@ -120,7 +121,7 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
         max_length=config.max_length,
         first=family.special_tokens,
         pairs=family.texts_per_example == 2,
-        marks=family.sentence_marks,
+        **({} if marks is None else {"marks": marks}),
     )
     ids, vectors, notes = None, None, []
     sizes: dict[str, Any] = {}

@@ -1,14 +1,15 @@
 """How a classifier is built and trained, as plain data."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 import torch
-from transformers import PreTrainedConfig
+from transformers import PreTrainedConfig, PreTrainedTokenizerFast
 
 from glasshead.attention import parse, parse_head_combination
+from glasshead.data import train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
@@ -23,8 +24,10 @@ SET_BY_DATA = (
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
-CAME_LATER = ("patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight")
-"""Left out of records where they are not used."""
+CAME_LATER = (
+    "patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight", "tokenizer",
+)  # fmt: skip
+"""Left out of records where they are what they were before anybody could choose them."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
 """λ where nobody chooses it."""
 
@@ -35,7 +38,9 @@ class TrainingConfig:
 
     ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
-    mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
+    mechanism that is put into it. ``tokenizer`` is "word" (`glasshead.data.train_tokenizer`) or "bpe"
+    (`glasshead.data.train_byte_pairs`). ``dev_fraction`` is the part of train that becomes dev where there is
+    none.
     ``patience`` ends the training when dev has not improved for so many epochs, at the latest after
     ``epochs``. ``loss`` is a name in `LOSSES`; None: cross-entropy, of ratings the squared error.
     ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
@@ -54,6 +59,7 @@ class TrainingConfig:
     preset: str = "s0-paper"
     model: str = "pooled"
     # Text
+    tokenizer: str = "word"
     max_length: int = 128
     vocab_size: int = 20_000
     min_freq: int = 1
@@ -84,6 +90,7 @@ class TrainingConfig:
                     self, option.name, validate_type(option.name, getattr(self, option.name), option.type)
                 )
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
+        TOKENIZERS[self.tokenizer]
         if self.loss is not None:
             LOSSES[self.loss]
         for name in ("max_length", "batch_size", "epochs"):
@@ -100,12 +107,31 @@ class TrainingConfig:
             object.__setattr__(self, "architecture", self.validate_architecture())
             self.model_config().check()
         object.__setattr__(self, "penalties", self.validate_penalties())
+        self.check_tokenizer()
         self.check_other_run()
 
     @property
     def other_run(self) -> str | None:
         """The run that the training builds on."""
         return self.adversary_of if self.frozen_attention is None else self.frozen_attention
+
+    def check_tokenizer(self) -> None:
+        """Raise InputError where a model needs tokens of another kind."""
+        if self.tokenizer == "word":
+            return
+        if self.pretrained:
+            raise InputError(
+                f"{self.model} has a tokenizer of its own: leave out `tokenizer='{self.tokenizer}'`"
+            )
+        if self.word_vectors is not None:
+            raise InputError(
+                "word vectors are of words: take `tokenizer='word'`, or leave `word_vectors` out"
+            )
+        if MODELS[self.model].sentence_marks is not None:
+            raise InputError(
+                f"the model {self.model!r} finds sentences by the words that end them: take "
+                "`tokenizer='word'`"
+            )
 
     def check_other_run(self) -> None:
         """Raise InputError where a training cannot build on another run in this way."""
@@ -221,7 +247,7 @@ class TrainingConfig:
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON; without what came later it is what it was before, and so are fingerprints."""
         settings = asdict(self) | {"architecture": dict(self.architecture)}
-        unused = {name for name in CAME_LATER if settings[name] in (None, {})}
+        unused = {name for name in CAME_LATER if settings[name] == getattr(TrainingConfig, name, {})}
         return {name: value for name, value in settings.items() if name not in unused}
 
 
@@ -267,6 +293,10 @@ def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
     common = {option.name for option in fields(PreTrainedConfig)}
     return [option for option in fields(kind) if option.name not in common and option.name not in SET_BY_DATA]
 
+
+TOKENIZERS: Registry[Callable[..., PreTrainedTokenizerFast]] = Registry("tokenizer")
+TOKENIZERS.register("word")(train_tokenizer)
+TOKENIZERS.register("bpe")(train_byte_pairs)
 
 OPTIMIZERS: Registry[type[torch.optim.Optimizer]] = Registry("optimizer")
 OPTIMIZERS.register("adam")(torch.optim.Adam)
