@@ -9,7 +9,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.templates import check_sizes, template
+from glasshead.data.templates import check_sizes, set_template
 from glasshead.errors import InputError
 
 END = "<|endoftext|>"
@@ -60,8 +60,7 @@ def train_byte_pairs(
         raise InputError(
             f"no pair of tokens occurs {min_freq} times in the texts: lower the minimum frequency"
         )
-    end = (END, tokenizer.token_to_id(END))
-    tokenizer.post_processor = template(end, end, first=first)
+    set_template(tokenizer, END, END, first=first)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if pairs else [])],

@@ -1,5 +1,6 @@
 """Where special tokens stand in a text and in a pair, for tokenizers of ours."""
 
+from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
 from glasshead.errors import InputError
@@ -18,14 +19,10 @@ def check_sizes(min_freq: int, max_length: int, *, first: bool, pairs: bool) -> 
         )
 
 
-def template(start: tuple[str, int], separator: tuple[str, int], *, first: bool) -> TemplateProcessing:
-    """``first``: the start before each text; else nothing around one text, and the separator between two.
-
-    Both are given with their ids.
-    """
-    before, between = start[0], separator[0]
-    return TemplateProcessing(
-        single=f"{before} $A" if first else "$A",
-        pair=f"{before} $A {before}:1 $B:1" if first else f"$A {between} $B:1",
-        special_tokens=[start, separator] if start != separator else [start],
+def set_template(tokenizer: Tokenizer, start: str, separator: str, *, first: bool) -> None:
+    """``first``: the start before each text; else nothing around one text, and the separator between two."""
+    tokenizer.post_processor = TemplateProcessing(
+        single=f"{start} $A" if first else "$A",
+        pair=f"{start} $A {start}:1 $B:1" if first else f"$A {separator} $B:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, separator)],
     )

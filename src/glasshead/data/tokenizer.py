@@ -10,7 +10,7 @@ from tokenizers.pre_tokenizers import Split
 from tokenizers.trainers import WordLevelTrainer
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.templates import check_sizes, template
+from glasshead.data.templates import check_sizes, set_template
 from glasshead.errors import InputError
 
 SPECIAL = {
@@ -93,8 +93,7 @@ def train_tokenizer(
         new = [token for token in tokens_of(*marks) if token not in known]
         numbered = {token: len(known) + place for place, token in enumerate(new)}
         tokenizer.model = WordLevel(known | numbered, unk_token=SPECIAL["unk_token"])
-    start, separator = ((token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]"))
-    tokenizer.post_processor = template(start, separator, first=first)
+    set_template(tokenizer, SPECIAL["cls_token"], SPECIAL["sep_token"], first=first)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if pairs else [])],
