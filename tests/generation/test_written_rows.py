@@ -177,7 +177,7 @@ def test_a_row_is_the_explanation_of_the_text_before_it():
     end = written.start + 2
     assert row.text == written.text[: written.offsets[end - 1][1]]
     assert row.scores == explained.map.scores[2]
-    assert row.target == written.tokens[end]
+    assert (row.target, row.position) == (written.tokens[end], end)
     assert row.prediction == pytest.approx(np.exp(written.answer_tokens[2].log_probability))
     assert explained.row(-1).tokens == written.tokens[:-1]
     with pytest.raises(IndexError):
@@ -224,6 +224,15 @@ def test_a_model_that_forgets_has_no_prefix_to_share():
     prefix = SharedPrefix(written.read_text())
     assert (prefix.read(5), prefix.repeat(2), prefix.read(6)) == (0, None, 0)
     assert SharedPrefix(write().read_text()).read(3) == 3
+
+
+def test_heads_that_are_too_many_for_a_page_are_left_out_and_it_says_so(monkeypatch):
+    monkeypatch.setattr("glasshead.generation.explain.STORED_NUMBERS", 155)
+    few = write().with_maps(["attention"], heads=True)
+    assert [one.reading for one in few.maps] == ["layer 1, mean of 2 heads"]
+    assert few.notes == ("single heads are left out: they have 156 weights",)
+    monkeypatch.setattr("glasshead.generation.explain.STORED_NUMBERS", 156)
+    assert len(write().with_maps(["attention"], heads=True).maps) == 6
 
 
 def test_progress_is_told_to_the_end():

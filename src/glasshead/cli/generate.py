@@ -74,10 +74,10 @@ def generate(
     Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.html[/]
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.generation import GenerateRequest, check_methods, generate_texts
+    from glasshead.generation import GenerateRequest, check_methods, generate_texts, open_writer
     from glasshead.report import written_page, written_table
     from glasshead.results import json_text
-    from glasshead.training import OpenOptions, open_subject
+    from glasshead.training import OpenOptions
 
     request = GenerateRequest(strategy, tokens, seed, alternatives)
     check_methods(method or (), target)
@@ -91,7 +91,7 @@ def generate(
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
     with progress_stages(f"writing with {Path(model).name}") as progress:
         progress("loading")
-        subject = open_subject(model, options=opening)
+        subject = open_writer(model, options=opening)
         progress("writing")
         written = generate_texts(subject, lines, request)
         texts = [explain_text(one, chosen, target, kind, progress) for one in written]
@@ -110,11 +110,10 @@ def generate(
 def explain_text(
     written: "WrittenWithModel", methods: Sequence[str], target: str, kind: str, progress: OnProgress
 ) -> "Written":
-    """A text with what it was written from; a page has every head."""
-    heads = kind == "html" and written.can_store_heads()
+    """A text with what it was written from; a page has every head, if they are not too many."""
     return written.with_maps(
         methods,
         target=target,
-        heads=heads,
+        heads=kind == "html",
         progress=lambda done, total: progress("what it was written from", done / total),
     )

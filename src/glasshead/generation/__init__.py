@@ -5,7 +5,13 @@ gives every row of attention and every target.
 """
 
 from glasshead.generation.explain import MapRequest, WrittenWithModel, check_methods
-from glasshead.generation.generate import GenerateOptions, GenerateRequest, generate, generate_texts
+from glasshead.generation.generate import (
+    GenerateOptions,
+    GenerateRequest,
+    generate,
+    generate_texts,
+    open_writer,
+)
 from glasshead.generation.method import RowMethod
 from glasshead.generation.methods import METHODS
 from glasshead.generation.strategies import STRATEGIES, Strategy, chances, parse_strategy
@@ -23,5 +29,6 @@ __all__ = [
     "check_methods",
     "generate",
     "generate_texts",
+    "open_writer",
     "parse_strategy",
 ]

@@ -18,7 +18,7 @@ from glasshead.trace import AttentionSelector, Subject
 
 USUAL_TARGET = "log-probability"
 ALL_HEADS = AttentionSelector()
-STORED_NUMBERS = 1_000_000
+STORED_NUMBERS = 500_000
 """Weights of all heads that go with a text."""
 
 
@@ -59,11 +59,13 @@ class WrittenWithModel(Written):
         plain = self.plain_value()
         return WrittenAttribution(plain, make_map(self.read_text(), request))
 
-    def can_store_heads(self, limit: int = STORED_NUMBERS) -> bool:
-        """Whether the attention of every layer and head is small enough for a page."""
+    @property
+    def weights_of_heads(self) -> int:
+        """How many weights all heads of all layers have that the answer was written from."""
         config = self.subject.model.config.get_text_config()
-        rows = range(self.start, len(self.ids))
-        return int(config.num_hidden_layers * config.num_attention_heads) * sum(rows) <= limit
+        return int(config.num_hidden_layers * config.num_attention_heads) * sum(
+            range(self.start, len(self.ids))
+        )
 
     def with_maps(
         self,
@@ -81,13 +83,16 @@ class WrittenWithModel(Written):
         """
         text = replace(self.read_text(), progress=progress)
         maps: list[WrittenMap] = []
+        notes = self.notes
+        if heads and self.weights_of_heads > STORED_NUMBERS:
+            heads = False
+            notes += (f"single heads are left out: they have {self.weights_of_heads:,} weights",)
         for method in methods:
             explained = METHODS[method]
             own = USUAL_TARGET if not explained.reads_target else target
             everywhere = explained.all_maps(text) if heads else []
             maps += everywhere or [make_map(text, MapRequest(method, ALL_HEADS, own))]
-        plain = self.plain_value()
-        return Written(**{own.name: getattr(plain, own.name) for own in fields(Written)} | {"maps": (*maps,)})
+        return replace(self.plain_value(), maps=(*maps,), notes=notes)
 
     def read_text(self) -> ReadText:
         """The text before its model."""

@@ -28,7 +28,7 @@ from glasshead.huggingface import (
 )
 from glasshead.results import OtherAnswer
 from glasshead.trace import Subject
-from glasshead.training import OpenOptions, open_subject
+from glasshead.training import NoClassError, OpenOptions, open_subject
 
 USUAL_TOKENS = 20
 USUAL_ALTERNATIVES = 5
@@ -105,7 +105,7 @@ def generate(
         options.get("alternatives", USUAL_ALTERNATIVES),
         options.get("use_cache", True),
     )
-    subject = open_subject(model, tokenizer, opening)
+    subject = open_writer(model, tokenizer, opening)
     written = generate_texts(subject, [prompt] if isinstance(prompt, str) else prompt, request)
     return written[0] if isinstance(prompt, str) else written
 
@@ -148,6 +148,23 @@ class GenerateRequest:
         if getattr(self.strategy, "penalty_alpha", None):
             raise InputError(CONTRASTIVE)
         return copy.deepcopy(self.strategy)
+
+
+def open_writer(
+    source: object, tokenizer: PreTrainedTokenizerBase | None = None, options: OpenOptions | None = None
+) -> Subject:
+    """What writes, opened.
+
+    Raises:
+        InputError: as `open_subject`, and on a model that reads one text and writes another.
+    """
+    try:
+        return open_subject(source, tokenizer, options)
+    except NoClassError as error:
+        raise InputError(
+            f"{str(error).split()[0]} does not go on with a text: give a model that writes from left "
+            "to right (…ForCausalLM); encoder–decoders are not read here"
+        ) from error
 
 
 def generate_texts(

@@ -27,6 +27,7 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
     ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
     more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
+    ``position`` is the place of the token that is the target, counted from 0, where a text was written.
     ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
     the change of the prediction that it should be.
 
@@ -62,6 +63,7 @@ class Attribution(Drawable):
     completeness_gap: float | None = None
     word_scores: tuple[float, ...] | None = None
     sink: float | None = None
+    position: int | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):

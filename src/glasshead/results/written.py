@@ -210,6 +210,7 @@ class WrittenAttribution(Drawable):
             method=self.map.method,
             reading=self.map.reading,
             settings=self.map.settings,
+            position=None if self.map.whole else end,
         )
 
     def plain_value(self) -> Written:

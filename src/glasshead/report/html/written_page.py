@@ -22,8 +22,8 @@ from glasshead.report.written_words import (
 )
 from glasshead.results import Written, WrittenMap
 
-DIGITS = 6
-"""Digits that count of each number of the page."""
+DIGITS, MAP_DIGITS = 6, 3
+"""Digits that count of each number of the page, and of those of an explanation, which are many."""
 Span = tuple[int, int, tuple[int, ...]]
 """Characters of a text, and the tokens that they stand for."""
 
@@ -92,14 +92,14 @@ def map_data(one: WrittenMap) -> dict[str, Any]:
         "score": score_name_of(one),
         "signed": one.signed,
         "values": None if one.values is None else [rounded(value) for value in one.values],
-        "rows": [[rounded(score) for score in row] for row in one.scores],
+        "rows": [[rounded(score, MAP_DIGITS) for score in row] for row in one.scores],
     }
 
 
-def rounded(value: float | None) -> float | None:
+def rounded(value: float | None, digits: int = DIGITS) -> float | None:
     """As exact as the page has it; None where there is no number."""
     amount = finite(value)
-    return None if amount is None else float(f"{amount:.{DIGITS}g}")
+    return None if amount is None else float(f"{amount:.{digits}g}")
 
 
 def spans(written: Written) -> list[Span]:
