@@ -26,6 +26,9 @@ DROPOUT = (
     "hidden_dropout_prob", "attention_probs_dropout_prob", "resid_dropout", "embed_dropout",
     "activation_dropout", "embedding_dropout", "mlp_dropout",
 )  # fmt: skip
+INITIAL_SPREAD = 0.02 * 768**0.5
+"""σ·√d_e of new weights in GPT-2 small: with its σ of 0.02 narrow models begin with scores near 0, and stay
+there for long."""
 COUNTS_FROM_PADDING = ("roberta", "camembert", "data2vec-text", "xmod", "ibert", "luke", "longformer", "esm")
 """Families whose first position is the one behind the id of the padding token."""
 
@@ -48,6 +51,7 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
         "head_dim": config.hidden_size // config.num_attention_heads,
         "max_position_embeddings": config.block_size + offset,
         "tie_word_embeddings": True,
+        "initializer_range": INITIAL_SPREAD / config.hidden_size**0.5,
         "bos_token_id": end,
         "eos_token_id": end,
         "cls_token_id": end,
