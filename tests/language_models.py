@@ -12,7 +12,7 @@ SMALL = {"tokenizer": "word", "num_hidden_layers": 2, "num_attention_heads": 2, 
 
 def repeated(rng, size=23):
     """Different words in random order, again and again: every later word follows an earlier copy."""
-    words = rng.sample(WORDS, rng.randint(4, 8))
+    words = rng.sample(WORDS, rng.randint(6, 11))
     return (words * size)[:size]
 
 
