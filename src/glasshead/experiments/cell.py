@@ -12,11 +12,16 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.experiments.source import DataSource
+from glasshead.language import LanguageModelConfig
 from glasshead.training import TrainingConfig
 
+Recipe = TrainingConfig | LanguageModelConfig
 VERSION = 1
 """Raised when the code changes what a recipe trains or a measure measures: rows of before are then stale."""
-SEEDLESS = ("bag-of-words", "bag-of-first-words", "hypothesis-only", "mean-rating", "word-groups")
+SEEDLESS = (
+    "bag-of-words", "bag-of-first-words", "hypothesis-only", "mean-rating", "word-groups", "unigram-tokens",
+    "bigram-tokens",
+)  # fmt: skip
 """Measures that draw nothing."""
 SAME_RESULT = ("preset",)
 """Settings that change no number."""
@@ -44,7 +49,7 @@ class Cell:
     name: str
     title: str
     data: DataSource
-    recipe: TrainingConfig
+    recipe: Recipe
     measure: str = "classifier"
     paper: Mapping[str, PaperNumber] = field(default_factory=dict)
     most_seeds: int | None = None
@@ -61,7 +66,7 @@ class Cell:
         parts = {
             "version": VERSION,
             "measure": self.measure,
-            "recipe": changed(self.recipe.as_dict(), TrainingConfig().as_dict(), SAME_RESULT),
+            "recipe": changed(self.recipe.as_dict(), type(self.recipe)().as_dict(), SAME_RESULT),
             "data": self.data.name,
             "options": changed(vars(self.data.options), vars(LoadOptions()), ()),
         }

@@ -18,7 +18,7 @@ from transformers import TrainerCallback
 
 from glasshead.data import describe
 from glasshead.errors import InputError
-from glasshead.experiments.cell import Cell
+from glasshead.experiments.cell import Cell, Recipe
 from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.source import DataSource
 from glasshead.files import BusyError, partial_path, remove, reserve_folder
@@ -57,6 +57,17 @@ class Job:
     folder: Path
     deadline: float | None = None
 
+    @property
+    def recipe(self) -> TrainingConfig:
+        """The cell's recipe for a classifier.
+
+        Raises:
+            InputError: if it is one for a language model.
+        """
+        if not isinstance(self.cell.recipe, TrainingConfig):
+            raise InputError(f"{self.cell.name} trains no classifier: its measure is for those")
+        return self.cell.recipe
+
     def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
         """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
         if (self.folder / RECORD).is_file():  # a folder that stands is whole
@@ -65,7 +76,7 @@ class Job:
             remove(self.folder)
         return train(
             self.data,
-            self.cell.recipe,
+            self.recipe,
             self.folder,
             seed=self.seed,
             source=self.cell.data.record(),
@@ -207,9 +218,9 @@ def compute(task: Task) -> Outcome:
     return Outcome(task, row)
 
 
-def with_word_vectors(recipe: TrainingConfig, folder: Path | None) -> TrainingConfig:
+def with_word_vectors(recipe: Recipe, folder: Path | None) -> Recipe:
     """A recipe whose word vectors, a path below the data folder, are where they lie."""
-    if recipe.word_vectors is None:
+    if not isinstance(recipe, TrainingConfig) or recipe.word_vectors is None:
         return recipe
     return replace(recipe, word_vectors=str((folder or Path()) / recipe.word_vectors))
 

@@ -237,7 +237,7 @@ def steps_in_words(cell: CellSummary) -> str:
     text = f"{min(steps):,}" if min(steps) == max(steps) else f"{min(steps):,}–{max(steps):,}"
     recipe = cell.cell.recipe
     ends = [row.numbers.get("epochs", 0) >= recipe.epochs for row in cell.rows]
-    if recipe.patience is None or not any(ends):
+    if getattr(recipe, "patience", None) is None or not any(ends):
         return text
     return f"{text} (cap{'' if all(ends) else f' in {sum(ends)} of {len(ends)}'})"
 

@@ -7,16 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.experiments.cell import Cell
+from glasshead.experiments.cell import Cell, Recipe
 from glasshead.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import Table
-from glasshead.training import TrainingConfig
+from glasshead.language import LanguageModelConfig
 
 EXAMPLES = 200
 """Of each split."""
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}
 SMALL: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16}
+SMALL_LANGUAGE_MODEL = {
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "hidden_size": 16,
+    "block_size": 32,
+    "batch_size": 64,
+    "vocab_size": 300,
+    "epochs": 1,
+}
 MOST_LENGTH = 48
 PAIR_MODELS = ("pair-encoder", "cross-encoder")
 
@@ -44,8 +53,10 @@ def quick_source(cell: Cell, folder: Path | None) -> DataSource:
     return DataSource(cell.data.name, f"{cell.data.title}, {EXAMPLES} texts", part)
 
 
-def quick_recipe(recipe: TrainingConfig) -> TrainingConfig:
+def quick_recipe(recipe: Recipe) -> Recipe:
     """One epoch of a small model, whatever it is."""
+    if isinstance(recipe, LanguageModelConfig):
+        return recipe.with_changes(**SMALL_LANGUAGE_MODEL)
     changes: dict[str, Any] = {"epochs": 1, "max_length": min(recipe.max_length, MOST_LENGTH)}
     if recipe.model != "pooled":
         changes |= SMALL

@@ -223,7 +223,7 @@ def missing_data(cell: Cell, folder: Path | None) -> Iterator[str]:
     """The data set and the word vectors of a cell, if the data folder lacks them."""
     if cell.data.is_missing(folder):
         yield cell.data.name
-    vectors = cell.recipe.word_vectors
+    vectors = getattr(cell.recipe, "word_vectors", None)
     if vectors is not None and (folder is None or not (folder / vectors).is_file()):
         yield vectors
 

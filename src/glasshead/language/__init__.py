@@ -5,7 +5,7 @@ from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, blocks_of, pack, read_corpus
 from glasshead.language.model_types import OBJECTIVES, language_model_types, model_fields, objective_of
 from glasshead.language.perplexity import Perplexity, perplexity
-from glasshead.language.rows import BlockDataset, Masking
+from glasshead.language.rows import Batch, BlockDataset, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.language.train import LANGUAGE_RECORD, train_language_model
@@ -13,6 +13,7 @@ from glasshead.language.train import LANGUAGE_RECORD, train_language_model
 __all__ = [
     "LANGUAGE_RECORD",
     "OBJECTIVES",
+    "Batch",
     "BlockDataset",
     "BlockScores",
     "Corpus",

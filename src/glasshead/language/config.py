@@ -94,6 +94,10 @@ class LanguageModelConfig:
                 )
         return replace(self, **own, architecture={**self.architecture, **others})
 
+    def with_changes(self, **changes: Any) -> "LanguageModelConfig":
+        """A copy with every change that is not None, as `with_settings`."""
+        return self.with_settings({name: value for name, value in changes.items() if value is not None})
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for a record."""
         return asdict(self)

@@ -19,7 +19,7 @@ def measure_bag_of_words(job: Job) -> Measured:
 @MEASURES.register("bag-of-first-words")
 def measure_bag_of_first_words(job: Job) -> Measured:
     """The same of the first ``max_length`` words, where models read no more."""
-    return measured(job, max_length=job.cell.recipe.max_length)
+    return measured(job, max_length=job.recipe.max_length)
 
 
 @MEASURES.register("hypothesis-only")

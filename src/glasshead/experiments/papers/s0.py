@@ -1,4 +1,4 @@
-"""Huang, Yang and Wang (2024), bidirectional attention: Tables 1 and 2, softmax beside TanhMax.
+"""Huang, Yang and Wang (2024), bidirectional attention: Tables 1, 2 and 4, softmax beside TanhMax.
 
 Each model is trained in two ways: as section 5.1 says ("s0-paper") and as the published code does
 ("s0-code"). Table 1 prints means and deviations over texts of one model, so no deviation over seeds.
@@ -10,6 +10,7 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.papers.s0_figures import FIGURES, GAUGE
+from glasshead.experiments.papers.s0_language import TABLE4
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import preset_config
@@ -261,6 +262,7 @@ TABLES = (
         not_at_hand=("The paper lists its selected words in a supplement that is not at hand.",),
     ),
     *FIGURES,
+    TABLE4,
 )
 
 PAPERS.register("s0")(Paper("s0", "Huang, Yang and Wang (2024)", TABLES))
