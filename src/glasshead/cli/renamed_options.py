@@ -2,6 +2,7 @@
 values."""
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from typer.core import TyperCommand
@@ -32,6 +33,5 @@ def respell(args: Iterable[str], options: dict[str, str]) -> Iterator[str]:
 
 def complete(args: Iterable[str], alone: Collection[str]) -> Iterator[str]:
     """Typed words with an empty value for options that stand alone: before another one, or at the end."""
-    words = list(args)
-    for word, after in zip(words, [*words[1:], "--"], strict=True):
+    for word, after in pairwise([*args, "--"]):
         yield f"{word}=" if word in alone and after.startswith("-") else word

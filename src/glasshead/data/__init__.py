@@ -19,6 +19,7 @@ from glasshead.data.schema import NoLabelError
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
+from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
 
@@ -71,6 +72,7 @@ __all__ = [
     "select",
     "split_words",
     "token_groups",
+    "token_names",
     "train_byte_pairs",
     "train_tokenizer",
 ]

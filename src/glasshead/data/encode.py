@@ -11,7 +11,7 @@ from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.word_places import word_places
+from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError
 
 LONGEST = 100_000  # a maximum length beyond this means that there is none
@@ -71,7 +71,8 @@ def encode(
 ) -> Encoded:
     """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no word.
 
-    Of a pair that is too long, the longer text is cut first.
+    Of a pair that is too long, the longer text is cut first. Special tokens that stand in a text, as those of
+    a chat do, belong to no word; one that begins it is not put before it again.
 
     Raises:
         ValueError: if there are not as many pairs as texts.
@@ -87,23 +88,26 @@ def encode(
             None if pairs is None else pairs[start : start + chunk],
         )
     ]
-    length = max((len(row) for row in rows), default=0)
+    special = special_ids(tokenizer)
+    firsts = [int(begins_twice(tokenizer, row.ids)) for row in rows]
+    length = max((len(row) - first for row, first in zip(rows, firsts, strict=True)), default=0)
     ids = np.full((len(rows), max(length, 1)), tokenizer.pad_token_id)
     mask = np.zeros(ids.shape, dtype=bool)
     words = np.full(ids.shape, -1)
     offsets = np.zeros((*ids.shape, 2), dtype=np.int64)
     types = np.zeros(ids.shape, dtype=np.int64) if "token_type_ids" in tokenizer.model_input_names else None
-    for index, row in enumerate(rows):
-        n = len(row)
+    for index, (row, first) in enumerate(zip(rows, firsts, strict=True)):
+        n = len(row) - first
         if n:
-            ids[index, :n] = row.ids
+            ids[index, :n] = row.ids[first:]
             mask[index, :n] = True
             read = texts[index : index + 1] if pairs is None else (texts[index], pairs[index])
-            words[index, :n], offsets[index, :n] = word_places(tokenizer, row, read)
+            own, places = word_places(tokenizer, row, read, special)
+            words[index, :n], offsets[index, :n] = own[first:], places[first:]
             if types is not None:
-                types[index, :n] = row.type_ids
+                types[index, :n] = row.type_ids[first:]
             if pairs is not None:
-                second = np.array([which == 1 for which in row.sequence_ids])
+                second = np.array([which == 1 for which in row.sequence_ids[first:]])
                 words[index, :n][second] += words[index, :n][~second].max(initial=-1) + 1
                 offsets[index, :n][second] += len(join_pair(texts[index], ""))
     return Encoded(
@@ -113,6 +117,11 @@ def encode(
         offsets,
         None if types is None else torch.from_numpy(types),
     )
+
+
+def begins_twice(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> bool:
+    """Whether the first token was put before a text that has it already, from the template of a chat."""
+    return tokenizer.bos_token_id is not None and list(ids[:2]) == [tokenizer.bos_token_id] * 2
 
 
 def occurrences(

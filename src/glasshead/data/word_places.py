@@ -1,7 +1,8 @@
 """Which word of a text each token belongs to, and where it stands, whatever the tokenizer calls a word."""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from jaxtyping import Int
@@ -15,31 +16,50 @@ UNSPACED = re.compile(
 )
 """Letters of scripts without blanks: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 
+JOINER = "\u200d"
+SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
 Place = tuple[int, int]
 
 
+def special_ids(tokenizer: PreTrainedTokenizerFast) -> frozenset[int]:
+    """Tokens that are no part of a text wherever they stand in it, such as the marks of a chat.
+
+    An unknown or a hidden word is a word.
+    """
+    own = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    ends = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
+    return frozenset(own - ({tokenizer.unk_token_id, tokenizer.mask_token_id} - ends))
+
+
 def word_places(
-    tokenizer: PreTrainedTokenizerFast, row: Encoding, texts: Sequence[str]
+    tokenizer: PreTrainedTokenizerFast, row: Encoding, texts: Sequence[str], special: Collection[int] = ()
 ) -> tuple[Int[np.ndarray, " tokens"], Int[np.ndarray, "tokens 2"]]:
-    """The word of each token, −1 for special ones, and the characters that it stands for; each text of a pair
-    counts from 0."""
+    """The word of each token, −1 for ``special`` ones and those around the text, and the characters that it
+    stands for; each text of a pair counts from 0."""
     words = np.array([-1 if word is None else word for word in row.word_ids], dtype=np.int64)
     offsets = np.array(row.offsets, dtype=np.int64).reshape(-1, 2)
-    if isinstance(tokenizer.backend_tokenizer.model, WordLevel | WordPiece):
-        return words, offsets  # these are told where words end before they look
+    words[[number in special for number in row.ids]] = -1
+    splits_first = isinstance(tokenizer.backend_tokenizer.model, WordLevel | WordPiece)
     for which, text in enumerate(texts):
         (tokens,) = np.nonzero(np.array([number == which for number in row.sequence_ids]) & (words >= 0))
-        if len(tokens):
-            words[tokens], offsets[tokens] = divide(text, words[tokens].tolist(), offsets[tokens].tolist())
+        if splits_first:  # these are told where words end before they look
+            words[tokens] = np.unique(words[tokens], return_inverse=True)[1]
+            continue
+        behind = 0
+        for run in np.split(tokens, np.nonzero(np.diff(tokens) > 1)[0] + 1) if len(tokens) else ():
+            divided, offsets[run] = divide(text, words[run].tolist(), offsets[run].tolist())
+            words[run] = [word if word < 0 else word + behind for word in divided]
+            behind = max(behind, words[run].max() + 1)
     return words, offsets
 
 
 def divide(text: str, words: Sequence[int], offsets: Sequence[Place]) -> tuple[list[int], list[Place]]:
     """Words and places of tokens of byte-level and SentencePiece tokenizers, to which blanks are letters.
 
-    They stay as they are but for three things. White space divides words. A token of nothing but white space
+    They stay as they are but for four things. White space divides words. A token of nothing but white space
     belongs to the word after it, or to the last one; where there is none it belongs to no word. Every token
-    of a script without blanks is a word.
+    of a script without blanks is a word. What continues a character, and letters behind it, begin no word.
     """
     places = [trim(text, place) for place in offsets]
     divided = [-1] * len(places)
@@ -48,7 +68,8 @@ def divide(text: str, words: Sequence[int], offsets: Sequence[Place]) -> tuple[l
         if start == stop:
             continue
         unspaced = start >= end and UNSPACED.match(text, start) is not None
-        if current < 0 or word != last or unspaced or SPACE.search(text, end, max(start, end)):
+        apart = current < 0 or SPACE.search(text, end, max(start, end)) is not None
+        if apart or ((word != last or unspaced) and not continues(text, start, unspaced)):
             current += 1
         divided[index], last, end = current, word, max(end, stop)
     word, at = current, end
@@ -58,6 +79,17 @@ def divide(text: str, words: Sequence[int], offsets: Sequence[Place]) -> tuple[l
         else:
             divided[index], places[index] = word, (at, at)
     return divided, places
+
+
+def continues(text: str, start: int, unspaced: bool) -> bool:
+    """Whether a character and the one before it are read together: accents and vowel signs, letters behind
+    them as in Devanagari, and what is joined to one emoji."""
+    if start == 0:
+        return False
+    own, before = text[start], text[start - 1]
+    if own in JOINER + SKINS or before == JOINER or unicodedata.category(own).startswith("M"):
+        return True
+    return not unspaced and own.isalpha() and unicodedata.category(before).startswith("M")
 
 
 def trim(text: str, place: Place) -> Place:

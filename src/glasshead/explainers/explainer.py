@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest
+from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest, token_names
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
@@ -459,7 +459,7 @@ def token_fields(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: in
     keep = encoded.mask[index].numpy()
     ids = encoded.ids[index].numpy()[keep].tolist()
     return {
-        "tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
+        "tokens": tuple(token_names(tokenizer, ids)),
         "ids": tuple(ids),
         "words": tuple(encoded.words[index][keep].tolist()),
         "offsets": tuple((int(a), int(b)) for a, b in encoded.offsets[index][keep]),

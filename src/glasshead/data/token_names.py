@@ -1,0 +1,49 @@
+"""Tokens of a vocabulary as a reader can read them."""
+
+from collections.abc import Sequence
+
+from transformers import PreTrainedTokenizerFast
+
+BLANK = "␣"
+
+
+def token_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[str]:
+    """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are no whole character
+    are written as <0xE4>. Special tokens and those of other vocabularies are as they are."""
+    names = [str(name) for name in tokenizer.convert_ids_to_tokens(list(ids))]
+    added = tokenizer.added_tokens_decoder
+    decoder = repr(tokenizer.backend_tokenizer.decoder)
+    if "ByteLevel" in decoder:
+        read = from_bytes
+    elif "▁" in decoder:
+        read = from_pieces
+    else:
+        return names
+    return [name if number in added else read(name) for number, name in zip(ids, names, strict=True)]
+
+
+def from_bytes(name: str) -> str:
+    """The characters that a token of bytes stands for."""
+    try:
+        return bytes(BYTES[letter] for letter in name).decode().strip() or BLANK
+    except UnicodeDecodeError:
+        return "".join(f"<0x{BYTES[letter]:02X}>" for letter in name if letter != SPACE)
+    except KeyError:  # a token that was added to the vocabulary by hand
+        return name
+
+
+def from_pieces(name: str) -> str:
+    """A piece of SentencePiece without its blank."""
+    return name.replace("▁", " ").strip() or BLANK
+
+
+def byte_letters() -> dict[str, int]:
+    """The letter of each byte in a byte-level vocabulary: its own, where that can be seen (GPT-2)."""
+    seen = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    letters = {chr(byte): byte for byte in seen}
+    hidden = [byte for byte in range(256) if byte not in seen]
+    return letters | {chr(256 + place): byte for place, byte in enumerate(hidden)}
+
+
+BYTES = byte_letters()
+SPACE = "Ġ"
