@@ -16,12 +16,12 @@ def repeated(rng, size=23):
     return (words * size)[:size]
 
 
-def train_copier(out):
+def train_copier(out, seed=0):
     """A model that has to find what followed the last word before: A B … A → B."""
     rng = random.Random(0)
     train, dev = (tuple(" ".join(repeated(rng)) for _ in range(count)) for count in (12_800, 320))
     config = LanguageModelConfig(**SMALL, hidden_size=32, block_size=24, epochs=3, learning_rate=8e-3)
-    return train_language_model(Corpus(train, dev, "drawn"), config, out)
+    return train_language_model(Corpus(train, dev, "drawn"), config, out, seed=seed)
 
 
 def agreement(rng):
@@ -34,9 +34,9 @@ def agreement(rng):
     return f"the {subject} {where} the {attractor} {verb} {rng.choice(('old', 'here', 'red'))}"
 
 
-def train_agreement(out):
+def train_agreement(out, seed=0):
     """A model that writes "are" after "the keys near the door"."""
     rng = random.Random(0)
     train, dev = (tuple(agreement(rng) for _ in range(count)) for count in (6_000, 300))
     config = LanguageModelConfig(**SMALL, hidden_size=32, block_size=8, epochs=4, learning_rate=5e-3)
-    return train_language_model(Corpus(train, dev, "drawn"), config, out)
+    return train_language_model(Corpus(train, dev, "drawn"), config, out, seed=seed)

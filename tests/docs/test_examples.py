@@ -25,6 +25,10 @@ SHELL = {
         ["runs/softmax/model.safetensors", "runs/tanhmax/run.json"],
         ["accuracy", "Run in runs/tanhmax"],
     ),
+    "language_model": (
+        ["runs/lm/model.safetensors", "runs/lm/language-model.json", "runs/mlm/metrics.json", "next.html"],
+        ["dev perplexity", "floor: perplexity", "Language model in runs/mlm"],
+    ),
     "audit": (
         [f"audits/tanhmax/{name}" for name in ("card.json", "report.html", "findings.parquet")],
         ["95 % interval", "Report: audits/tanhmax/report.html"],
