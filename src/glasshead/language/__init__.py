@@ -5,6 +5,7 @@ from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, blocks_of, pack, read_corpus
 from glasshead.language.model_types import OBJECTIVES, language_model_types, model_fields, objective_of
 from glasshead.language.perplexity import Perplexity, perplexity
+from glasshead.language.probe import Probe, linear_probe
 from glasshead.language.rows import Batch, BlockDataset, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
@@ -20,9 +21,11 @@ __all__ = [
     "LanguageModelConfig",
     "Masking",
     "Perplexity",
+    "Probe",
     "blocks_of",
     "build",
     "language_model_types",
+    "linear_probe",
     "model_fields",
     "objective_of",
     "pack",

@@ -1,0 +1,143 @@
+"""Linear probe: what a frozen model's features tell a linear classifier about whole texts."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import batches, encode, has_ratings, heads_of
+from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import random_twin
+from glasshead.registry import did_you_mean
+from glasshead.statistics import share_interval
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+INVERSE_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+"""C of scikit-learn, the inverse of the strength of the L2 penalty, of standardised features."""
+POOLINGS = ("last", "mean")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Accuracy on the n texts of ``split`` with its exact 95 % interval; of the commonest class of train
+    (``guess``); and of the same probe on a model of the same class with new weights (``random_weights``)."""
+
+    accuracy: float
+    interval: tuple[float, float]
+    n: int
+    split: str
+    guess: float
+    random_weights: float
+    layer: int
+    pooling: str
+    C: float
+
+
+def linear_probe(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    data: "DatasetDict",
+    *,
+    layer: int = -1,
+    pooling: str = "last",
+    seed: int = 0,
+) -> Probe:
+    """Logistic regression of the label on f^(layer)(x), whose weights stay as they are.
+
+    p(c | x) = softmax(W f + b)_c, where f is f^(layer) at the last token of a text, which alone has seen all
+    of it in a decoder, or its ``mean`` over tokens, [d_e] either way. Layer 0 is the embedding, −1 the output
+    of the stack. Features are standardised by train; dev chooses C. It is measured on test, or where there is
+    none on dev.
+
+    Raises:
+        InputError: if the labels are ratings, or the model has no such layer.
+
+    Source: Alain and Bengio 2017; "train a regressor on f^(L)", as language models are used for classes.
+    """
+    if pooling not in POOLINGS:
+        raise InputError(f"unknown pooling {pooling!r}: {did_you_mean(pooling, POOLINGS)}")
+    if has_ratings(data["train"]):
+        raise InputError("a linear probe predicts classes, and these labels are ratings: use `bag_of_words`")
+    split = "test" if "test" in data else "dev"
+    parts = {name: data[name] for name in ("train", "dev", split)}
+    labels = {name: np.asarray(part["label"][:]) for name, part in parts.items()}
+
+    def fit(frozen: PreTrainedModel) -> tuple[np.ndarray, float]:
+        features = {
+            name: features_of(frozen, tokenizer, part, layer, pooling) for name, part in parts.items()
+        }
+        return fit_probe(features, labels, split)
+
+    right, C = fit(model)
+    null, _ = fit(random_twin(model, seed))
+    found = share_interval(right)
+    assert found.interval is not None
+    guess = np.bincount(labels["train"]).argmax()
+    return Probe(
+        accuracy=float(right.mean()),
+        interval=found.interval,
+        n=len(right),
+        split=split,
+        guess=float((labels[split] == guess).mean()),
+        random_weights=float(null.mean()),
+        layer=layer,
+        pooling=pooling,
+        C=C,
+    )
+
+
+@torch.no_grad()
+def features_of(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    rows: "Dataset",
+    layer: int,
+    pooling: str,
+) -> Float[np.ndarray, "texts d"]:
+    """f^(layer) of each text, at its last token or as the mean over its tokens."""
+    pairs = rows["text_pair"][:] if "text_pair" in rows.column_names else None
+    encoded = encode(tokenizer, rows["text"][:], pairs)
+    training = model.training
+    model.eval()
+    result: Float[np.ndarray, "texts d"] | None = None
+    for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        states = model(**inputs, output_hidden_states=True).hidden_states
+        if not -len(states) <= layer < len(states):
+            raise ParameterError("layer", f"must lie between 0 and {len(states) - 1}, or be -1, not {layer}")
+        hidden, mask = states[layer].float(), inputs["attention_mask"].bool()
+        if pooling == "mean":
+            real = mask[..., None].float()
+            pooled = (hidden * real).sum(1) / real.sum(1).clamp(min=1)
+        else:
+            steps = torch.arange(mask.shape[1], device=mask.device)
+            last = (mask.long() * steps).amax(dim=1)
+            pooled = hidden[torch.arange(len(hidden), device=hidden.device), last]
+        if result is None:
+            result = np.zeros((len(rows), pooled.shape[1]))
+        result[places.numpy()] = pooled.cpu().numpy()
+    model.train(training)
+    assert result is not None
+    return result
+
+
+def fit_probe(
+    features: dict[str, Float[np.ndarray, "texts d"]], labels: dict[str, np.ndarray], split: str
+) -> tuple[np.ndarray, float]:
+    """Which texts of the split are classified rightly, with the C that is best on dev; and this C."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    scale = StandardScaler().fit(features["train"])
+    ready = {name: scale.transform(values) for name, values in features.items()}
+    best, right, chosen = -1.0, np.zeros(0, bool), INVERSE_PENALTIES[0]
+    for C in INVERSE_PENALTIES:
+        probe = LogisticRegression(C=C, max_iter=5000).fit(ready["train"], labels["train"])
+        score = float(probe.score(ready["dev"], labels["dev"]))
+        if score > best:
+            best, right, chosen = score, probe.predict(ready[split]) == labels[split], C
+    return right, chosen
