@@ -211,6 +211,7 @@ def usual(place, tiny):
         ("plot", "dynamics"): (run, "--out", place / "a.svg"),
         ("plot", "ratios"): (run, "--out", place / "a.svg"),
         ("plot", "adversary-curve"): (run, "synthetic", run, "--out", place / "a.svg"),
+        ("plot", "merges"): ("low", "login", "--out", place / "a.svg"),
         ("reproduce",): ("s2", "--quick", "--only", "trec", *out),
         ("recommend", "generate"): (place / "logs",),
         ("recommend", "train"): (place / "logs", *out),

@@ -48,6 +48,10 @@ SHELL = {
         ["collapse.svg", "collapse.csv", "activations.png"],
         ["Written to collapse.csv", "Written to activations.png"],
     ),
+    "merges": (
+        ["merges.svg", "runs/bpe/tokenizer.json"],
+        ["4. lo + gi (1×): low  logi|n", "Run in runs/bpe"],
+    ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
         ["residual 0.5", "smallest 50%", "value-zeroing", "Report: audits/alti"],

@@ -1,6 +1,6 @@
 """Draw: plot distance-aware, positions, heads, ranks, logits, collapse, dynamics, ratios.
 
-`plot_adversary_curve` adds plot adversary-curve.
+`plot_adversary_curve` adds plot adversary-curve, `plot_merges` plot merges.
 """
 
 import os

@@ -3,6 +3,7 @@
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batch_size, batches, heads_of, layers_of, longest
+from glasshead.data.byte_pair_merges import byte_pair_merges
 from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
@@ -48,6 +49,7 @@ __all__ = [
     "as_split",
     "batch_size",
     "batches",
+    "byte_pair_merges",
     "check_utf8",
     "column_values",
     "coverage",

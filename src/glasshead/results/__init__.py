@@ -95,6 +95,7 @@ from glasshead.results.ledger import (
     why_not_exact,
 )
 from glasshead.results.map_divergence import MAPS, PREDICTIONS, AdversaryCurve, MapDivergence
+from glasshead.results.merge_trace import Merge, MergeTrace
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -253,6 +254,8 @@ __all__ = [
     "LogRank",
     "LogitRankTable",
     "MapDivergence",
+    "Merge",
+    "MergeTrace",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",
