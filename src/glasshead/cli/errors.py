@@ -15,6 +15,7 @@ OPTIONS = {
     "head_dim": "--d-k",
     "loss": "--set loss",
     "max_examples": "--rows",
+    "num_attention_heads": "--set num_attention_heads",
     "num_seeds": "--repeats",
     "path": "--out",
     "penalties": "--penalty",
