@@ -24,9 +24,31 @@ def test_all_that_steers_is_replaced_and_nothing_else_is():
     assert len(more) < 4_096
 
 
-@pytest.mark.parametrize("text", ["naïve café", "日本語", "שלום", "مرحبا", "नमस्ते", "👍🏽 ❤️", "a\u0301", "−½"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "naïve café",
+        "日本語",
+        "שלום",
+        "مرحبا",
+        "नमस्ते",
+        "👍🏽 ❤️",
+        "a\u0301",
+        "−½",
+        "👩‍👩‍👧 🏳️‍🌈 ❤️‍🔥",
+        "क्‍ष र्‌य",
+        "می‌خواهم",
+    ],
+)
 def test_writing_of_people_stays(text):
     assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["go\u200dod", "go\u200cod", "👍\u200d good", "\u200d👍", "می\u200c", "\u200cمی"]
+)
+def test_joiners_that_join_nothing_are_shown(text):
+    assert visible(text) == text.replace("\u200d", "\ufffd").replace("\u200c", "\ufffd")
 
 
 def test_a_name_is_one_line():

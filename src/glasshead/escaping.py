@@ -3,10 +3,16 @@
 import json
 import re
 
+EMOJI = "\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
+VIRAMAS = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
+ARABIC = "\u0620-\u064a\u066e-\u06d3"
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
     "\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+    # Joiners stay where they shape what is written: an emoji of several, an Indic cluster, a Persian word.
+    f"|(?<![{EMOJI}{VIRAMAS}])\u200d|(?<=[{EMOJI}])\u200d(?![{EMOJI}])"
+    f"|(?<![{ARABIC}{VIRAMAS}])\u200c|(?<=[{ARABIC}])\u200c(?![{ARABIC}])"
 )
 """What steers a terminal, turns the direction of writing, or has no width: two texts that differ in it look
 alike."""
