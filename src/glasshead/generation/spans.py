@@ -52,7 +52,9 @@ def answer_spans(
         spans = [span if own == (-1, -1) else own for own in spans] if waiting else spans
         spans.append(span)
         text, waiting = grown, 0
-    return text, [(at + len(text), at + len(text)) if own == (-1, -1) else own for own in spans]
+    # Bytes that never became a character, before a special token at the end.
+    whole = decode(tokenizer, [*before, *answer])[len(begin) :]
+    return whole, [(at + len(text), at + len(whole)) if own == (-1, -1) else own for own in spans]
 
 
 def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
