@@ -62,7 +62,9 @@ def linear_probe(
     if pooling not in POOLINGS:
         raise InputError(f"unknown pooling {pooling!r}: {did_you_mean(pooling, POOLINGS)}")
     if has_ratings(data["train"]):
-        raise InputError("a linear probe predicts classes, and these labels are ratings: use `bag_of_words`")
+        raise InputError(
+            "a linear probe predicts classes, and these labels are ratings: give data with classes"
+        )
     split = "test" if "test" in data else "dev"
     parts = {name: data[name] for name in ("train", "dev", split)}
     labels = {name: np.asarray(part["label"][:]) for name, part in parts.items()}
