@@ -52,7 +52,7 @@ def test_joiners_that_join_nothing_are_shown(text):
 
 
 def test_a_name_is_one_line():
-    assert one_line("a\nerror: b\tc\r\x1b[31m\u202e") == "a␊error: b␉c␍␛[31m\ufffd"
+    assert one_line("a\nerror: b\tc\r\x1b[31m\u202e") == "a↵error: b⇥c␍␛[31m\ufffd"
 
 
 def test_documents_say_the_same():

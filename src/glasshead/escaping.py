@@ -36,8 +36,8 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same, with pictures of line feeds and tabs: a name of a file or class cannot pass for a line."""
-    return visible(text).replace("\n", "␊").replace("\t", "␉")
+    """The same, with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
+    return visible(text).replace("\n", "↵").replace("\t", "⇥")
 
 
 def as_json(document: str) -> str:

@@ -91,8 +91,8 @@ def test_one_line(capsys):
     print_line(f"a\n{HOSTILE}")
     print_error(f"a\n{HOSTILE}")
     captured = capsys.readouterr()
-    assert captured.out == f"a␊{visible(HOSTILE)}\n"
-    assert captured.err == f"error: a␊{visible(HOSTILE)}\n"
+    assert captured.out == f"a↵{visible(HOSTILE)}\n"
+    assert captured.err == f"error: a↵{visible(HOSTILE)}\n"
 
 
 def test_a_progress_bar_shows_names_as_they_are(monkeypatch):
