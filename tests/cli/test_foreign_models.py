@@ -21,6 +21,10 @@ def tiny_vit():
     return hf.ViTForImageClassification(hf.ViTConfig(**sizes, image_size=8, patch_size=4))
 
 
+def translator():
+    return hf.BartForConditionalGeneration(FAMILIES["Bart"].build().config)
+
+
 def tiny_lm():
     return hf.GPT2LMHeadModel(FAMILIES["GPT2"].build().config)
 
@@ -73,7 +77,8 @@ MODELS = {
         "are both called 'good': tell them apart with --labels, as in 0=first, 1=second",
     ),
     "adapters": (bert, None, peft, "holds adapters (PEFT) and no whole model"),
-    "writes": (tiny_lm, None, nothing, "'glasshead audit MODEL DATA --audits identifiability'"),
+    "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
+    "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability'"),
     "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),
     "images": (tiny_vit, None, nothing, "reads images: give a classifier of texts"),
     "tokens": (tiny_tagger, None, nothing, "classifies every token, not the text"),
