@@ -15,6 +15,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.dynamics.forms.additive import linear_terms
 from glasshead.dynamics.forms.form import FORMS, Batch, directional_change, output_gradients, score_flow
 from glasshead.dynamics.score_update import general_update, tanhmax_update
+from glasshead.models.encoder import EncoderConfig, SinusoidalPositions
 from tolerances import EXACT_MATHS
 
 
@@ -402,3 +403,21 @@ class TestTheLecture:
         gradient = torch.tensor([3.0, -4.0])
         assert float(gradient.norm()) == 5.0
         assert float(gradient.abs().mean()) == 3.5
+
+    def test_the_fastest_wave_turns_by_one_radian_a_token(self):
+        """t/T_max^{2i/d_e} with i from 1; Vaswani et al. have t/10000^{2m/d_e} with m from 0."""
+        size, places = 8, torch.arange(50)
+        positions = SinusoidalPositions(EncoderConfig())
+        waves = positions(torch.zeros(1, 50, size, dtype=torch.float64), places[None])[0]
+
+        def angles(base, first):
+            exponents = (torch.arange(size // 2) + first).double() * 2 / size
+            return places.double()[:, None] * base**-exponents
+
+        theirs = angles(10_000.0, 0)
+        torch.testing.assert_close(waves, torch.cat([theirs.sin(), theirs.cos()], dim=1))
+        printed = angles(1e5, 1)
+        assert float(theirs[1, 0]) == 1.0
+        assert float(printed[1, 0]) == pytest.approx(1e5 ** (-2 / size))  # 0.056: neighbours look alike
+        # The length of the longest text sets every wave of the printed form.
+        assert float(angles(1e3, 1)[1, 0]) > 3 * float(printed[1, 0])
