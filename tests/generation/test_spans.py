@@ -1,7 +1,7 @@
 """Where tokens stand in what was written, whatever their bytes."""
 
 import pytest
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from glasshead.generation.spans import answer_spans, read_prompt, word_numbers
@@ -50,3 +50,17 @@ def test_words_are_apart_by_blanks_and_tokens_without_letters_are_none():
     text = "the film's end"
     offsets = [(0, 0), (0, 3), (3, 8), (8, 10), (10, 11), (11, 14), (14, 14)]
     assert word_numbers(text, offsets) == (-1, 0, 1, 1, 2, 2, -1)
+
+
+def test_a_prompt_begins_once(tokenizer):
+    """A chat template writes the token that the tokenizer puts before every text."""
+    chat = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), bos_token="<end>"
+    )
+    chat.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="<end> $A", special_tokens=[("<end>", chat.bos_token_id)]
+    )
+    plain, templated = read_prompt(chat, "in"), read_prompt(chat, "<end>in")
+    assert plain.ids == templated.ids == (chat.bos_token_id, 256)
+    assert plain.offsets[-1] == (0, 2)
+    assert templated.offsets == ((0, 5), (5, 7))

@@ -9,7 +9,15 @@ from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
 from glasshead.data.describe import describe, describe_in_words, has_ratings
-from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
+from glasshead.data.encode import (
+    LONGEST,
+    Encoded,
+    begins_twice,
+    check_utf8,
+    encode,
+    join_pair,
+    occurrences,
+)
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.load import ALL, load, select
 from glasshead.data.marks import Marks, marks_of
@@ -49,6 +57,7 @@ __all__ = [
     "as_split",
     "batch_size",
     "batches",
+    "begins_twice",
     "byte_pair_merges",
     "check_utf8",
     "column_values",

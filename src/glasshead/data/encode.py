@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from tokenizers import Encoding
 from tokenizers.models import WordLevel
 from torch import Tensor
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError
@@ -119,7 +119,7 @@ def encode(
     )
 
 
-def begins_twice(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> bool:
+def begins_twice(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> bool:
     """Whether the first token was put before a text that has it already, from the template of a chat."""
     return tokenizer.bos_token_id is not None and list(ids[:2]) == [tokenizer.bos_token_id] * 2
 

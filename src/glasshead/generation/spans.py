@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerBase
 
+from glasshead.data import begins_twice
+
 BROKEN = "\ufffd"
 """What stands for bytes that are no whole character yet."""
 
@@ -21,10 +23,12 @@ class PromptTokens:
 
 
 def read_prompt(tokenizer: PreTrainedTokenizerBase, prompt: str) -> PromptTokens:
-    """The tokens of a prompt, uncut."""
+    """The tokens of a prompt, uncut. A token that begins texts stands once, also before the template of a
+    chat that has it already."""
     read = tokenizer(prompt, return_offsets_mapping=True, truncation=False, verbose=False)
     offsets = tuple((int(start), int(stop)) for start, stop in read["offset_mapping"])
-    return PromptTokens(prompt, tuple(read["input_ids"]), offsets)
+    first = int(begins_twice(tokenizer, read["input_ids"]))
+    return PromptTokens(prompt, tuple(read["input_ids"][first:]), offsets[first:])
 
 
 def answer_spans(
