@@ -116,6 +116,7 @@ def test_texts_are_filtered(browser: Browser, addresses: dict[str, str], tanhmax
     page = opened(browser, addresses["one"])
     page.get_by_role("link", name="All 13 chosen texts").click()
     texts = page.locator("#all-texts .texts > li:visible")
+    texts.first.wait_for()  # a link opens its part after the click
     assert texts.count() == len(tanhmax.highlights) == 13
     page.get_by_role("combobox", name="Prediction").select_option("wrong")
     wrong = [h for h in tanhmax.highlights if h.label != h.attribution.predicted]
