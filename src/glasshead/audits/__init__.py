@@ -15,10 +15,11 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
 from glasshead.audits.adversary_curve import adversary_curve
 from glasshead.audits.audit_model import AuditOptions, audit, run_request
 from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.build_context import build_context
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
-from glasshead.audits.context import AuditContext, build_context
+from glasshead.audits.context import AuditContext
 from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.map_divergence import map_divergence

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
 from glasshead.audits.audit_subject import jsonable
-from glasshead.audits.context import subsample, texts_of
+from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.identifiability import Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.request import AuditRequest

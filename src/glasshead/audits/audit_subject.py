@@ -15,7 +15,8 @@ from transformers import PreTrainedModel
 from glasshead.attention import to_name
 from glasshead.audits.agreement import AGREEMENT, ALPHA
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import IMPORTANCE, AuditContext, build_context
+from glasshead.audits.build_context import build_context
+from glasshead.audits.context import IMPORTANCE, AuditContext
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.identifiability import Identifiability

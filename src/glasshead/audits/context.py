@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.audits.gauge_of_site import read_gauge
-from glasshead.audits.map_statistics import intervals_per_text, unbounded_reason
-from glasshead.audits.memory import check_memory
+from glasshead.audits.map_statistics import intervals_per_text
 from glasshead.audits.slices import (
     CLASS,
     CONFIDENCE,
@@ -22,7 +19,6 @@ from glasshead.audits.slices import (
     LENGTH,
     Group,
     Slicing,
-    columns_to_read,
     common_level,
     slice_by_class,
     slice_by_column,
@@ -31,21 +27,18 @@ from glasshead.audits.slices import (
     slice_by_identifiability,
     slice_by_length,
 )
-from glasshead.data import Coverage, Marks, column_values, coverage, encode, join_pair, marks_of
-from glasshead.errors import InputError, ParameterError
+from glasshead.data import Coverage, Marks, coverage
 from glasshead.explainers import (
     TARGETS,
     Explainer,
     ExplanationContext,
     LinearReadout,
     SentenceReadout,
-    check_texts,
     find_explainer,
     head_signs,
-    make_context,
     sentence_numbers,
 )
-from glasshead.huggingface import NextTokenClassifier, isolated_copy
+from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
 from glasshead.results import (
     ATTENTION,
@@ -56,8 +49,6 @@ from glasshead.results import (
     Verdict,
 )
 from glasshead.statistics import LEVEL
-from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import labels_for
 
 Floats = NDArray[np.floating]
 
@@ -363,95 +354,3 @@ def same_numbers(values: Floats, others: Floats) -> bool:
     them."""
     size = np.abs(others).max(axis=1, initial=0.0, keepdims=True)
     return bool(size.any()) and bool((np.abs(values - others) <= SAME_NUMBERS * size).all())
-
-
-def build_context(
-    subject: Subject,
-    split: Dataset,
-    *,
-    limit: int | None = None,
-    seed: int = 0,
-    attention_selector: AttentionSelector | None = None,
-    by: Sequence[str] = (),
-    dtype: torch.dtype = torch.float64,
-    method: str = ATTENTION,
-) -> AuditContext:
-    """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
-
-    Raises:
-        InputError: if the split is empty, does not hold what the model predicts (its classes, ratings, pairs
-            of texts) or what it is to be sliced ``by``, or the model has no such reading.
-    """
-    all_labels, label_note = labels_for(subject.model, split)
-    indices, split = subsample(split, limit, seed)
-    texts, seconds, shown = texts_of(split)
-    check_texts(subject.model, seconds is not None)
-    columns = {name: column_values(split, name) for name in columns_to_read(by)}
-    for name, values in columns.items():
-        slice_by_column(name, values)  # refused before the model is asked
-    encoded = encode(subject.tokenizer, texts, seconds)
-    check_memory(subject.model, encoded, dtype)
-    model = isolated_copy(subject.model, dtype)
-    explanation = make_context(
-        model, encoded, subject.tokenizer, attention_selector=attention_selector or AttentionSelector()
-    )
-    check_slicings(by, explanation, subject.model)
-    kind, margin = read_gauge(subject.gauge, explanation)
-    return AuditContext(
-        explanation,
-        shown,
-        indices,
-        all_labels[indices],
-        [] if explanation.is_regression else subject.labels,
-        subject.counts,
-        kind,
-        margin,
-        subject.model,
-        label_note,
-        None if seconds is None else (texts, seconds),
-        tuple(dict.fromkeys(by)),
-        columns,
-        method,
-        marks_of(split),
-    )
-
-
-def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: PreTrainedModel) -> None:
-    """Raise ParameterError where texts cannot be sliced so."""
-    for name in (CLASS, CORRECT):
-        if name in by and explanation.is_regression:
-            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
-    if CLASS in by and isinstance(explanation.model, NextTokenClassifier):
-        raise ParameterError("by", f"{CLASS}: every token is a class of a language model")
-    if CONFIDENCE in by and explanation.is_regression:
-        raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
-    if IDENTIFIABILITY in by:
-        reason = explanation.unreadable_reason or unbounded_reason(model, explanation.site)
-        if reason is not None:
-            raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
-
-
-def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
-    """A random part of so many rows, in order, and their numbers.
-
-    Raises:
-        InputError: on a limit below 1, and if there is no row.
-    """
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    indices = np.arange(len(split))
-    if limit is not None and limit < len(split):
-        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
-        split = split.select(indices)
-    if not len(split):
-        raise InputError("there is no text to audit")
-    return indices, split
-
-
-def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
-    """The first and, of pairs, the second texts, and both as one text to be shown."""
-    firsts = list(split["text"][:])
-    if "text_pair" not in split.column_names:
-        return firsts, None, firsts
-    seconds = list(split["text_pair"][:])
-    return firsts, seconds, list(map(join_pair, firsts, seconds))

@@ -10,7 +10,16 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import ClassNames, Device, Format, ModelName, Overwrite, TrustRemoteCode
+from glasshead.cli.options import (
+    ClassNames,
+    Device,
+    Dtype,
+    ExplanationFormat,
+    Format,
+    ModelName,
+    Overwrite,
+    TrustRemoteCode,
+)
 from glasshead.cli.parsing import parse_labels
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.errors import InputError
@@ -71,11 +80,8 @@ def explain(
     labels: ClassNames = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
-    dtype: Annotated[
-        str | None,
-        typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
-    ] = None,
-    format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
+    dtype: Dtype = None,
+    format: ExplanationFormat = Format.text,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
     ] = None,

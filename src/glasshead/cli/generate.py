@@ -9,7 +9,7 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.explain import read_texts
-from glasshead.cli.options import SEEDS, Device, Format, Overwrite, TrustRemoteCode
+from glasshead.cli.options import SEEDS, Device, Dtype, ExplanationFormat, Format, Overwrite, TrustRemoteCode
 from glasshead.cli.progress import OnProgress, progress_stages
 
 if TYPE_CHECKING:
@@ -61,11 +61,8 @@ def generate(
     alternatives: Annotated[int, typer.Option(help="How many tokens are named at each place.")] = 5,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
-    dtype: Annotated[
-        str | None,
-        typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
-    ] = None,
-    format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
+    dtype: Dtype = None,
+    format: ExplanationFormat = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="The file to write: html or json.")] = None,
     overwrite: Overwrite = False,
 ) -> None:

@@ -52,6 +52,11 @@ TrustRemoteCode = Annotated[
 Device = Annotated[
     str | None, typer.Option(help="Where the model is read: cpu, cuda, mps, …; else where it is.")
 ]
+Dtype = Annotated[
+    str | None,
+    typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
+]
+ExplanationFormat = Annotated[Format, typer.Option(help="text, json or html.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]

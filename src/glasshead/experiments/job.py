@@ -6,9 +6,9 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +27,7 @@ from glasshead.training import (
     CHECKPOINTS,
     RECORD,
     TrainingConfig,
+    read_object,
     read_record,
     train,
     valid_checkpoints,
@@ -70,23 +71,27 @@ class Job:
 
     def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
         """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
-        if (self.folder / RECORD).is_file():  # a folder that stands is whole
-            if self.is_of_these_data(self.folder):
+        return self.run_of(partial(train, self.data, self.recipe), RECORD, describe(self.data), callbacks)
+
+    def run_of(
+        self,
+        begin: Callable[..., Path],
+        record: str,
+        data: Mapping[str, Any],
+        callbacks: Sequence[TrainerCallback] = (),
+    ) -> Path:
+        """The run that ``begin`` trains, unless one stands whose ``record`` names these data."""
+        if (self.folder / record).is_file():  # a folder that stands is whole
+            if read_object(self.folder / record)["data"]["fingerprint"] == data["fingerprint"]:
                 return self.folder
             remove(self.folder)
-        return train(
-            self.data,
-            self.recipe,
+        return begin(
             self.folder,
             seed=self.seed,
             source=self.cell.data.record(),
             resume=bool(valid_checkpoints(partial_path(self.folder) / CHECKPOINTS)),
             callbacks=[*callbacks, *([] if self.deadline is None else [StopAt(self.deadline)])],
         )
-
-    def is_of_these_data(self, run: Path) -> bool:
-        """Whether a run was trained on the data as they are now."""
-        return bool(read_record(run)["data"]["fingerprint"] == describe(self.data)["fingerprint"])
 
 
 MEASURES: Registry[Callable[[Job], Measured]] = Registry("measure")

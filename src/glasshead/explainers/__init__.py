@@ -22,13 +22,12 @@ from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain
 from glasshead.explainers.explainer import (
     EXPLAINERS,
     Explainer,
-    ExplanationContext,
     check_heads,
     check_texts,
     find_explainer,
-    make_context,
     token_fields,
 )
+from glasshead.explainers.explanation_context import ExplanationContext, make_context
 from glasshead.explainers.forward_observation import (
     ForwardObservation,
     edit_read_heads,

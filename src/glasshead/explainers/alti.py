@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import block_vectors, check_post_norm, row_chunks

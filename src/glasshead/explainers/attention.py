@@ -5,7 +5,8 @@ from functools import partial
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import canonical_weights, observe_weights
 
 

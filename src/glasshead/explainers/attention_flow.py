@@ -16,7 +16,8 @@ from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import fill_texts
 from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooled_shares, scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from glasshead.data import Inputs, batches, heads_of, layers_of
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import (
     fill_texts,
     lookup_shifts,

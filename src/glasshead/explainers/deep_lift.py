@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from glasshead.errors import InputError
 from glasshead.explainers.embedding_path import EmbeddingPath, baseline_name, embedding_paths
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 
 COMPLETE = 0.01

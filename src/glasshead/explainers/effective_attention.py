@@ -7,7 +7,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import apply_head_signs, observe_weights
 from glasshead.identifiability import (
     FLOAT32_EPS,

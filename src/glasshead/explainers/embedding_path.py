@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs, batches, heads_of, layers_of
-from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import embedding_leaves, lookup_shifts, sum_shifted, word_embeddings
 from glasshead.explainers.targets import Target
 from glasshead.trace import thread_hook

@@ -3,7 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals import REMOVALS
 from glasshead.explainers.targets import value_change
 

@@ -12,7 +12,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTok
 from glasshead.data import check_utf8, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
-from glasshead.explainers.explainer import DEFAULT_SELECTOR, check_heads, find_explainer
+from glasshead.explainers.explainer import check_heads, find_explainer
+from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions

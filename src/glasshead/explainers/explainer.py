@@ -7,129 +7,29 @@ layers, such as rollout, runs the model itself and records every layer (`glasshe
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest, token_names
+from glasshead.data import Encoded, encode, join_pair, token_names
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
-from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
-from glasshead.explainers.forward_observation import observe_by_forward
-from glasshead.explainers.in_parts import InParts, in_one_part
-from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
-from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
-from glasshead.huggingface import NextTokenClassifier, class_names
-from glasshead.models import TextClassifier, is_regression
-from glasshead.registry import Registry, did_you_mean
+from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
+from glasshead.explainers.targets import TARGETS
+from glasshead.huggingface import class_names
+from glasshead.models import TextClassifier
+from glasshead.registry import Registry
 from glasshead.results import Attribution
 from glasshead.trace import (
     AttentionSelector,
-    AttentionSite,
-    default_target,
     eval_mode,
-    find_site,
-    unit_of_each,
 )
 
 HALF = 0.5
-DEFAULT_SELECTOR = AttentionSelector()
-"""Where a model's own prediction reads."""
-
-
-@dataclass(frozen=True)
-class ExplanationContext:
-    """Encoded texts before a model, with the target of each, and where attention is read.
-
-    ``in_parts`` computes what the model says of texts without some of their tokens.
-    """
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
-    encoded: Encoded
-    logits: Float[Tensor, "texts classes"]
-    target: Int[Tensor, " texts"]
-    target_fn: Target
-    attention_selector: AttentionSelector = DEFAULT_SELECTOR
-    progress: OnTexts = not_watched
-    in_parts: InParts = in_one_part
-
-    @cached_property
-    def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
-        """Logits without each token, by the meaning of "without": they serve every target."""
-        return {}
-
-    @cached_property
-    def site(self) -> AttentionSite | None:
-        """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        return find_site(self.model, longest(self.encoded, self.model.device), self.attention_selector)
-
-    @cached_property
-    def unreadable_reason(self) -> str | None:
-        """Why no attention can be read in this model; None if it can. A reading that somebody chose and the
-        model does not have is an error all the same."""
-        try:
-            self.site  # noqa: B018
-        except InputError as error:
-            if self.attention_selector.is_customised:
-                raise
-            return str(error)
-        return None
-
-    def towards(self, target: Int[Tensor, " texts"]) -> "ExplanationContext":
-        """The same, about another class of each text."""
-        return replace(self, target=target)
-
-    def towards_predicted(self) -> "ExplanationContext":
-        """The same about the class that is predicted; of ratings there is one number."""
-        return self if self.is_regression else self.towards(self.logits.argmax(dim=-1))
-
-    @cached_property
-    def observation(self) -> AttentionObservation:
-        """Attention from the inside; read only by the methods that need it."""
-        if self.site is None:
-            return observe_pooled(self.model, self.encoded.ids, self.encoded.mask)
-        if is_linear_readout(self.model, self.site):
-            return observe_linear(self.model, self.encoded, self.site, self.logits)
-        return observe_by_forward(self.model, self.encoded, self.site, self.logits, self.progress)
-
-    @cached_property
-    def computed(self) -> dict[str, Any]:
-        """What explainers keep of these texts under their name, so as to compute it once."""
-        return {}
-
-    @cached_property
-    def has_divided_words(self) -> Bool[Tensor, " texts"]:
-        """Which texts have a word of several tokens."""
-        divided = [len({*unit_of_each(own)}) < len(own) for own in self.encoded.words.tolist()]
-        return torch.tensor(divided, dtype=torch.bool)
-
-    @cached_property
-    def is_regression(self) -> bool:
-        """Whether the model predicts a number."""
-        return is_regression(self.model.config)
-
-    def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
-        """The same view of some of the texts."""
-        encoded = self.encoded.some(rows.numpy())
-        return replace(self, encoded=encoded, logits=self.logits[rows], target=self.target[rows])
-
-    def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
-        """The explained number ŷ for other logits of the same texts."""
-        return self.target_fn(logits, self.target.expand(logits.shape[:-1]))
-
-    @property
-    def sized_fn(self) -> Target:
-        """The number whose changes are called small or large: ŷ, but of a log-probability, which has no
-        range, the probability."""
-        return probability if self.target_fn is log_probability else self.target_fn
 
 
 class Explainer(ABC):
@@ -328,72 +228,6 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
             "this model reads one text at a time, and these are pairs: leave the second text out"
         )
     raise InputError("this model compares two texts: give the second one too (`pair`)")
-
-
-def make_context(
-    model: PreTrainedModel,
-    encoded: Encoded,
-    tokenizer: PreTrainedTokenizerFast,
-    *,
-    target: int | str | None = None,
-    target_fn: str | None = None,
-    attention_selector: AttentionSelector = DEFAULT_SELECTOR,
-    progress: OnTexts = not_watched,
-) -> ExplanationContext:
-    """Predict, and resolve the class or number that is explained.
-
-    ``progress`` is told how many of the texts are done while long methods run.
-    """
-    regression = is_regression(model.config)
-    named = target_fn or default_target_fn(model)
-    function = TARGETS[named]
-    if regression != (named == "rating"):
-        known = (
-            "a rating: use `target_fn` rating"
-            if regression
-            else "a class: use `target_fn` probability, log-probability, logit or log-odds"
-        )
-        raise InputError(f"there is no {named} to explain, this model predicts {known}")
-    if regression and target is not None:
-        raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
-    logits: Tensor | None = None
-    with torch.no_grad(), eval_mode(model):
-        for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-            part = model(**inputs).logits.cpu()
-            logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
-            logits[rows] = part
-    if logits is None:
-        logits = torch.zeros(0, len(class_names(model)))
-    targets = (
-        default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
-    )
-    return ExplanationContext(
-        model, tokenizer, encoded, logits, targets, function, attention_selector, progress
-    )
-
-
-def default_target_fn(model: PreTrainedModel) -> str:
-    """The number that is explained where none is named: of the next token its log-probability, between two
-    candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
-    if is_regression(model.config):
-        return "rating"
-    if isinstance(model, NextTokenClassifier):
-        return "log-odds" if len(model.names) == 2 else "log-probability"
-    return "probability"
-
-
-def class_index(model: PreTrainedModel, target: int | str) -> int:
-    """The index of a class given by index or name.
-
-    Raises:
-        InputError: if the model has no such class.
-    """
-    names = class_names(model)
-    if isinstance(target, str) and target in names:
-        return names.index(target)  # a class may be called "0": a name goes before an index
-    if str(target) in map(str, range(len(names))):
-        return int(target)
-    raise InputError(f"the model has no class {target!r}: {did_you_mean(str(target), names)}")
 
 
 def to_attributions(

@@ -12,7 +12,8 @@ from glasshead.data import batches, heads_of, layers_of, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 from glasshead.models import TransformerClassifier
 from glasshead.trace import thread_hook, token_layout

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.trace import AttentionStack, StackLayer
 

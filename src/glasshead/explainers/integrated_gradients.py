@@ -7,7 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.explainers.embedding_path import baseline_name, embedding_paths, rows_that_fit
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 
 STEPS = 50
 LARGE_GAP = 0.05

@@ -15,13 +15,8 @@ from glasshead.data import Encoded, encode, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import (
-    DEFAULT_SELECTOR,
-    EXPLAINERS,
-    Explainer,
-    check_texts,
-    find_explainer,
-)
+from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_texts, find_explainer
+from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 

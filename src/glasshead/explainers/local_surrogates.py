@@ -14,7 +14,8 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.data import batches
 from glasshead.errors import InputError
 from glasshead.explainers.embedding_path import rows_that_fit
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import value_change
 
 SAMPLES_PER_TOKEN, LEAST_SAMPLES = 30, 200

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.explainer import Explainer, register
+from glasshead.explainers.explanation_context import ExplanationContext
 
 
 class Random(Explainer):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.statistics import mean_interval

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from glasshead.data import Inputs, batches
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import Explainer, ExplanationContext
+from glasshead.explainers.explainer import Explainer
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.models import PooledClassifier
 from glasshead.trace import (
     AttentionSite,

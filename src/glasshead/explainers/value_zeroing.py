@@ -8,7 +8,8 @@ from torch import Tensor
 
 from glasshead.data import batch_size
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.explainer import register
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import value_vectors

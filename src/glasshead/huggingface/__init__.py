@@ -28,6 +28,7 @@ from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
+from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
     "CAUGHT_HEADS",
@@ -62,6 +63,7 @@ __all__ = [
     "token_id",
     "token_names",
     "unplug",
+    "vocabulary_at",
 ]
 
 import_module("glasshead.models")  # by name: the two packages take nothing from each other

@@ -14,6 +14,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
+from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
 """How Transformers calls the classes of models that write from left to right."""
@@ -86,14 +87,11 @@ class NextTokenClassifier(PreTrainedModel):
         assert given is not None
         last = last_places(given, attention_mask)
 
-        def keep_last(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
-            hidden: Tensor = args[0]
+        def at_last(hidden: Tensor) -> Tensor:
             rows = torch.arange(len(last), device=hidden.device)
-            return (hidden[rows, last.to(hidden.device)][:, None], *args[1:])
+            return hidden[rows, last.to(hidden.device)][:, None]
 
-        head = self.get_output_embeddings()
-        handle = None if head is None else head.register_forward_pre_hook(keep_last)
-        try:
+        with vocabulary_at(self.model, at_last):
             output = self.model(
                 input_ids=input_ids,
                 attention_mask=attention_mask,
@@ -101,14 +99,7 @@ class NextTokenClassifier(PreTrainedModel):
                 use_cache=False,
                 **kwargs,
             )
-        finally:
-            if handle is not None:
-                handle.remove()
-        logits: Tensor = output.logits
-        if handle is None:
-            logits = logits[torch.arange(len(last), device=logits.device), last.to(logits.device)]
-        else:
-            logits = logits[:, 0]
+        logits: Tensor = output.logits[:, 0]
         if self.candidates is not None:
             logits = logits[:, list(self.candidates)]
         return SequenceClassifierOutput(

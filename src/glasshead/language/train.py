@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, set_seed
-from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
+from glasshead.huggingface import silence_transformers
 from glasshead.language.build import build
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, blocks_of, pack
@@ -72,7 +72,10 @@ def train_language_model(
         "data": (source or {}) | corpus.facts(),
     }
     options = {"resume": resume, "overwrite": overwrite}
-    with workspace(out, plan, record=LANGUAGE_RECORD, **options) as (work, checkpoint):
+    with (
+        silence_transformers(),
+        workspace(out, plan, record=LANGUAGE_RECORD, **options) as (work, checkpoint),
+    ):
         _fill(work, corpus, config, plan, checkpoint, callbacks)
     return out
 
@@ -89,8 +92,6 @@ def _fill(
     started = time.perf_counter()
     seed = plan["seed"]
     set_seed(seed)
-    transformers_logging.disable_progress_bar()
-    transformers_logging.set_verbosity_error()
     tokenizer = tokenizer_for(config, corpus.train)
     tokens = {"train": pack(tokenizer, corpus.train), "dev": pack(tokenizer, corpus.dev)}
     masking = Masking.of(tokenizer, config.masked_fraction) if config.masked else None

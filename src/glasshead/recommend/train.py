@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
-from transformers.utils import logging as transformers_logging
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
+from glasshead.huggingface import silence_transformers
 from glasshead.models import NewsRecommender, read_vectors
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
@@ -77,7 +77,10 @@ def train_recommender(
         train_part, dev_part = split_by_time(train_part, config.dev_fraction)
     data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
     plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
-    with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
+    with (
+        silence_transformers(),
+        workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint),
+    ):
         _fill(work, (train_part, dev_part), config, plan, checkpoint, callbacks)
     return out
 
@@ -94,8 +97,6 @@ def _fill(
     started = time.perf_counter()
     seed = plan["seed"]
     set_seed(seed)
-    transformers_logging.disable_progress_bar()
-    transformers_logging.set_verbosity_error()
     built = build_recommender(config, parts[0])
     model = built.model
     train, dev = (NewsTensors.of(part, built.tokenizer, config.history_length) for part in parts)

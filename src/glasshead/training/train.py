@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from transformers import TrainerCallback, set_seed
-from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
+from glasshead.huggingface import silence_transformers
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build,
@@ -80,7 +80,10 @@ def train(
     for callback in callbacks:
         if isinstance(callback, RunAwareCallback):
             plan[WATCHED] = callback.facts
-    with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
+    with (
+        silence_transformers(),
+        workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint),
+    ):
         _fill(work, data, config, plan, checkpoint, callbacks)
     return out
 
@@ -109,8 +112,6 @@ def _fill(
     seed = plan["seed"]
     started = time.perf_counter()
     set_seed(seed)
-    transformers_logging.disable_progress_bar()
-    transformers_logging.set_verbosity_error()
     built = build(config, data)
     model, tokenizer = built.model, built.tokenizer
     rows = {

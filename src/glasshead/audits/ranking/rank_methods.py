@@ -23,7 +23,8 @@ from glasshead.audits.audit_subject import (
     target_note,
     use_facts,
 )
-from glasshead.audits.context import AuditContext, Floats, build_context
+from glasshead.audits.build_context import build_context
+from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS

@@ -7,7 +7,7 @@ import typer
 
 from glasshead.cli.console import print_line, print_output, print_remark
 from glasshead.cli.explain import as_document, print_attribution
-from glasshead.cli.options import Format, Overwrite
+from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 
@@ -27,7 +27,7 @@ def explain(
     titles: Annotated[
         int, typer.Option(help="How many of the clicked titles are explained word by word.", min=0)
     ] = 5,
-    format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
+    format: ExplanationFormat = Format.text,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
     ] = None,

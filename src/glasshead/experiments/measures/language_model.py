@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast, set_seed
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.experiments.job import MEASURES, Job, Measured, StopAt
+from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import attention_numbers
-from glasshead.files import partial_path, remove
 from glasshead.huggingface import load
 from glasshead.language import (
     LANGUAGE_RECORD,
@@ -34,7 +34,7 @@ from glasshead.language import (
     unigram_scores,
 )
 from glasshead.trace import attention_use
-from glasshead.training import CHECKPOINTS, MEASURED, read_object, read_tokenizer, valid_checkpoints
+from glasshead.training import MEASURED, read_object, read_tokenizer
 
 MASKS = 0
 """The seed of what is hidden in dev and test, the same for all: it is the model that differs."""
@@ -132,19 +132,7 @@ def scores(test: BlockScores, dev: BlockScores) -> dict[str, Any]:
 def train(job: Job, recipe: LanguageModelConfig) -> Path:
     """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
     corpus = Corpus(tuple(texts_of(job, "train")), tuple(texts_of(job, "dev")), "as the data set has them")
-    if (job.folder / LANGUAGE_RECORD).is_file():
-        if read_object(job.folder / LANGUAGE_RECORD)["data"]["fingerprint"] == corpus.facts()["fingerprint"]:
-            return job.folder
-        remove(job.folder)
-    return train_language_model(
-        corpus,
-        recipe,
-        job.folder,
-        seed=job.seed,
-        source=job.cell.data.record(),
-        resume=bool(valid_checkpoints(partial_path(job.folder) / CHECKPOINTS)),
-        callbacks=[] if job.deadline is None else [StopAt(job.deadline)],
-    )
+    return job.run_of(partial(train_language_model, corpus, recipe), LANGUAGE_RECORD, corpus.facts())
 
 
 def recipe_of(job: Job) -> LanguageModelConfig:

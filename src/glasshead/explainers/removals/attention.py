@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.explainers.attention_observation import AttentionChange
-from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals.removal import Removal, register
 
 

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from glasshead.data import Inputs, batches, heads_of
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import shift_of, word_embeddings
 from glasshead.explainers.removals.removal import Removal, register
 from glasshead.trace import thread_hook

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.registry import Registry
 
 

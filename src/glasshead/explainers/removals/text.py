@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data import Encoded, batches, heads_of
-from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals.removal import Removal, register
 
 CHUNK = 4_000_000
