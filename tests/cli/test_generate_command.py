@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import torch
 import transformers as hf
 from typed import glasshead, refusal
 
@@ -82,7 +83,21 @@ def test_models_that_write_nothing_are_refused(tmp_path):
     family.build().save_pretrained(tmp_path / "bert")
     family.tokenizer().save_pretrained(tmp_path / "bert")
     assert "writes no text" in refusal(tmp_path, "generate", tmp_path / "bert", "a film")
-    bart = hf.BartForConditionalGeneration(FAMILIES["Bart"].build().config)
-    bart.save_pretrained(tmp_path / "bart")
-    FAMILIES["Bart"].tokenizer().save_pretrained(tmp_path / "bart")
-    assert "encoder–decoders are not read here" in refusal(tmp_path, "generate", tmp_path / "bart", "a film")
+    masked = hf.BertForMaskedLM(FAMILIES["Bert"].build().config)
+    masked.save_pretrained(tmp_path / "masked")
+    FAMILIES["Bert"].tokenizer().save_pretrained(tmp_path / "masked")
+    said = refusal(tmp_path, "generate", tmp_path / "masked", "a film")
+    assert "BertForMaskedLM writes no text" in said
+    assert "ForConditionalGeneration" in said
+
+
+def test_an_encoder_decoder_answers(tmp_path):
+    torch.manual_seed(0)
+    model = hf.T5ForConditionalGeneration(FAMILIES["T5"].build().config)
+    model.save_pretrained(tmp_path / "t5")
+    FAMILIES["T5"].tokenizer().save_pretrained(tmp_path / "t5")
+    page = tmp_path / "written.html"
+    glasshead("generate", tmp_path / "t5", "a warm film", "--tokens", 3, "--out", page)
+    assert "cross-attention to the source" in page.read_text(encoding="utf-8")
+    said = refusal(tmp_path, "explain", tmp_path / "t5", "a warm film")
+    assert "writes one text for another" in said

@@ -196,6 +196,7 @@ PYTHON = {
     "heads": r"verdict\n[\s\S]*without it\nlayer 0 \[[\s\S]*heads",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
+    "answers": r"red two blue four white → white four blue two red\n +white was written from",
     "strategies": r"temperature=2\+top-k=3 +0\.44[\s\S]*beam=2  the film: 0\.36\n$",
     "my_writer": (
         r"the model ended the text\nrank [12]: “ (is|was)” 0\.[3-7]\d “ (is|was)” 0\.[3-7]\d .*\n[\s\S]*"
@@ -243,6 +244,7 @@ SHOWN = {
     "specs": "how-to/choose-a-mechanism.md",
     "identity": "explanation/tanhmax.md",
     "strategies": "how-to/generate.md",
+    "answers": "how-to/generate.md",
     "identifiability": "tutorials/three-tokens.md",
 }
 ALONE = {

@@ -6,6 +6,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
 from glasshead.identifiability import IntervalOptions, RowSelector, attention_rows, merge_parts, solve_batches
@@ -18,11 +21,9 @@ HERE = RowSelector(layers=(0,))
 EVERYTHING = IntervalOptions()
 
 
-class Words:
-    """All that is asked of a tokenizer."""
-
-    def convert_ids_to_tokens(self, ids):
-        return [f"w{one}" for one in ids]
+WORDS = PreTrainedTokenizerFast(
+    tokenizer_object=Tokenizer(WordLevel({f"w{one}": one for one in range(200)}, unk_token="w0"))
+)
 
 
 def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, seed=1, **options):
@@ -30,7 +31,7 @@ def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, se
     with torch.no_grad():
         model.classifier.weight.add_(nudge)
     texts = encoded(batch(lengths=lengths, seed=seed))
-    store = solve_batches(model, Words(), texts, where, question, folder, **options)
+    store = solve_batches(model, WORDS, texts, where, question, folder, **options)
     return model, texts, store
 
 

@@ -21,7 +21,7 @@ from glasshead.audits.request import AuditRequest
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
-from glasshead.huggingface import spec_of
+from glasshead.huggingface import class_name, spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
 from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard, Highlight
 from glasshead.trace import attention_use
@@ -68,7 +68,7 @@ def audit_heads(
         facts={
             "name": f"{request.name} · {to_name(spec) if spec else 'attention'}",
             "run": str(request.model) if isinstance(request.model, str | Path) else request.name,
-            "model": type(model).__name__,
+            "model": class_name(model),
             "examples": len(texts),
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
             "truncated_to": tokenizer.model_max_length,

@@ -30,7 +30,7 @@ from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation
-from glasshead.huggingface import dtype_of, spec_of
+from glasshead.huggingface import class_name, dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse, AuditCard
 from glasshead.trace import Subject, attention_use
@@ -371,7 +371,7 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         if config.imposed is not None:
             facts["attention"] = f"frozen: scores of another run, of encoder {config.imposed['encoder']}"
         return facts
-    family = next((name for name, kind in MODELS.items() if type(model) is kind), type(model).__name__)
+    family = next((name for name, kind in MODELS.items() if type(model) is kind), class_name(model))
     facts = {"model": family, "attention": mechanism_name(context)}
     if isinstance(model, TransformerClassifier):
         facts |= {

@@ -9,8 +9,10 @@ BLANK = "␣"
 
 def token_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[str]:
     """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are no whole character
-    are written as <0xE4>. Special tokens and those of other vocabularies are as they are."""
-    names = [str(name) for name in tokenizer.convert_ids_to_tokens(list(ids))]
+    are written as <0xE4>; an id that the tokenizer does not know is called by its number. Special tokens and
+    those of other vocabularies are as they are."""
+    found = tokenizer.convert_ids_to_tokens(list(ids))
+    names = [f"token {number}" if name is None else name for number, name in zip(ids, found, strict=True)]
     added = tokenizer.added_tokens_decoder
     decoder = repr(tokenizer.backend_tokenizer.decoder)
     if "ByteLevel" in decoder:
@@ -19,7 +21,10 @@ def token_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[
         read = from_pieces
     else:
         return names
-    return [name if number in added else read(name) for number, name in zip(ids, names, strict=True)]
+    return [
+        name if number in added or known is None else read(name)
+        for number, known, name in zip(ids, found, names, strict=True)
+    ]
 
 
 def from_bytes(name: str) -> str:

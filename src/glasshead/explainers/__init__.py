@@ -38,7 +38,7 @@ from glasshead.explainers.in_parts import InParts, PartFunction, in_one_part
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
-from glasshead.explainers.removals import REMOVALS, Removal, average_embeddings, words_of
+from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, words_of
 from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
@@ -68,7 +68,7 @@ __all__ = [
     "Rollout",
     "SentenceReadout",
     "StackExplainer",
-    "average_embeddings",
+    "average_lookups",
     "by_sentence",
     "by_word",
     "check_heads",

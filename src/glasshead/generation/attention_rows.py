@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from glasshead.errors import InputError
 from glasshead.explainers import Rollout, find_explainer
+from glasshead.generation.call_kinds import CROSS, DECODER, ENCODER, first_calls, kinds_of
 from glasshead.generation.method import RowMethod
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
@@ -18,7 +20,10 @@ from glasshead.trace import (
     AttentionSite,
     LayerRecord,
     combine_heads,
+    find_layer,
     find_site,
+    find_site_among,
+    no_shares,
     record,
     record_stack,
 )
@@ -26,7 +31,11 @@ from glasshead.trace import (
 
 class AttentionRows(RowMethod):
     """a_{t−1,j} of one head, or of all heads of a layer as they are combined: token t is written from row
-    t − 1, which attends to every token before t. Only these rows are computed."""
+    t − 1, which attends to every token before t. Only these rows are computed.
+
+    A layer of an encoder–decoder has two such rows, and each sums to one: that of its cross-attention stands
+    at the tokens of the source, that of its own attention at those that the decoder has written.
+    """
 
     description = "attention weights of the row that each token was written from"
     citation = "Clark et al. 2019"
@@ -37,17 +46,18 @@ class AttentionRows(RowMethod):
         self, text: ReadText, target: AnswerTarget, selector: AttentionSelector, *, name: str
     ) -> WrittenMap:
         site = site_of(text, selector)
-        (layer,) = attention_rows(text, [site.layer])
+        (layer,) = row_layers(text, [site.layer])
         return attention_map(text, layer, site, name)
 
     def all_maps(self, text: ReadText) -> list[WrittenMap]:
         maps = []
         last = site_of(text, AttentionSelector())
-        for layer in attention_rows(text, None):
-            site = replace(last, layer=layer.layer, name=layer.name, num_heads=len(layer.heads), head=None)
+        for layer in row_layers(text, None):
+            heads = layer.weights.shape[1]
+            site = replace(last, layer=layer.number, num_heads=heads, head=None)
             maps.append(attention_map(text, layer, site, "attention"))
             maps += [
-                attention_map(text, layer, replace(site, head=head), "attention") for head in layer.heads
+                attention_map(text, layer, replace(site, head=head), "attention") for head in range(heads)
             ]
         return maps
 
@@ -66,46 +76,130 @@ class RolloutRows(RowMethod):
         site = site_of(text, selector)
         rollout = find_explainer("rollout")
         assert isinstance(rollout, Rollout)
-        stack = record_stack(text.classifier, text.inputs, site)
-        rows = rollout.all_rows(stack)[0, text.rows]
+        if text.source:
+            rows = source_rollout(text, site, rollout.residual, name)
+        else:
+            stack = record_stack(text.classifier, text.inputs, site)
+            rows = rollout.all_rows(stack)[0, text.rows]
         head = site.head if site.head is not None else site.heads
         return WrittenMap(
             name, text.triangle(rows), False, layer=site.layer, head=head,
-            reading=reading(site, up_to=True), settings=f"residual {rollout.residual:g}",
+            reading=reading(text, site, up_to=True), settings=f"residual {rollout.residual:g}",
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class RowLayer:
+    """A layer with the weights of the rows that the answer was written from, over everything before."""
+
+    number: int
+    weights: Float[Tensor, "1 h answer read"]
+    signed: bool
+
+
 def site_of(text: ReadText, selector: AttentionSelector) -> AttentionSite:
-    """The attention that is chosen, found on the first tokens of the text.
+    """The attention that is chosen, found on the first tokens of the text; in an encoder–decoder, a layer of
+    the decoder.
 
     Raises:
         InputError: if the model has no such layer or head.
     """
+    if text.source:
+        calls = first_calls(text)
+        crosses = [call for call, kind in zip(calls, kinds_of(text, calls), strict=True) if kind == CROSS]
+        chosen = find_layer(
+            [replace(call, layer=number) for number, call in enumerate(crosses)],
+            len(crosses) - 1 if selector.layer is None else selector.layer,
+        )
+        of_cross = replace(selector, layer=crosses[chosen.layer].layer)
+        site = find_site_among(text.model, calls, calls, of_cross, "token")
+        return replace(site, layer=chosen.layer, num_layers=len(crosses))
     inputs = {name: tensor[:, :2] for name, tensor in text.inputs.items()}
-    site = find_site(text.classifier, inputs, selector)
-    assert site is not None  # no pooled classifier writes
-    return site
+    found = find_site(text.classifier, inputs, selector)
+    assert found is not None  # no pooled classifier writes
+    return found
 
 
-def attention_rows(text: ReadText, layers: list[int] | None) -> list[LayerRecord]:
+def row_layers(text: ReadText, layers: list[int] | None) -> list[RowLayer]:
     """The layers of one pass, each with the rows that the answer was written from."""
+    if text.source:
+        made = source_layers(text)
+        return made if layers is None else [made[number] for number in layers]
     with torch.no_grad(), record(text.classifier, layers, rows=text.rows) as trace:
         text.classifier(**text.inputs)
-    return list(trace.only)
+    return [RowLayer(one.layer, one.weights.detach(), bool(one.call.mechanism.signed)) for one in trace.only]
 
 
-def attention_map(text: ReadText, layer: LayerRecord, site: AttentionSite, name: str) -> WrittenMap:
+def source_layers(text: ReadText) -> list[RowLayer]:
+    """The layers of a decoder that reads a source: cross-attention, then attention to what it has written."""
+    own, cross = (calls_of(text)[kind] for kind in (DECODER, CROSS))
+    return [
+        RowLayer(
+            number,
+            torch.cat([there.weights, here.weights], dim=-1)[:, :, text.decoder_rows],
+            bool(here.call.mechanism.signed),
+        )
+        for number, (here, there) in enumerate(zip(own, cross, strict=True))
+    ]
+
+
+def calls_of(text: ReadText) -> dict[str, list[LayerRecord]]:
+    """The calls of a whole pass of an encoder–decoder, by kind."""
+    with torch.no_grad(), record(text.model) as trace:
+        text.model(**text.inputs)
+    calls = list(trace.only)
+    kinds = kinds_of(text, calls)
+    return {
+        wanted: [call for call, kind in zip(calls, kinds, strict=True) if kind == wanted]
+        for wanted in (ENCODER, DECODER, CROSS)
+    }
+
+
+def source_rollout(
+    text: ReadText, site: AttentionSite, residual: float, name: str
+) -> Float[Tensor, "answer read"]:
+    """R of an encoder–decoder over source and answer: the layers of the encoder, then for each layer of the
+    decoder a step from what was written before and one from the source, all with the ``residual`` beside it.
+
+    Raises:
+        InputError: if weights are no shares of a whole.
+    """
+    calls = calls_of(text)
+    length, read = text.source, text.before.shape[1]
+    start = torch.eye(read, device=text.ids.device)
+    source, answer = start[:length], start[length:]
+
+    def step(call: LayerRecord, states: Tensor, attended: Tensor) -> Tensor:
+        every = torch.ones(1, call.weights.shape[2], dtype=torch.bool, device=call.weights.device)
+        if (reason := no_shares(call, every)) is not None:
+            raise InputError(f"{reason}, and {name!r} takes them for shares of a whole: choose 'erasure'")
+        return (1 - residual) * combine_heads(call.weights, site)[0] @ attended + residual * states
+
+    for call in calls[ENCODER]:
+        source = step(call, source, source)
+    for own, cross in zip(calls[DECODER][: site.layer + 1], calls[CROSS], strict=False):
+        answer = step(own, answer, answer)
+        answer = step(cross, answer, source)
+    return answer[text.decoder_rows]
+
+
+def attention_map(text: ReadText, layer: RowLayer, site: AttentionSite, name: str) -> WrittenMap:
     """The weights of a site as a matrix."""
-    weights: Float[Tensor, "answer read"] = combine_heads(layer.weights.detach(), site)[0]
+    weights: Float[Tensor, "answer read"] = combine_heads(layer.weights, site)[0]
     head: int | str = site.head if site.head is not None else site.heads
     return WrittenMap(
-        name, text.triangle(weights), bool(layer.call.mechanism.signed),
-        layer=site.layer, head=head, reading=reading(site),
+        name, text.triangle(weights), layer.signed,
+        layer=site.layer, head=head, reading=reading(text, site),
     )  # fmt: skip
 
 
-def reading(site: AttentionSite, *, up_to: bool = False) -> str:
+def reading(text: ReadText, site: AttentionSite, *, up_to: bool = False) -> str:
     """Which attention, in words."""
     head = f"head {site.head}" if site.head is not None else f"{site.heads} of {site.num_heads} heads"
     layers = f"layers 0 to {site.layer}" if up_to else f"layer {site.layer}"
-    return layers if site.num_heads == 1 else f"{layers}, {head}"
+    if text.source:
+        layers = f"encoder, decoder {layers}" if up_to else f"decoder {layers}"
+    said = layers if site.num_heads == 1 else f"{layers}, {head}"
+    if text.source and not up_to:
+        said += ", cross-attention to the source and own attention to the answer, of which each sums to one"
+    return said

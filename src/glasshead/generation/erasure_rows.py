@@ -11,10 +11,11 @@ from torch import Tensor
 
 from glasshead.attention import AttentionInputs
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, average_embeddings
+from glasshead.explainers import REMOVALS, average_lookups
+from glasshead.generation.call_kinds import CROSS, DECODER, call_kinds
 from glasshead.generation.method import RowMethod, target_map
 from glasshead.generation.prefix import SharedPrefix
-from glasshead.generation.reading import answer_logits
+from glasshead.generation.reading import answer_logits, split_inputs
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
 from glasshead.results import WrittenMap
@@ -32,7 +33,8 @@ class ErasureRows(RowMethod):
     A text keeps its length and its places, so a pass without token j has the answer's whole row of targets:
     n tokens cost n passes, not one for each pair. Without a token means ``removal``: its embedding becomes
     the mean of all (``mean-embedding``), it becomes the unknown token (``unknown-token``), or no later token
-    attends to it (``zero-weight``), which says nothing of the last token before t, whose own row is read.
+    attends to it (``zero-weight``), which says nothing of the last token before t, whose own row is read. In
+    an encoder–decoder the tokens are those of both.
 
     ``shares_prefix``: keys and values of what stands before the erased token are computed once.
     """
@@ -65,7 +67,7 @@ class ErasureRows(RowMethod):
             past = None if prefix is None else prefix.repeat(len(places))
             ids = self.replaced(text, text.ids.expand(len(places), -1), places)[:, start:]
             with self.without(text, ids, places - start):
-                logits = answer_logits(text.model, ids, text.start - start, past)
+                logits = answer_logits(text.model, ids, text.start - start, past, source=text.source)
             scores[:, places] = (own - target(logits)).T
             text.progress(int(places[-1]) + 1, length)
         return scores.cpu(), own.cpu()
@@ -97,21 +99,25 @@ class ErasureRows(RowMethod):
         with ExitStack() as stack:
             if self.removal == "mean-embedding":
                 removed = places[:, None] == torch.arange(ids.shape[1] - 1)
-                stack.enter_context(
-                    average_embeddings(text.model, {"input_ids": ids[:, :-1]}, removed.to(ids.device))
-                )
+                read = split_inputs(removed.to(ids.device), text.source)
+                stack.enter_context(average_lookups(text.model, list(read.values())))
             elif self.removal == "zero-weight":
-                stack.enter_context(intervene(text.model, unseen(places)))
+                stack.enter_context(intervene(text.model, unseen(places, text)))
             yield
 
 
-def unseen(places: Int[Tensor, " b"]) -> Edit:
-    """No later token attends to one token of each text; its own row stays."""
+def unseen(places: Int[Tensor, " b"], text: ReadText) -> Edit:
+    """No other token attends to one token of each text, in an encoder; in a decoder, none behind it."""
+    kinds = call_kinds(text)
 
     def edit(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Tensor:
         q, k = (torch.arange(size, device=weights.device) for size in weights.shape[-2:])
         place = places.to(weights.device)[:, None, None]
-        gone = (k == place) & (q[:, None] > place)
+        if kinds[layer] == DECODER:
+            place = place - text.source
+            gone = (k == place) & (q[:, None] > place)
+        else:
+            gone = (k == place) & ((q[:, None] != place) | (kinds[layer] == CROSS))
         return weights.masked_fill(gone[:, None], 0.0)
 
     return edit

@@ -62,10 +62,14 @@ class WrittenWithModel(Written):
     @property
     def weights_of_heads(self) -> int:
         """How many weights all heads of all layers have that the answer was written from."""
-        config = self.subject.model.config.get_text_config()
-        return int(config.num_hidden_layers * config.num_attention_heads) * sum(
-            range(self.start, len(self.ids))
+        config = self.subject.model.config.get_text_config(decoder=True)
+        layers = next(
+            layers
+            for name in ("decoder_layers", "num_decoder_layers", "num_hidden_layers")
+            if (layers := getattr(config, name, None)) is not None
         )
+        heads = int(getattr(config, "decoder_attention_heads", None) or config.num_attention_heads)
+        return int(layers) * heads * sum(range(self.start, len(self.ids)))
 
     def with_maps(
         self,
@@ -99,7 +103,7 @@ class WrittenWithModel(Written):
         classifier = isolated_copy(self.subject.model)
         assert isinstance(classifier, NextTokenClassifier)
         ids = torch.tensor([self.ids], device=classifier.device)
-        return ReadText(classifier, self.subject.tokenizer, ids, self.start)
+        return ReadText(classifier, self.subject.tokenizer, ids, self.start, source=self.source)
 
 
 @dataclass(frozen=True)

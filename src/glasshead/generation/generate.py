@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import torch
@@ -21,12 +21,13 @@ from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, 
 from glasshead.generation.strategies import CONTRASTIVE, in_words, parse_strategy
 from glasshead.huggingface import (
     NextTokenClassifier,
+    decoder_start,
     first_line,
     isolated_copy,
     positions_of,
     silence_transformers,
 )
-from glasshead.results import OtherAnswer
+from glasshead.results import ARROW, OtherAnswer
 from glasshead.trace import Subject
 from glasshead.training import NoClassError, OpenOptions, open_subject
 
@@ -79,7 +80,8 @@ def generate(
     seed: int | None = None,
     **options: Unpack[GenerateOptions],
 ) -> WrittenWithModel | list[WrittenWithModel]:
-    """Let a language model write at most ``tokens`` tokens behind a prompt, then read what it wrote.
+    """Let a language model write at most ``tokens`` tokens behind a prompt, then read what it wrote; an
+    encoder–decoder (T5, BART) answers it.
 
     ``model`` is a folder, a Hub id, a `Subject` or a model with its ``tokenizer``; the caller's stays as it
     is. ``strategy`` is a name of `STRATEGIES`, with or without its number (``nucleus=0.9``), several joined
@@ -156,14 +158,14 @@ def open_writer(
     """What writes, opened.
 
     Raises:
-        InputError: as `open_subject`, and on a model that reads one text and writes another.
+        InputError: as `open_subject`, and on a model that writes no text.
     """
     try:
-        return open_subject(source, tokenizer, options)
+        return open_subject(source, tokenizer, replace(options or OpenOptions(), answers=True))
     except NoClassError as error:
         raise InputError(
-            f"{str(error).split()[0]} does not go on with a text: give a model that writes from left "
-            "to right (…ForCausalLM); encoder–decoders are not read here"
+            f"{str(error).split()[0]} writes no text: give a model that goes on with one (…ForCausalLM), or "
+            "an encoder–decoder that answers it (…ForConditionalGeneration)"
         ) from error
 
 
@@ -207,17 +209,18 @@ class Writer:
         before = self.read(prompt)
         start, room = len(before.ids), self.room(before)
         config = self.complete(self.request.config(), room)
-        output = self.run(torch.tensor([before.ids], device=self.model.device), config)
-        answer = self.cut(output.sequences[0, start:])
+        output = self.run(torch.tensor([before.inputs], device=self.model.device), config)
+        answer = self.cut(output.sequences[0, len(before.begun) :])
         ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
         with torch.no_grad():
-            logits = answer_logits(self.model, ids, start)[0]
+            logits = answer_logits(self.model, ids, start, source=before.source)[0]
         by_token = config.num_beams in (None, 1) and output.get("scores") is not None
         chances = chances_of(output.scores[: len(answer)], draws=config.do_sample) if by_token else None
         names = self.classifier.vocabulary
-        text, spans = answer_spans(tokenizer, before.ids, answer, len(prompt))
+        joint = ARROW if before.source else ""
+        text, spans = answer_spans(tokenizer, before.begun, answer, len(prompt + joint))
         offsets = (*before.offsets, *spans)
-        whole, all_ids = prompt + text, (*before.ids, *answer)
+        whole, all_ids = prompt + joint + text, (*before.ids, *answer)
         return WrittenWithModel(
             prompt=prompt,
             answer=text,
@@ -233,6 +236,7 @@ class Writer:
             model=self.subject.name,
             other_answers=self.other_answers(output, before, config),
             notes=self.subject.notes,
+            source=before.source,
             subject=self.subject,
         )
 
@@ -243,6 +247,8 @@ class Writer:
             InputError: if it has none.
         """
         before = read_prompt(self.subject.tokenizer, prompt)
+        if before.ids and self.model.config.is_encoder_decoder:
+            return before.answered(decoder_start(self.model), len(prompt + ARROW))
         if before.ids:
             return before
         begin = first_of(self.model.generation_config.bos_token_id, self.subject.tokenizer.bos_token_id)
@@ -260,13 +266,15 @@ class Writer:
             InputError: if there is no room.
         """
         positions = positions_of(self.model)
-        if positions is not None and len(before.ids) >= positions:
+        given = len(before.inputs)
+        # An encoder needs no place to write in.
+        if positions is not None and given + (not before.source) > positions:
             raise InputError(
-                f"the prompt has {len(before.ids)} tokens, and {self.subject.name} reads {positions}: "
+                f"the prompt has {given} tokens, and {self.subject.name} reads {positions}: "
                 "shorten it, so that a place is left to write"
             )
         # The last token is never read: it may stand one place behind what the model reads.
-        return None if positions is None else positions - len(before.ids) + 1
+        return None if positions is None else positions - len(before.begun) + 1
 
     def complete(self, config: GenerationConfig, room: int | None) -> GenerationConfig:
         """The strategy with the special tokens of the model, its end, and what is to be told of it."""
@@ -277,6 +285,9 @@ class Writer:
         config.return_dict_in_generate, config.output_scores = True, True
         config.eos_token_id = self.ends or None
         config.pad_token_id = first_of(self.subject.tokenizer.pad_token_id, *self.ends, 0)
+        if self.model.config.is_encoder_decoder:
+            config.decoder_start_token_id = decoder_start(self.model)
+            config.forced_bos_token_id = self.model.generation_config.forced_bos_token_id
         return config
 
     @property
@@ -329,11 +340,11 @@ class Writer:
         """What else beam search had, the most probable first."""
         others = []
         for sequence in output.sequences[1:] if (config.num_beams or 1) > 1 else ():
-            answer = self.cut(sequence[len(before.ids) :])
-            text, _ = answer_spans(self.subject.tokenizer, before.ids, answer, 0)
+            answer = self.cut(sequence[len(before.begun) :])
+            text, _ = answer_spans(self.subject.tokenizer, before.begun, answer, 0)
             ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
             with torch.no_grad():
-                logits = answer_logits(self.model, ids, len(before.ids))[0]
+                logits = answer_logits(self.model, ids, len(before.ids), source=before.source)[0]
             logs = logits.double().log_softmax(dim=-1).gather(-1, ids[0, len(before.ids) :, None])
             others.append(OtherAnswer(text, float(logs.sum())))
         return tuple(others)

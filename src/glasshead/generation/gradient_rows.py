@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Float
@@ -37,30 +37,30 @@ class GradientRows(RowMethod):
     ) -> WrittenMap:
         with torch.enable_grad(), embedding_leaves(text.model) as lookups:
             values = target(text.logits())[0]
-        if len(lookups) != 1 or lookups[0][1].shape[:2] != text.before.shape:
+        if [len(ids[0]) for ids, _ in lookups] != text.sizes:
             raise InputError(
                 f"{type(text.model).__name__} does not look up one vector for each token, so no gradient "
                 "belongs to a token alone: choose the method 'erasure'"
             )
-        vectors = lookups[0][1]
+        vectors = [leaf for _, leaf in lookups]
         scores = torch.stack([self.reduce(own, vectors) for own in gradients(text, values, vectors)])
         signed = self.reduction is None or REDUCTIONS[self.reduction][1]
         return target_map(text, target, scores.cpu(), values.detach().cpu(), name=name, signed=signed)
 
     def reduce(
-        self, gradient: Float[Tensor, "read d"], vectors: Float[Tensor, "1 read d"]
+        self, gradient: Float[Tensor, "read d"], vectors: Sequence[Float[Tensor, "1 some d"]]
     ) -> Float[Tensor, " read"]:
         """One number for each token."""
         if self.reduction is None:
-            return (gradient * vectors[0].detach()).sum(dim=-1)
+            return (gradient * torch.cat([*vectors], dim=1)[0].detach()).sum(dim=-1)
         return REDUCTIONS[self.reduction][0](gradient)
 
 
 def gradients(
-    text: ReadText, values: Float[Tensor, " values"], vectors: Float[Tensor, "1 read d"]
+    text: ReadText, values: Float[Tensor, " values"], vectors: Sequence[Float[Tensor, "1 some d"]]
 ) -> Iterator[Float[Tensor, "read d"]]:
-    """∂y/∂e of each value, one at a time."""
+    """∂y/∂e of each value, one at a time, of the tokens of all look-ups."""
     for number, value in enumerate(values):
         keep = number + 1 < len(values)
-        yield torch.autograd.grad(value, vectors, retain_graph=keep)[0][0]
+        yield torch.cat(torch.autograd.grad(value, vectors, retain_graph=keep), dim=1)[0]
         text.progress(number + 1, len(values))

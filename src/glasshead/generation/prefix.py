@@ -20,7 +20,7 @@ class SharedPrefix:
         self.text = text
         self.length = 0
         self.past: Cache | None = None
-        self.is_possible = True
+        self.is_possible = not text.source  # an encoder reads in both directions
 
     def read(self, length: int) -> int:
         """Read the text up to a place, from where it was read before; from which place texts go on."""

@@ -10,10 +10,24 @@ from glasshead.huggingface import vocabulary_at
 
 
 def answer_logits(
-    model: PreTrainedModel, ids: Int[Tensor, "b n"], start: int, past: Cache | None = None
+    model: PreTrainedModel,
+    ids: Int[Tensor, "b n"],
+    start: int,
+    past: Cache | None = None,
+    *,
+    source: int = 0,
 ) -> Float[Tensor, "b answer vocabulary"]:
-    """The logits of every token from ``start`` on, z_t = f(x_<t), of texts of one length, behind ``past``."""
-    with vocabulary_at(model, lambda hidden: hidden[:, start - 1 :]):
-        read = model(input_ids=ids[:, :-1], past_key_values=past, use_cache=past is not None)
+    """The logits of every token from ``start`` on, z_t = f(x_<t), of texts of one length, behind ``past``;
+    the first ``source`` tokens are those of an encoder."""
+    with vocabulary_at(model, lambda hidden: hidden[:, start - source - 1 :]):
+        inputs = split_inputs(ids[:, :-1], source)
+        read = model(**inputs, past_key_values=past, use_cache=past is not None)
     logits: Tensor = read.logits
     return logits
+
+
+def split_inputs(ids: Int[Tensor, "b n"], source: int) -> dict[str, Int[Tensor, "b some"]]:
+    """The tokens by who reads them: the first ``source`` an encoder, if there is one, the rest a decoder."""
+    if not source:
+        return {"input_ids": ids}
+    return {"input_ids": ids[:, :source], "decoder_input_ids": ids[:, source:]}

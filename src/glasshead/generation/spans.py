@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from glasshead.data import begins_twice
+from glasshead.data import begins_twice, token_names
 
 BROKEN = "\ufffd"
 """What stands for bytes that are no whole character yet."""
@@ -15,11 +15,28 @@ BROKEN = "\ufffd"
 
 @dataclass(frozen=True)
 class PromptTokens:
-    """A prompt as the model reads it, with the characters that each token stands for."""
+    """What stands before an answer as the model reads it, with the characters that each token stands for; an
+    encoder reads the first ``source`` tokens, if there is one."""
 
     text: str
     ids: tuple[int, ...]
     offsets: tuple[tuple[int, int], ...]
+    source: int = 0
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """What the model is given."""
+        return self.ids[: self.source] if self.source else self.ids
+
+    @property
+    def begun(self) -> tuple[int, ...]:
+        """What the answer goes on with: the prompt, or the token with which a decoder begins."""
+        return self.ids[self.source :]
+
+    def answered(self, begin: int, at: int) -> PromptTokens:
+        """The same before an encoder–decoder, whose answer begins with a token of its own, at a character."""
+        ids, offsets = (*self.ids, begin), (*self.offsets, (at, at))
+        return PromptTokens(self.text, ids, offsets, len(self.ids))
 
 
 def read_prompt(tokenizer: PreTrainedTokenizerBase, prompt: str) -> PromptTokens:
@@ -84,8 +101,8 @@ def word_numbers(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[int, ..
 
 
 def token_texts(
-    tokenizer: PreTrainedTokenizerBase, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
+    tokenizer: PreTrainedTokenizerFast, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
 ) -> tuple[str, ...]:
     """Each token as it stands in the text; one without characters as the vocabulary has it."""
-    names = tokenizer.convert_ids_to_tokens(list(ids))
-    return tuple(text[a:b] or str(name) for name, (a, b) in zip(names, offsets, strict=True))
+    names = token_names(tokenizer, ids)
+    return tuple(text[a:b] or name for name, (a, b) in zip(names, offsets, strict=True))

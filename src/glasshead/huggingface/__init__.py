@@ -22,7 +22,16 @@ from glasshead.huggingface.loading import (
     refuse_own_code,
     silence_transformers,
 )
-from glasshead.huggingface.next_token import NextTokenClassifier, is_writer, quoted, token_id, token_names
+from glasshead.huggingface.next_token import (
+    NextTokenClassifier,
+    class_name,
+    decoder_start,
+    is_answerer,
+    is_writer,
+    quoted,
+    token_id,
+    vocabulary_names,
+)
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
@@ -36,14 +45,17 @@ __all__ = [
     "MECHANISM",
     "NextTokenClassifier",
     "attention_modules",
+    "class_name",
     "class_names",
     "clear_spec",
+    "decoder_start",
     "device_of",
     "doctor",
     "dtype_name",
     "dtype_of",
     "first_line",
     "free_memory",
+    "is_answerer",
     "is_writer",
     "isolated_copy",
     "load",
@@ -61,9 +73,9 @@ __all__ = [
     "silence_transformers",
     "spec_of",
     "token_id",
-    "token_names",
     "unplug",
     "vocabulary_at",
+    "vocabulary_names",
 ]
 
 import_module("glasshead.models")  # by name: the two packages take nothing from each other

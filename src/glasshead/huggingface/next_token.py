@@ -18,6 +18,8 @@ from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
 """How Transformers calls the classes of models that write from left to right."""
+ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
+"""How Transformers calls those of encoder–decoders that write."""
 
 
 class NextTokenClassifier(PreTrainedModel):
@@ -26,6 +28,8 @@ class NextTokenClassifier(PreTrainedModel):
     ``candidates`` are the tokens between which the model is to choose, its classes in this order; None: the
     whole vocabulary, whose tokens are called as ``vocabulary`` says. Of two candidates, log ŷ₁/ŷ₀ is the
     contrast log p(t₁ | x) − log p(t₀ | x) of the language model, since the sum over the vocabulary cancels.
+
+    Of an encoder–decoder it is the first token of the answer, which its decoder begins.
 
     The language model and its configuration become part of this one: give a copy.
     """
@@ -86,6 +90,9 @@ class NextTokenClassifier(PreTrainedModel):
         given = input_ids if input_ids is not None else inputs_embeds
         assert given is not None
         last = last_places(given, attention_mask)
+        if self.config.is_encoder_decoder:
+            begins = torch.full((len(given), 1), decoder_start(self.model), device=given.device)
+            kwargs, last = {"decoder_input_ids": begins} | kwargs, torch.zeros_like(last)
 
         def at_last(hidden: Tensor) -> Tensor:
             rows = torch.arange(len(last), device=hidden.device)
@@ -118,13 +125,40 @@ def last_places(
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
 
 
+def class_name(model: PreTrainedModel) -> str:
+    """The class of a model; of a language model that is read as a classifier, that of the language model."""
+    return type(model.model if isinstance(model, NextTokenClassifier) else model).__name__
+
+
 def is_writer(config: PreTrainedConfig) -> bool:
     """Whether a language model was saved that writes from left to right."""
     saved = (config.architectures or [""])[0]
     return saved.endswith(WRITERS) and not getattr(config, "is_encoder_decoder", False)
 
 
-def token_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
+def is_answerer(config: PreTrainedConfig) -> bool:
+    """Whether an encoder–decoder was saved that reads one text and writes another."""
+    saved = (config.architectures or [""])[0]
+    return saved.endswith(ANSWERERS) and bool(getattr(config, "is_encoder_decoder", False))
+
+
+def decoder_start(model: PreTrainedModel) -> int:
+    """The token with which the decoder begins every answer.
+
+    Raises:
+        InputError: if the model does not say.
+    """
+    for config in (model.generation_config, model.config):
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            if isinstance(token := getattr(config, name, None), int):
+                return token
+    raise InputError(
+        f"{type(model).__name__} does not say how an answer begins: set `decoder_start_token_id` in its "
+        "configuration"
+    )
+
+
+def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
     """What each token stands for, in quotes, since a blank before a word belongs to its token; tokens that
     are no whole characters, or stand for the same as others, as the vocabulary has them."""
     tokens = [token or "" for token in tokenizer.convert_ids_to_tokens(list(range(size)))]

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded
+from glasshead.data import Encoded, token_names
 from glasshead.errors import InputError
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.intervals import Intervals
@@ -156,7 +156,7 @@ def solve_batches(
     for part, start in enumerate(range(0, total, PART)):
         if not store.has(part):
             some = encoded.some(slice(start, min(start + PART, total)))
-            words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
+            words = [token_names(tokenizer, ids) for ids in some.ids.tolist()]
             with store.open_part(part) as write:
                 for rows in attention_rows(model, some, selector):
                     null = draw_null_rows(rows, start, seed)

@@ -6,7 +6,7 @@ A name that is not listed here is shown as it is, after those that are.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard, Finding
+from glasshead.results import ABSOLUTE, ATTENTION, METHOD, NEXT_TOKEN, AuditCard, Finding
 
 AUDITS = {
     "performance": (
@@ -367,8 +367,12 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
     if any(card.facts.get("task") == RECOMMENDATION for card in cards):
         return list(RECOMMENDATION_QUESTIONS)
     statistic = next((card.statistic for card in cards), ATTENTION)
+    if all(card.facts.get("task") == NEXT_TOKEN for card in cards):
+        asked = [ask_of_log(question) for question in QUESTIONS]
+    else:
+        asked = list(QUESTIONS)
     if statistic == ATTENTION:
-        return list(QUESTIONS)
+        return asked
     about = tuple(f"{audit}.{ATTENTION}" for audit in ("agreement", "operators"))
     attends = any(card.method == ATTENTION for card in cards)
     return [
@@ -379,9 +383,17 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
         )
         if question.finding.startswith(about)
         else question
-        for question in QUESTIONS
+        for question in asked
         if attends or question.finding.startswith(about) or not question.finding.startswith("agreement.")
     ]
+
+
+def ask_of_log(question: Question) -> Question:
+    """The question as it is asked of a next token, whose faithfulness is measured in log ŷ."""
+    if not question.finding.startswith("faithfulness."):
+        return question
+    asks, measure = (text.replace("ŷ", "log ŷ") for text in (question.asks, question.measure))
+    return replace(question, asks=asks, measure=measure)
 
 
 def display_name(name: str, names: Mapping[str, str], signed: bool = True) -> str:

@@ -151,6 +151,7 @@ from glasshead.results.verdict import (
     too_few,
 )
 from glasshead.results.written import (
+    ARROW,
     Alternative,
     OtherAnswer,
     Written,
@@ -164,6 +165,7 @@ __all__ = [
     "ADDED",
     "AGREEMENT_STRENGTHS",
     "ALMOST_ALL",
+    "ARROW",
     "ATTENTION",
     "AUPRC",
     "CARD_FILE",

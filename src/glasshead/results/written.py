@@ -17,6 +17,8 @@ from glasshead.results.json_text import json_text
 if TYPE_CHECKING:
     import pandas as pd
 
+ARROW = " → "
+"""What stands between two texts of which the second answers the first."""
 SHOWN_LETTERS = 60
 """Letters of an answer in a ``repr``."""
 
@@ -91,7 +93,8 @@ class Written(Drawable):
     answer from ``start`` on; ``words`` is −1 for special tokens, ``offsets`` are characters of ``text``.
     ``answer_tokens`` has one entry for each token of the answer. ``strategy`` and ``seed`` say how it was
     chosen (no seed: nothing was drawn), ``stop`` why it ends, ``other_answers`` what else beam search had.
-    ``maps`` are the explanations that go with it, to be chosen from on its page.
+    ``maps`` are the explanations that go with it, to be chosen from on its page. The encoder of an
+    encoder–decoder read the first ``source`` tokens; its answer is a text of its own, behind an arrow.
     """
 
     prompt: str
@@ -109,6 +112,7 @@ class Written(Drawable):
     other_answers: tuple[OtherAnswer, ...] = ()
     maps: tuple[WrittenMap, ...] = ()
     notes: tuple[str, ...] = ()
+    source: int = 0
 
     def __repr__(self) -> str:
         answer = self.answer if len(self.answer) <= SHOWN_LETTERS else f"{self.answer[: SHOWN_LETTERS - 1]}…"
@@ -119,7 +123,12 @@ class Written(Drawable):
     @property
     def text(self) -> str:
         """Prompt and answer."""
-        return self.prompt + self.answer
+        return self.prompt + self.joint + self.answer
+
+    @property
+    def joint(self) -> str:
+        """What stands between prompt and answer: an arrow where the answer does not go on with the prompt."""
+        return ARROW if self.source else ""
 
     @property
     def log_probability(self) -> float:

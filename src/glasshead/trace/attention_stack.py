@@ -161,18 +161,11 @@ class AttentionStack:
             InputError: if a row has negative weights or does not sum to one.
         """
         for layer in self.layers:
-            weights = layer.weights
-            allowed = layer.record.allowed.any(dim=-1) & self.real_rows(layer)[:, None]
-            if bool((weights < -ROW_SUM_TOLERANCE).any()):
-                reason = f"the weights of {layer.description} have signs"
-            elif bool(((weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
-                reason = f"the weights of {layer.description} do not sum to one"
-            else:
-                continue
-            raise InputError(
-                f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which takes "
-                "the sizes of the weights and scales every row to one"
-            )
+            if (reason := no_shares(layer.record, self.real_rows(layer))) is not None:
+                raise InputError(
+                    f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which "
+                    "takes the sizes of the weights and scales every row to one"
+                )
 
     @cached_property
     def row_shares(self) -> Float[Tensor, "r q"]:
@@ -262,6 +255,17 @@ def connect(
             source = TEXT
         yield StackLayer(one, source, target, target not in known, gradient)
         known.add(target)
+
+
+def no_shares(record: LayerRecord, rows: Bool[Tensor, "r q"]) -> str | None:
+    """Why the weights of some ``rows`` of a layer are no shares of a whole, if they are not."""
+    call = StackLayer(record, TEXT, TEXT, False)
+    allowed = record.allowed.any(dim=-1) & rows[:, None]
+    if bool((call.weights < -ROW_SUM_TOLERANCE).any()):
+        return f"the weights of {call.description} have signs"
+    if bool(((call.weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
+        return f"the weights of {call.description} do not sum to one"
+    return None
 
 
 def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"]) -> bool:

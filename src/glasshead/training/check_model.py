@@ -55,9 +55,9 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     saved = (config.architectures or ["a model without a head"])[0]
     if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
         raise NoClassError(
-            f"{saved} writes one text for another and has no classes: look at its attention with "
-            "`audits=['identifiability']`, or make a classifier of it with `glasshead.training.train` and "
-            "`model`"
+            f"{saved} writes one text for another and has no classes: let it write and explain that with "
+            "`glasshead.generate`, look at its attention with `audits=['identifiability']`, or make a "
+            "classifier of it with `glasshead.training.train` and `model`"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):

@@ -7,14 +7,21 @@ import copy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.errors import InputError
-from glasshead.huggingface import NextTokenClassifier, is_writer, isolated_copy, token_names
+from glasshead.huggingface import (
+    NextTokenClassifier,
+    is_answerer,
+    is_writer,
+    isolated_copy,
+    vocabulary_names,
+)
 
 
-def writes(model: PreTrainedModel) -> bool:
-    """Whether the model is one that writes from left to right."""
+def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
+    """Whether the model is one that writes from left to right or, with ``answers``, writes one text for
+    another."""
     config = copy.copy(model.config)
     config.architectures = [type(model).__name__]
-    return is_writer(config)
+    return is_writer(config) or (answers and is_answerer(config))
 
 
 def read_next_token(
@@ -27,8 +34,9 @@ def read_next_token(
     """
     if model.get_output_embeddings() is None:
         raise InputError(f"{type(model).__name__} has no map onto its vocabulary: give a language model")
+    closed = {tokenizer.eos_token_id, tokenizer.sep_token_id}
     ids = tokenizer("a", verbose=False)["input_ids"]
-    if ids and ids[-1] in {tokenizer.eos_token_id, tokenizer.sep_token_id}:
+    if not model.config.is_encoder_decoder and ids and ids[-1] in closed:
         raise InputError(
             f"the tokenizer of {type(model).__name__} ends every text with "
             f"{tokenizer.convert_ids_to_tokens(ids[-1])}, behind which nothing is written: give one that "
@@ -36,5 +44,5 @@ def read_next_token(
         )
     own = copy.deepcopy(tokenizer)
     own.truncation_side = "left"
-    names = token_names(own, model.config.get_text_config().vocab_size)
+    names = vocabulary_names(own, model.config.get_text_config().vocab_size)
     return NextTokenClassifier(isolated_copy(model), names), own

@@ -9,12 +9,13 @@ import torch
 @dataclass(frozen=True)
 class OpenOptions:
     """How a model is opened: ``labels`` renames its classes (name or number → name), ``classifies`` says that
-    a model without a class to predict is refused, ``trust_remote_code`` lets code of its folder run; on which
-    ``device`` it is read (None: where it is, the CPU for a folder), and in which precision (``dtype``; None:
-    float32)."""
+    a model without a class to predict is refused, ``answers`` that encoder–decoders which write one text for
+    another are opened, too, ``trust_remote_code`` lets code of its folder run; on which ``device`` it is read
+    (None: where it is, the CPU for a folder), and in which precision (``dtype``; None: float32)."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     classifies: bool = True
+    answers: bool = False
     trust_remote_code: bool = False
     device: str | torch.device | None = None
     dtype: str | torch.dtype | None = None

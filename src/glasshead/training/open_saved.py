@@ -6,6 +6,7 @@ from typing import Any
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
@@ -16,6 +17,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
     first_line,
+    is_answerer,
     is_writer,
     load,
     load_weights,
@@ -73,7 +75,9 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     if own and not options.trust_remote_code:
         refuse_own_code(source)
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
-    if cls is AutoModel and options.classifies:
+    if cls is AutoModel and options.answers and is_answerer(config):
+        cls = AutoModelForSeq2SeqLM
+    elif cls is AutoModel and options.classifies:
         if not is_writer(config):
             refuse_other_tasks(config)
         cls = AutoModelForCausalLM

@@ -166,7 +166,7 @@ def model_subject(
     Raises:
         InputError: as `open_subject`.
     """
-    writer = options.classifies and writes(model)
+    writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
     check_tokenizer(name, model, tokenizer)
     if writer:

@@ -42,7 +42,7 @@ from glasshead.audits.request import (
 from glasshead.data import Encoded, coverage, encode
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, make_context
-from glasshead.huggingface import dtype_of, isolated_copy
+from glasshead.huggingface import class_name, dtype_of, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
@@ -297,7 +297,7 @@ def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, leve
     return {
         "name": f"{subject.name} · {Path(str(texts.facts.get('data', 'data'))).name}",
         "run": str(subject.folder or subject.name),
-        "model": type(subject.model).__name__,
+        "model": class_name(subject.model),
         "examples": len(texts.firsts),
         "head_seed": request.seed,
         "interval_level": level,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audits.head_report.views import START, attention_views
-from glasshead.data import Encoded, encode, join_pair
+from glasshead.data import Encoded, encode, join_pair, token_names
 from glasshead.results import HeadText
 
 Floats = NDArray[np.float32]
@@ -37,7 +37,7 @@ def text_maps(
     keep = encoded.mask[0].numpy()
     size = int(keep.sum())
     words = encoded.words[0][keep]
-    tokens = tokenizer.convert_ids_to_tokens(encoded.ids[0].numpy()[keep].tolist())
+    tokens = token_names(tokenizer, encoded.ids[0].numpy()[keep].tolist())
     decodes = any(START in view.queries for view in views if view.facts.kind != "pooled")
     weights: dict[int, Floats] = {}
     queries: dict[int, Floats] = {}
@@ -78,7 +78,7 @@ def row_numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
 def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
     """The name of what a decoder begins with."""
     start = getattr(model.config, "decoder_start_token_id", None)
-    return "" if start is None else str(tokenizer.convert_ids_to_tokens(int(start)))
+    return "" if start is None else token_names(tokenizer, [int(start)])[0]
 
 
 def token_sides(encoded: Encoded, text: str, pair: str | None) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import Encoded
+from glasshead.data import Encoded, token_names
 
 PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
 FREQUENT_TYPES = 20
@@ -39,7 +39,7 @@ def token_table(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, texts: Seq
     real = encoded.mask.numpy()
     kinds = np.full(real.shape, WORD, dtype=object)
     names = [
-        tokenizer.convert_ids_to_tokens(ids[keep].tolist())
+        token_names(tokenizer, ids[keep].tolist())
         for ids, keep in zip(encoded.ids.numpy(), real, strict=True)
     ]
     pieces: Counter[tuple[int, int]] = Counter()

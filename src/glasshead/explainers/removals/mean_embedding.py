@@ -1,6 +1,6 @@
 """A token is read as the average word: its embedding becomes the mean of all embeddings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -53,24 +53,64 @@ def average_embeddings(
 
     def average(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
         shift = shift_of(args[0], inputs["input_ids"])
-        weight = getattr(module, "weight", None)
-        if shift is None or not isinstance(weight, Tensor) or weight.shape[-1] != embedded.shape[-1]:
-            raise InputError(
-                f"{type(model).__name__} does not look up one vector for each token of a text, so none can "
-                "be replaced by the mean: use the method 'erasure-delete'"
-            )
+        if shift is None:
+            raise no_vectors(model)
         n = inputs["input_ids"].shape[1]
         gone = torch.zeros(embedded.shape[:2], dtype=torch.bool, device=embedded.device)
         gone[:, shift:n] = removed[:, : n - shift]
-        mean = weight.mean(dim=0) * scale_of(args[0], weight, embedded)
-        return torch.where(gone[..., None], mean, embedded)
+        return replace_by_mean(model, module, args[0], embedded, gone)
 
-    hooks = [module.register_forward_hook(thread_hook(average)) for module in word_embeddings(model)]
+    with looked_up(model, average):
+        yield
+
+
+@contextmanager
+def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"]]) -> Iterator[None]:
+    """The same of a pass that looks up several texts: the tokens that each of its look-ups goes without.
+
+    Raises:
+        InputError: if the model does not look up one vector for each token.
+    """
+    waiting = iter(removed)
+
+    def average(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+        gone = next(waiting, None)
+        if gone is None or gone.shape != embedded.shape[:2]:
+            raise no_vectors(model)
+        return replace_by_mean(model, module, args[0], embedded, gone)
+
+    with looked_up(model, average):
+        yield
+
+
+@contextmanager
+def looked_up(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
+    """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
+    hooks = [module.register_forward_hook(thread_hook(change)) for module in word_embeddings(model)]
     try:
         yield
     finally:
         for hook in hooks:
             hook.remove()
+
+
+def replace_by_mean(
+    model: PreTrainedModel, module: nn.Module, ids: Tensor, embedded: Tensor, gone: Bool[Tensor, "b n"]
+) -> Float[Tensor, "b n d"]:
+    """Vectors that were looked up, the mean of all where a token is gone."""
+    weight = getattr(module, "weight", None)
+    if not isinstance(weight, Tensor) or weight.shape[-1] != embedded.shape[-1]:
+        raise no_vectors(model)
+    mean = weight.mean(dim=0) * scale_of(ids, weight, embedded)
+    return torch.where(gone[..., None], mean, embedded)
+
+
+def no_vectors(model: PreTrainedModel) -> InputError:
+    """Why no token can become the mean."""
+    return InputError(
+        f"{type(model).__name__} does not look up one vector for each token of a text, so none can be "
+        "replaced by the mean: use the method 'erasure-delete'"
+    )
 
 
 def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:

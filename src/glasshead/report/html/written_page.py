@@ -179,7 +179,7 @@ def listed_maps(written: Written) -> list[WrittenMap]:
 def written_fragment(written: Written) -> str:
     """The text with its answer in bold, and a table of the answer's tokens, for a notebook."""
     text = Markup('<div dir="auto" style="white-space:pre-wrap">{}<b>{}</b></div>').format(
-        visible(written.prompt), visible(written.answer)
+        visible(written.prompt + written.joint), visible(written.answer)
     )
     facts = Markup("").join(map(quiet_line, facts_in_words(written)))
     columns = table_columns(written)

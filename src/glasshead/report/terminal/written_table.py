@@ -19,7 +19,8 @@ def written_table(written: Written) -> RenderableType:
     """Prompt and answer, how it was written, and a row for each token of the answer: its log-probability, its
     rank, the chance that the strategy gave it, the most probable others and, for every explanation, the
     tokens that it was written from most."""
-    text = Text(visible(written.prompt), style="dim") + Text(visible(written.answer), style="bold")
+    given = Text(visible(written.prompt + written.joint), style="dim")
+    text = given + Text(visible(written.answer), style="bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("token", overflow="fold")
     by_token = any(token.chance is not None for token in written.answer_tokens)
