@@ -26,8 +26,14 @@ SHELL = {
         ["accuracy", "Run in runs/tanhmax"],
     ),
     "language_model": (
-        ["runs/lm/model.safetensors", "runs/lm/language-model.json", "runs/mlm/metrics.json", "next.html"],
-        ["dev perplexity", "floor: perplexity", "Language model in runs/mlm"],
+        [
+            "runs/lm/model.safetensors",
+            "runs/lm/language-model.json",
+            "runs/mlm/metrics.json",
+            "next.html",
+            "lm-dynamics.html",
+        ],
+        ["dev perplexity", "distance from rank one", "floor: perplexity", "Language model in runs/mlm"],
     ),
     "audit": (
         [f"audits/tanhmax/{name}" for name in ("card.json", "report.html", "findings.parquet")],

@@ -35,12 +35,12 @@ def dynamics(
 
     Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
     """
+    from glasshead.dynamics import read_trained
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.report import dynamics_page, dynamics_table, unique_tokens
-    from glasshead.training import read_record
 
     request = DynamicsRequest(run, data, unique_tokens(parse_names(tokens) or (), "--tokens"), step)
-    read_record(run)
+    read_trained(run)
     out = default_out(run, "dynamics.html") if out is None else out
     check_writable(out, overwrite=overwrite, reads=[run])
     format_from_suffix(out, "html")

@@ -93,7 +93,7 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
 
 
 def dynamics_callbacks(
-    watch: str | None, every: int | None, source: dict[str, Any]
+    watch: str | None, every: int | None, source: dict[str, Any] | None = None
 ) -> "Sequence[TrainerCallback]":
     """What records a training, as --watch asks.
 
@@ -108,7 +108,7 @@ def dynamics_callbacks(
         raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, [DYNAMICS])}")
     from glasshead.dynamics import dynamics_callback, groups_from_source
 
-    return [dynamics_callback(groups_from_source(source), every)]
+    return [dynamics_callback(None if source is None else groups_from_source(source), every)]
 
 
 def describe_data(data: "DatasetDict") -> None:

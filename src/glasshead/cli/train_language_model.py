@@ -24,7 +24,9 @@ SETTINGS = {
     "learning_rate": "learning_rate",
 }
 """Those of them that are settings of a `LanguageModelConfig`, by its names."""
-REQUEST = ("data", "out", "text_column", "dev_fraction", "seed", "resume", "overwrite")
+REQUEST = (
+    "data", "out", "text_column", "dev_fraction", "seed", "watch", "watch_every", "resume", "overwrite",
+)  # fmt: skip
 SHARED = {*SETTINGS, *REQUEST, "attention", "set_"}
 """Parameters of ``glasshead train`` that a language model has too."""
 USUAL_ENCODER = "bert"
@@ -42,6 +44,8 @@ class LanguageRequest:
     text_column: str | None = None
     dev_fraction: float = 0.1
     seed: int = 0
+    watch: str | None = None
+    watch_every: int | None = None
     resume: bool = False
     overwrite: bool = False
 
@@ -90,6 +94,7 @@ def language_request(context: Any) -> LanguageRequest:
 def run_language_training(request: LanguageRequest) -> None:
     """Train with a progress bar, and print perplexity beside its floor."""
     from glasshead.attention import to_name
+    from glasshead.cli.run_training import dynamics_callbacks
     from glasshead.cli.training_bar import ProgressBar
     from glasshead.files import check_writable, partial_path
     from glasshead.language import read_corpus, train_language_model
@@ -102,6 +107,7 @@ def run_language_training(request: LanguageRequest) -> None:
         request.data, text_column=request.text_column, dev_fraction=request.dev_fraction, seed=request.seed
     )
     mechanism = "its own attention" if config.attention is None else to_name(config.attention)
+    watching = dynamics_callbacks(request.watch, request.watch_every)
     bar = ProgressBar(f"{out.name} ({config.model}, {mechanism})")
     try:
         with resume_on_interrupt(partial_path(out)):
@@ -113,7 +119,7 @@ def run_language_training(request: LanguageRequest) -> None:
                 source={"source": request.data},
                 resume=request.resume,
                 overwrite=request.overwrite,
-                callbacks=[bar],
+                callbacks=[bar, *watching],
             )
     finally:
         bar.stop()
@@ -165,6 +171,8 @@ def print_language_results(out: Path) -> None:
 def next_language_command(request: LanguageRequest) -> list[str]:
     """What to do with what was trained."""
     out = str(request.out)
+    if request.watch is not None:
+        return ["dynamics", out, "--out", f"{out}-dynamics.html"]
     if request.config.masked:
         return ["doctor", out]
     return ["generate", out, "Once upon a time", "--strategy", "nucleus=0.9"]

@@ -10,7 +10,7 @@ from glasshead.dynamics.followed_tokens import UntrackedToken, split_followed_to
 from glasshead.dynamics.forms.additive import linear_terms
 from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
 from glasshead.dynamics.forms.select import no_closed_form_reason
-from glasshead.dynamics.loaded_history import LoadedHistory, load_history
+from glasshead.dynamics.loaded_history import LoadedHistory, load_history, read_trained
 from glasshead.dynamics.observers import dynamics_callback
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run, token_score
 from glasshead.dynamics.score_directions import ScoreMotion, direction_callback, score_motion
@@ -44,6 +44,7 @@ __all__ = [
     "no_closed_form_reason",
     "output_gradients",
     "product_rates",
+    "read_trained",
     "reads_context",
     "score_flow",
     "score_motion",

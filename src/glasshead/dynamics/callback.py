@@ -61,7 +61,8 @@ class DynamicsCallback(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not hasattr(self, "observer"):
             raise InputError(
-                "`DynamicsCallback` works in glasshead.training.train, which tells it what is trained"
+                "`DynamicsCallback` works in glasshead.training.train and "
+                "glasshead.language.train_language_model, which tell it what is trained"
             )
         if not state.is_world_process_zero:
             return

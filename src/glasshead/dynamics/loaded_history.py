@@ -13,6 +13,7 @@ from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
 from glasshead.dynamics.token_groups import groups_from_source
 from glasshead.errors import InputError
+from glasshead.language import LANGUAGE_RECORD
 from glasshead.results import HISTORY_FOLDER, History, read_history
 from glasshead.training import (
     Run,
@@ -21,6 +22,7 @@ from glasshead.training import (
     encoded_split,
     labels_for,
     load_run,
+    read_object,
     read_record,
 )
 
@@ -49,10 +51,10 @@ def load_history(
     where they are needed and not where they were.
 
     Raises:
-        InputError: if the folder is no run of a classifier, if nothing can be said of its model, and on
-            ``data`` that are not needed or not those of the run.
+        InputError: if the folder is no run of a classifier or a language model, if nothing can be said of its
+            model, and on ``data`` that are not needed or not those of the run.
     """
-    record = read_record(folder)
+    record = read_trained(folder)
     if not (folder / HISTORY_FOLDER).exists():
         return load_trained_model(folder, data, contexts, progress)
     history = read_history(folder)
@@ -64,6 +66,23 @@ def load_history(
             f"the training of {folder} was recorded, so its data are not needed: leave {data!r} out"
         )
     return LoadedHistory(history, run_title(record, history), True)
+
+
+def read_trained(folder: Path) -> dict[str, Any]:
+    """What was trained in a folder, a classifier or a language model.
+
+    Raises:
+        InputError: if the folder holds neither, and of a language model that was not watched: of its weights
+            alone no history can be told.
+    """
+    if not (folder / LANGUAGE_RECORD).is_file():
+        return read_record(folder)
+    if not (folder / HISTORY_FOLDER).exists():
+        raise InputError(
+            f"the training of {folder} was not recorded, and a trained language model alone says nothing of "
+            "it: train it again and watch"
+        )
+    return read_object(folder / LANGUAGE_RECORD)
 
 
 def load_trained_model(folder: Path, data: str | None, contexts: bool, progress: Progress) -> LoadedHistory:

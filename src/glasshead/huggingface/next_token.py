@@ -153,7 +153,7 @@ def decoder_start(model: PreTrainedModel) -> int:
             if isinstance(token := getattr(config, name, None), int):
                 return token
     raise InputError(
-        f"{type(model).__name__} does not say how an answer begins: set `decoder_start_token_id` in its "
+        f"{type(model).__name__} does not say how an answer begins: set decoder_start_token_id in its "
         "configuration"
     )
 

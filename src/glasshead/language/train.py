@@ -3,6 +3,7 @@
 config.json, model.safetensors   the model, as Hugging Face saves it
 tokenizer.json, …                its tokenizer
 metrics.json                     loss, perplexity and accuracy on dev with intervals and floor, dev per epoch
+dynamics/                        how its layers developed, if that was watched
 language-model.json              settings, corpus and its fingerprint, versions, seed, wall time
 """
 
@@ -28,6 +29,8 @@ from glasshead.language.tokenizers import tokenizer_for
 from glasshead.training import (
     CHECKPOINTS,
     MEASURED,
+    WATCHED,
+    RunAwareCallback,
     half_precision,
     training_arguments,
     versions,
@@ -71,6 +74,9 @@ def train_language_model(
         "seed": seed,
         "data": (source or {}) | corpus.facts(),
     }
+    for callback in callbacks:
+        if isinstance(callback, RunAwareCallback):
+            plan[WATCHED] = callback.facts
     options = {"resume": resume, "overwrite": overwrite}
     with (
         silence_transformers(),
@@ -99,6 +105,9 @@ def _fill(
     train, dev = BlockDataset(blocks["train"], masking), BlockDataset(blocks["dev"], masking)
     held_out = dev.frozen(seed)
     model = build(config, tokenizer)
+    for callback in callbacks:
+        if isinstance(callback, RunAwareCallback):
+            callback.attach(work, model=model, tokenizer=tokenizer, rows=train, recipe=config)
     trainer = make_trainer(model, config, train, held_out, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)

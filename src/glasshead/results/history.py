@@ -209,7 +209,8 @@ def read_history(run: Path) -> History:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
         history = History(facts, **tables)
-        gauge = json.loads((run / RUN).read_text(encoding="utf-8")).get("gauge") or {}
+        own = run / RUN  # of a classifier: a language model has no gauge
+        gauge = (json.loads(own.read_text(encoding="utf-8")).get("gauge") if own.exists() else None) or {}
         complete = set(CURVES) <= set(history.curves) and "groups" in facts
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error

@@ -14,7 +14,7 @@ from glasshead.training.build_model import (
     load_embeddings,
 )
 from glasshead.training.check_model import NoClassError
-from glasshead.training.checkpointing import CHECKPOINTS, valid_checkpoints, workspace
+from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, valid_checkpoints, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
@@ -49,7 +49,7 @@ from glasshead.training.run import (
 )
 from glasshead.training.run_record import RecommenderRecord, validate_record
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
-from glasshead.training.train import train
+from glasshead.training.train import RunAwareCallback, train
 from glasshead.training.train_data import labels_for, with_train_data
 
 if TYPE_CHECKING:
@@ -72,12 +72,14 @@ __all__ = [
     "REPEATS",
     "TRAINING_PRESETS",
     "USUAL_LOSS",
+    "WATCHED",
     "Batch",
     "BuiltModel",
     "NoClassError",
     "OpenOptions",
     "RecommenderRecord",
     "Run",
+    "RunAwareCallback",
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",

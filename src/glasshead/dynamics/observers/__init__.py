@@ -7,14 +7,17 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from glasshead.dynamics.callback import DynamicsCallback, Observer
+from glasshead.dynamics.observers.language import LanguageObserver
 from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.dynamics.observers.transformer import TransformerObserver
 from glasshead.errors import InputError, ParameterError
+from glasshead.language import BlockDataset
 from glasshead.models import PooledClassifier, is_regression
 
 
 def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:
-    """A callback that records how attention develops; ``truth`` is the group in which a word was planted.
+    """A callback that records how attention develops, of a classifier or a language model; ``truth`` is the
+    group in which a word was planted.
 
     Raises:
         InputError: if ``every`` is below 1.
@@ -24,17 +27,21 @@ def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None 
     return DynamicsCallback(partial(make_observer, truth), every)
 
 
-def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **inputs: Any) -> Observer:
-    """The observer that fits a model.
+def make_observer(
+    truth: Mapping[str, str] | None, *, model: PreTrainedModel, rows: Any, **inputs: Any
+) -> Observer:
+    """The observer that fits a model, and the ``rows`` of train that it learns from.
 
     Raises:
         InputError: for ratings by one learned query, and for a model whose attention cannot be seen.
     """
+    if isinstance(rows, BlockDataset):
+        return LanguageObserver(model=model, rows=rows, **inputs)
     if isinstance(model, PooledClassifier):
         if is_regression(model.config):
             raise InputError(
                 "`DynamicsCallback` of `model='pooled'` is for classes: words have no polarity where ratings "
                 "are predicted (the layers of the models 'encoder' and 'hierarchical' can be recorded)"
             )
-        return PooledObserver(model=model, truth=truth, **inputs)
-    return TransformerObserver(model=model, **inputs)
+        return PooledObserver(model=model, truth=truth, rows=rows, **inputs)
+    return TransformerObserver(model=model, rows=rows, **inputs)

@@ -10,11 +10,13 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
+from glasshead.data import Encoded
 from glasshead.dynamics.sampling import sample_texts
 from glasshead.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
+from glasshead.language import LanguageModelConfig
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, entropies, record, without_padding
@@ -46,35 +48,54 @@ class TransformerObserver:
         self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
         self.token_facts: Columns = {}
-        self.facts: dict[str, Any] = {
-            "kind": "layers",
-            "form": None,
-            "title": recipe.model,
-            "why_no_form": "closed forms are known for the model 'pooled', with one learned query",
-            "exact": False,
-            "attention": None if recipe.attention is None else to_name(recipe.attention),
-            "optimizer": recipe.optimizer,
-            "probe": len(self.encoded.ids),
-            "groups": {},
-            "terms": {},
+        self.facts: dict[str, Any] = layer_facts(recipe, len(self.encoded.ids)) | {
+            "optimizer": recipe.optimizer
         }
 
     def snapshot(self, model: PreTrainedModel) -> Snapshot:
         """What there is to see now."""
-        with torch.no_grad(), record(model) as trace:
-            model(**self.encoded.inputs(device=model.device))
-        curves: list[Curve] = []
-        for layer in trace:
-            name = f"layer {layer.layer}"
-            curves += mean_curve("entropy", name, row_entropies(layer).numpy())
-            curves += mean_curve("residual", name, residuals(layer).numpy())
-        view = make_context(model, self.encoded, self.tokenizer)
-        tau = kendall_tau_b(
-            EXPLAINERS["attention"].importance(view).double().numpy(),
-            EXPLAINERS["gradient-after-norm"].importance(view).double().numpy(),
-            self.encoded.mask.numpy(),
-        ).tau
-        return Snapshot(curves + mean_curve("agreement", "", tau[np.isfinite(tau)]))
+        curves = layer_curves(model, self.encoded)
+        return Snapshot(curves + agreement_curve(model, self.encoded, self.tokenizer))
+
+
+def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[Curve]:
+    """Entropy and residual of every layer."""
+    with torch.no_grad(), record(model) as trace:
+        model(**encoded.inputs(device=model.device))
+    curves: list[Curve] = []
+    for layer in trace:
+        name = f"layer {layer.layer}"
+        curves += mean_curve("entropy", name, row_entropies(layer).numpy())
+        curves += mean_curve("residual", name, residuals(layer).numpy())
+    return curves
+
+
+def agreement_curve(
+    model: PreTrainedModel, encoded: Encoded, tokenizer: PreTrainedTokenizerFast
+) -> list[Curve]:
+    """Agreement of attention with gradient × input, over texts."""
+    view = make_context(model, encoded, tokenizer)
+    tau = kendall_tau_b(
+        EXPLAINERS["attention"].importance(view).double().numpy(),
+        EXPLAINERS["gradient-after-norm"].importance(view).double().numpy(),
+        encoded.mask.numpy(),
+    ).tau
+    return mean_curve("agreement", "", tau[np.isfinite(tau)])
+
+
+def layer_facts(recipe: TrainingConfig | LanguageModelConfig, texts: int) -> dict[str, Any]:
+    """What a history of layers says of itself."""
+    return {
+        "kind": "layers",
+        "form": None,
+        "title": recipe.model,
+        "why_no_form": "closed forms are known for the model 'pooled', with one learned query",
+        "exact": False,
+        "attention": None if recipe.attention is None else to_name(recipe.attention),
+        "probe": texts,
+        "groups": {},
+        "terms": {},
+    }
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
