@@ -11,10 +11,10 @@ PROMPT = "the film was not"
 
 
 @cache
-def small_writer(layers=2, positions=64):
+def small_writer(layers=2, positions=64, width=16):
     """A GPT-2 that seldom ends a text, and its tokenizer of words."""
     torch.manual_seed(0)
-    sizes = {"n_embd": 16, "n_layer": layers, "n_head": 2, "n_positions": positions}
+    sizes = {"n_embd": width, "n_layer": layers, "n_head": 2, "n_positions": positions}
     model = GPT2LMHeadModel(GPT2Config(vocab_size=32, bos_token_id=1, eos_token_id=1, **sizes)).eval()
     with torch.no_grad():
         for weight in model.parameters():

@@ -54,6 +54,8 @@ def test_hidden_tokens_go_to_an_encoder(corpus, tmp_path):
         (("--model", "bert", "--objective", "causal"), "--objective masked"),
         (("--model", "gtp2", "--objective", "causal"), "did you mean 'gpt2'"),
         (("--model", "gpt2", "--encoder", "lstm"), "--encoder is for classifiers"),
+        (("--model", "gpt2", "--watch", "dynamic"), "unknown --watch"),
+        (("--model", "gpt2", "--watch-every", 5), "needs --watch dynamics"),
         (("--model", "gpt2", "--max-length", "5000"), "--max-length"),
         (("--model", "gpt2", "--tokenizer", "./nowhere"), "no tokenizer that loads"),
         (("--model", "gpt2", "--attention", "tanhmix"), "tanhmax"),

@@ -269,6 +269,7 @@ def test_the_page_and_the_table_show_source_and_answer():
     [
         ({"layer": 2}, "no attention layer 2"),
         ({"head": 5}, "no head 5"),
+        ({"intervals": True}, "not known of an encoder–decoder"),
     ],
 )
 def test_layers_are_those_of_the_decoder(options, words):

@@ -6,13 +6,16 @@ import torch
 
 import glasshead
 from classifier_families import FAMILIES
+from glasshead.data import as_encoded
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
 from glasshead.generation import METHODS, generate
 from glasshead.generation.erasure_rows import ErasureRows
 from glasshead.generation.prefix import SharedPrefix
 from glasshead.generation.target import AnswerTarget
-from glasshead.huggingface import plug
+from glasshead.huggingface import isolated_copy, plug
+from glasshead.identifiability import RowSelector, attention_rows
+from glasshead.report import written_page
 from tolerances import ALL_LAYERS, ONE_MODEL, of_size
 from writers import PROMPT, small_writer
 
@@ -254,9 +257,40 @@ def test_every_method_explains_what_every_family_writes(name):
     np.testing.assert_allclose(np.nansum(written.explain("attention").matrix, axis=1), 1.0, **ALL_LAYERS)
 
 
+@pytest.mark.parametrize("head", [0, None])
+def test_intervals_are_those_of_the_rows_one_by_one(head):
+    """Heads of four dimensions before five tokens and more: some weights are free."""
+    model, tokenizer = small_writer(width=8)
+    written = generate(model, PROMPT, tokenizer=tokenizer, tokens=5)
+    found = written.explain("attention", layer=1, head=head, intervals=True).map
+    reader = plug(isolated_copy(model), "softmax")
+    for number, place in enumerate(range(written.start, len(written.ids))):
+        ids = as_encoded(torch.tensor([written.ids[:place]]))
+        (rows,) = attention_rows(reader, ids, RowSelector((1,), None if head is None else (head,), "last"))
+        ends = np.mean([[row.intervals().low, row.intervals().high] for row in rows], axis=0)
+        np.testing.assert_allclose(np.array(found.intervals[number]).T, ends, atol=1e-5)
+        low, high = ends
+        scores = np.array(found.scores[number])
+        assert (low - 1e-6 <= scores).all()
+        assert (scores <= high + 1e-6).all()
+    assert max(high - low for low, high in found.intervals[-1]) > 0.01
+    row = written.explain("attention", layer=1, head=head, intervals=True).row(-1)
+    assert row.intervals == found.intervals[-1]
+    assert row.conditioning == found.conditioning
+
+
+def test_a_page_has_the_intervals_of_every_head():
+    with_maps = write().with_maps(["attention", "erasure"], heads=True, intervals=True)
+    assert {one.method for one in with_maps.maps if one.intervals is not None} == {"attention"}
+    assert all(one.intervals for one in with_maps.maps if one.method == "attention")
+    assert "certain" in written_page(with_maps)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"method": "erasure", "intervals": True}, "no attention weights"),
+        ({"method": "attention", "head": "max", "intervals": True}, "not of their max"),
         ({"method": "erasur"}, "did you mean 'erasure'"),
         ({"method": "erasure", "layer": 0}, "reads no single attention"),
         ({"method": "attention", "target": "entropy"}, "the same whatever is explained"),

@@ -31,6 +31,7 @@ WORDS = {
     "DynamicsCallback": "--watch dynamics",
     "audits=['identifiability']": "'glasshead audit MODEL DATA --audits identifiability'",
     "data": "DATA",
+    "glasshead.generate": "'glasshead generate'",
     "glasshead.recommend": "'glasshead recommend'",
     "tokenizer": "a tokenizer",
     "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",

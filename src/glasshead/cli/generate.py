@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,7 @@ from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.explain import read_texts
 from glasshead.cli.options import SEEDS, Device, Dtype, ExplanationFormat, Format, Overwrite, TrustRemoteCode
 from glasshead.cli.progress import OnProgress, progress_stages
+from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.generation import WrittenWithModel
@@ -58,6 +59,10 @@ def generate(
             "log-odds or entropy."
         ),
     ] = "log-probability",
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="What else each attention weight could be: of html and json."),
+    ] = False,
     alternatives: Annotated[int, typer.Option(help="How many tokens are named at each place.")] = 5,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
@@ -86,12 +91,17 @@ def generate(
     lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
     opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
+    if intervals and (kind == "text" or "attention" not in chosen):
+        raise InputError(
+            "--intervals are those of --method attention, on a page or in json: name one by --out"
+        )
     with progress_stages(f"writing with {Path(model).name}") as progress:
         progress("loading")
         subject = open_writer(model, options=opening)
         progress("writing")
         written = generate_texts(subject, lines, request)
-        texts = [explain_text(one, chosen, target, kind, progress) for one in written]
+        wanted = {"target": target, "heads": kind == "html", "intervals": intervals}
+        texts = [explain_text(one, chosen, wanted, progress) for one in written]
     if kind == "text":
         for one in texts:
             console.print(written_table(one))
@@ -105,12 +115,11 @@ def generate(
 
 
 def explain_text(
-    written: "WrittenWithModel", methods: Sequence[str], target: str, kind: str, progress: OnProgress
+    written: "WrittenWithModel", methods: Sequence[str], wanted: dict[str, Any], progress: OnProgress
 ) -> "Written":
     """A text with what it was written from; a page has every head, if they are not too many."""
     return written.with_maps(
         methods,
-        target=target,
-        heads=kind == "html",
+        **wanted,
         progress=lambda done, total: progress("what it was written from", done / total),
     )

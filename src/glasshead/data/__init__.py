@@ -12,6 +12,7 @@ from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import (
     LONGEST,
     Encoded,
+    as_encoded,
     begins_twice,
     check_utf8,
     encode,
@@ -54,6 +55,7 @@ __all__ = [
     "SyntheticOptions",
     "align_labels",
     "as_dataset",
+    "as_encoded",
     "as_split",
     "batch_size",
     "batches",

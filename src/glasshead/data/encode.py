@@ -51,6 +51,12 @@ class Encoded(NamedTuple):
         )
 
 
+def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
+    """Token ids of texts of one length, each token a word of its own."""
+    words = np.tile(np.arange(ids.shape[1]), (len(ids), 1))
+    return Encoded(ids, torch.ones_like(ids, dtype=torch.bool), words, np.zeros((*ids.shape, 2), dtype=int))
+
+
 def check_utf8(*texts: str) -> None:
     """Raise InputError for texts that a terminal has handed on byte by byte."""
     if any("\udc80" <= character <= "\udcff" for text in texts for character in text):

@@ -9,11 +9,12 @@ import torch
 
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
+from glasshead.generation.intervals import RowIntervals
 from glasshead.generation.methods import METHODS
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
-from glasshead.results import Written, WrittenAttribution, WrittenMap
+from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
 from glasshead.trace import AttentionSelector, Subject
 
 USUAL_TARGET = "log-probability"
@@ -41,6 +42,7 @@ class WrittenWithModel(Written):
         target: str = USUAL_TARGET,
         against: str | None = None,
         whole: bool = False,
+        intervals: bool = False,
     ) -> WrittenAttribution:
         """What every token of the answer was written from: a matrix with a row for each of them and a number
         for everything before it.
@@ -49,13 +51,14 @@ class WrittenWithModel(Written):
         mean of the last layer's heads). ``target`` is what erasure and gradients explain of each token:
         log-probability, probability, logit, log-odds, or entropy; with ``against`` it is the contrast
         log p(x_t | x_<t) − log p(other | x_<t). Of the ``whole`` answer it is their sum over its tokens, and
-        there is one row.
+        there is one row. ``intervals`` are those of attention weights: what else each could be with the same
+        output of its head.
 
         Raises:
             InputError: on an unknown method, target, layer or head, on a token ``against`` that is none or
-                several, and on a target of a method that has none.
+                several, on a target of a method that has none, and on intervals where there are none.
         """
-        request = MapRequest(method, AttentionSelector(layer, head), target, against, whole)
+        request = MapRequest(method, AttentionSelector(layer, head), target, against, whole, intervals)
         plain = self.plain_value()
         return WrittenAttribution(plain, make_map(self.read_text(), request))
 
@@ -77,10 +80,11 @@ class WrittenWithModel(Written):
         *,
         target: str = USUAL_TARGET,
         heads: bool = False,
+        intervals: bool = False,
         progress: Progress = no_progress,
     ) -> Written:
         """The text with explanations to be chosen from on its page; ``heads``: attention of every layer and
-        head, too. ``progress`` is told how far erasure and gradients are.
+        head, too; ``intervals``: those of all weights. ``progress`` is told how far the work is.
 
         Raises:
             InputError: as `explain`.
@@ -95,7 +99,13 @@ class WrittenWithModel(Written):
             explained = METHODS[method]
             own = USUAL_TARGET if not explained.reads_target else target
             everywhere = explained.all_maps(text) if heads else []
-            maps += everywhere or [make_map(text, MapRequest(method, ALL_HEADS, own))]
+            made = everywhere or [make_map(text, MapRequest(method, ALL_HEADS, own))]
+            if intervals and method == ATTENTION:
+                rows = RowIntervals(text)
+                for done, one in enumerate(made, start=1):
+                    made[done - 1] = rows.beside(one)
+                    progress(done, len(made))
+            maps += made
         return replace(self.plain_value(), maps=(*maps,), notes=notes)
 
     def read_text(self) -> ReadText:
@@ -119,6 +129,7 @@ class MapRequest:
     target: str = USUAL_TARGET
     against: str | None = None
     whole: bool = False
+    intervals: bool = False
 
     def __post_init__(self) -> None:
         method = METHODS[self.method]
@@ -134,6 +145,11 @@ class MapRequest:
             )
         if self.against is not None and self.target not in (USUAL_TARGET, "logit"):
             raise InputError("a contrast is one of log-probabilities: leave `target` out")
+        if self.intervals and self.method != ATTENTION:
+            raise InputError(
+                f"the numbers of the method {self.method!r} are no attention weights, and only these have "
+                "intervals: use the method 'attention'"
+            )
         if self.target == "rating":
             raise InputError("a language model rates nothing: choose the target 'log-probability'")
 
@@ -149,4 +165,5 @@ def make_map(text: ReadText, request: MapRequest) -> WrittenMap:
     """One explanation of a text."""
     other = None if request.against is None else token_id(text.tokenizer, request.against)
     target = AnswerTarget(request.target, text.answer, other, request.whole)
-    return METHODS[request.method].explain(text, target, request.selector, name=request.method)
+    made = METHODS[request.method].explain(text, target, request.selector, name=request.method)
+    return RowIntervals(text).beside(made) if request.intervals else made

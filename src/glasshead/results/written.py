@@ -61,7 +61,9 @@ class WrittenMap:
     it; for the ``whole`` answer, one row with a number for every token but the last.
 
     ``target`` is what the numbers explain, ``values`` what it was at each place. ``layer`` and ``head`` are
-    those of attention, None where none was read or all were; ``reading`` says so in words.
+    those of attention, None where none was read or all were; ``reading`` says so in words. ``intervals`` are
+    those of `Attribution`, for each number, None where nobody asked; ``conditioning`` is that of the least
+    clear of them.
     """
 
     method: str
@@ -74,6 +76,8 @@ class WrittenMap:
     reading: str | None = None
     settings: str | None = None
     whole: bool = False
+    intervals: tuple[tuple[tuple[float | None, float | None] | None, ...], ...] | None = None
+    conditioning: float | None = None
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -219,6 +223,8 @@ class WrittenAttribution(Drawable):
             method=self.map.method,
             reading=self.map.reading,
             settings=self.map.settings,
+            intervals=None if self.map.intervals is None else self.map.intervals[index],
+            conditioning=self.map.conditioning,
             position=None if self.map.whole else end,
         )
 

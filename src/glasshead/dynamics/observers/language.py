@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import numpy as np
 import torch
-from jaxtyping import Int
-from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded
+from glasshead.data import as_encoded
 from glasshead.dynamics.observers.transformer import SAMPLE, agreement_curve, layer_curves, layer_facts
 from glasshead.dynamics.snapshots import Snapshot
 from glasshead.huggingface import NextTokenClassifier, readable_copy, vocabulary_names
@@ -43,7 +40,7 @@ class LanguageObserver:
             self.writer = NextTokenClassifier(self.model, names).eval()
         else:
             blocks = rows.masking.hide(blocks, generator)["input_ids"]
-        self.encoded = encode_blocks(blocks)
+        self.encoded = as_encoded(blocks)
         self.token_facts: Columns = {}
         self.facts: dict[str, Any] = layer_facts(recipe, len(blocks)) | {"optimizer": "adamw"}
 
@@ -53,10 +50,3 @@ class LanguageObserver:
         if self.writer is not None:
             curves += agreement_curve(self.writer, self.encoded, self.tokenizer)
         return Snapshot(curves)
-
-
-def encode_blocks(blocks: Int[Tensor, "blocks n"]) -> Encoded:
-    """Blocks as texts whose tokens are words of their own."""
-    count, size = blocks.shape
-    words = np.tile(np.arange(size), (count, 1))
-    return Encoded(blocks, torch.ones_like(blocks, dtype=torch.bool), words, np.zeros((count, size, 2), int))

@@ -13,6 +13,7 @@ from glasshead.report.html.environment import environment
 from glasshead.report.html.notebook_table import BOX, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script
 from glasshead.report.number_format import finite, number
+from glasshead.report.weight_intervals import MEANING, range_text
 from glasshead.report.written_words import (
     alternatives_in_words,
     choice_in_words,
@@ -20,7 +21,7 @@ from glasshead.report.written_words import (
     score_name_of,
     strongest_before,
 )
-from glasshead.results import Written, WrittenMap
+from glasshead.results import Written, WrittenAttribution, WrittenMap
 
 DIGITS, MAP_DIGITS = 6, 3
 """Digits that count of each number of the page, and of those of an explanation, which are many."""
@@ -63,7 +64,7 @@ def prepare(written: Written) -> WrittenText:
             "start": written.start,
             "tokens": [one_line(token) for token in written.tokens],
             "places": [place_data(written, place) for place in range(len(written.answer_tokens))],
-            "maps": [map_data(one) for one in maps],
+            "maps": [map_data(written, one) for one in maps],
         },
     )
 
@@ -81,7 +82,7 @@ def place_data(written: Written, place: int) -> dict[str, Any]:
     }
 
 
-def map_data(one: WrittenMap) -> dict[str, Any]:
+def map_data(written: Written, one: WrittenMap) -> dict[str, Any]:
     """An explanation with its numbers."""
     return {
         "method": one_line(", ".join(filter(None, (one.method, one.target)))),
@@ -89,11 +90,19 @@ def map_data(one: WrittenMap) -> dict[str, Any]:
         "head": one.head,
         "reading": one_line(one.reading or ""),
         "settings": one_line(one.settings or ""),
+        "meaning": "" if one.intervals is None else f"could be: {MEANING}",
         "score": score_name_of(one),
         "signed": one.signed,
         "values": None if one.values is None else [rounded(value) for value in one.values],
         "rows": [[rounded(score, MAP_DIGITS) for score in row] for row in one.scores],
+        "intervals": None if one.intervals is None else ranges(written, one),
     }
+
+
+def ranges(written: Written, one: WrittenMap) -> list[list[str]]:
+    """What each weight could be, in words, row by row."""
+    rows = [WrittenAttribution(written, one).row(place) for place in range(len(one.scores))]
+    return [[range_text(row, token) for token in range(len(row.scores))] for row in rows]
 
 
 def rounded(value: float | None, digits: int = DIGITS) -> float | None:

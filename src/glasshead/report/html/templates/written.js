@@ -47,7 +47,7 @@ function read(section) {
       mark.classList.toggle("own", own);
       mark.classList.toggle("later", tokens[0] > chosen);
       mark.style.setProperty("--a", (STRONGEST * Math.min(Math.abs(score) / full, 1)).toFixed(3));
-      mark.title = tokens[0] < chosen && map ? `${text.tokens[tokens[0]]}: ${map.score} ${format(score)}` : "";
+      mark.title = tokens[0] < chosen && map ? `${text.tokens[tokens[0]]}: ${map.score} ${format(score)}` + (map.intervals ? `, could be ${map.intervals[place][tokens[0]]}` : "") : "";
       if (mark.classList.contains("written")) mark.setAttribute("aria-pressed", own);
     }
     find(".of-token").hidden = false;
@@ -66,15 +66,17 @@ function read(section) {
       return line;
     }));
     if (!map) return;
-    find(".about-map span").textContent = [map.reading, map.settings, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
+    find(".about-map span").textContent = [map.reading, map.settings, map.meaning, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
       `full colour: ${format(full)}`].filter(Boolean).join(" · ");
     find(".sides").textContent = map.signed ? "against" : "";
     find(".key").classList.toggle("one-sided", !map.signed);
     find(".score").textContent = map.score;
+    const ranges = map.intervals && map.intervals[place];
+    find(".could").hidden = !ranges;
     const order = row.map((value, token) => [Math.abs(value || 0), token]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, MOST);
     find(".sources-of tbody").replaceChildren(...order.map(([, token]) => {
       const line = document.createElement("tr");
-      line.append(cell("th", text.tokens[token]), cell("td", format(row[token]), true));
+      line.append(cell("th", text.tokens[token]), cell("td", format(row[token]), true), ...ranges ? [cell("td", ranges[token], true)] : []);
       return line;
     }));
   }
