@@ -92,9 +92,7 @@ def generate(
     opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
     if intervals and (kind == "text" or "attention" not in chosen):
-        raise InputError(
-            "--intervals are those of --method attention, on a page or in json: name one by --out"
-        )
+        raise InputError("--intervals are those of --method attention, in html or json: name a file by --out")
     with progress_stages(f"writing with {Path(model).name}") as progress:
         progress("loading")
         subject = open_writer(model, options=opening)

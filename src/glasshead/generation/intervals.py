@@ -19,8 +19,8 @@ Ends = list[NDArray[np.float64]]
 
 
 class RowIntervals:
-    """[min, max] of each weight over all a′ that the head can produce with a′ T = a T, row by row; of the mean
-    of all heads the mean of the ends, since heads are independent once the output of each is given.
+    """[min, max] of each weight over all a′ that the head can produce with a′ T = a T, row by row; of the
+    mean of all heads the mean of the ends, since heads are independent once the output of each is given.
 
     Raises:
         InputError: on an encoder–decoder, whose rows are read from two texts.
@@ -44,9 +44,7 @@ class RowIntervals:
                 or its mechanism changes weights after their activation.
         """
         if isinstance(one.head, str) and one.head != MEAN:
-            raise InputError(
-                f"intervals are those of one head or of the mean of all, not of their {one.head}"
-            )
+            raise InputError(f"intervals are of one head or of the mean of all, not of their {one.head}")
         assert one.layer is not None
         head = one.head if isinstance(one.head, int) else None
         heads = self.of_layer(one.layer, head)
