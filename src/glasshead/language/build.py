@@ -57,6 +57,7 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
         "cls_token_id": end,
         "sep_token_id": end,
         "pad_token_id": pad,
+        "mask_token_id": tokenizer.mask_token_id,
     }
     sizes |= dict.fromkeys(FEED_FORWARD, 4 * config.hidden_size)
     sizes |= dict.fromkeys(EMBEDDING, config.hidden_size)

@@ -29,7 +29,7 @@ PRINTED = {
     AG.name: ((65.4, 0.13), (64.1, 0.14), (63.9, 0.15), (65.5, 0.15), (65.5, 0.17), (66.2, 0.20)),
 }
 RECIPE = LanguageModelConfig(
-    model="bert",
+    model="eurobert",
     objective="masked",
     tokenizer="bpe",
     vocab_size=4_000,
@@ -107,6 +107,10 @@ TABLE4 = Table(
         "the train texts (4,000), blocks of 64 tokens of which 15 % are hidden, and the same steps for every "
         "activation, whose learning rate is chosen on dev. Accuracies depend on all of these, so only "
         "differences compare.",
+        "Our layers are EuroBERT's, with the norm before each block and rotary places. BERT's own were tried "
+        "first, on SST: within 2,400 steps softmax came to a perplexity of 520 and ReLU to 889, where token "
+        "frequencies alone have 917 and bigrams 239. Models that hardly use their attention cannot tell "
+        "activations apart.",
         "Hidden tokens of dev and test are the same for all models of a set.",
         "The paper's deviations are printed without saying what they are over.",
     ),
