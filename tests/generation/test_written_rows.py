@@ -1,5 +1,7 @@
 """What tokens were written from: everything that one pass gives, beside a slow way to the same number."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -16,6 +18,7 @@ from glasshead.generation.target import AnswerTarget
 from glasshead.huggingface import isolated_copy, plug
 from glasshead.identifiability import RowSelector, attention_rows
 from glasshead.report import written_page
+from glasshead.results import WrittenAttribution
 from tolerances import ALL_LAYERS, ONE_MODEL, of_size
 from writers import PROMPT, small_writer
 
@@ -255,6 +258,50 @@ def test_every_method_explains_what_every_family_writes(name):
         assert np.isfinite(matrix[np.tril_indices(len(matrix), written.start - 1, matrix.shape[1])]).all()
         assert np.isnan(matrix[0, written.start :]).all()
     np.testing.assert_allclose(np.nansum(written.explain("attention").matrix, axis=1), 1.0, **ALL_LAYERS)
+
+
+def pieces_of_words(matrix, words, start, adds):
+    """The same sums and means, one pair of words at a time."""
+    groups, last = [], None
+    for token, word in enumerate(words):
+        if word == -1 or word != last:
+            groups.append([])
+        groups[-1].append(token)
+        last = word
+    rows = [group for group in groups if group[0] >= start]
+    table = np.full((len(rows), len(groups)), np.nan)
+    for r, row in enumerate(rows):
+        for c, column in enumerate(groups):
+            cells = [matrix[q - start, k] for q in row for k in column if k < q]
+            if column[0] <= row[0]:
+                table[r, c] = sum(cells) if adds else sum(cells) / len(row)
+    return table
+
+
+@pytest.mark.parametrize("method", ["attention", "erasure"])
+def test_words_are_written_from_words(method):
+    written = write(tokens=7)
+    whole = replace(written.plain_value(), words=(0, 0, 1, 2, 3, 3, 4, -1, 5, 5, 5))
+    explained = WrittenAttribution(whole, written.explain(method).map)
+    table = explained.by_word()
+    expected = pieces_of_words(explained.matrix, whole.words, 4, method == "erasure")
+    np.testing.assert_allclose(table.to_numpy(), expected, atol=1e-9)
+    assert table.shape == (4, 7)
+    if method == "attention":
+        np.testing.assert_allclose(table.sum(axis=1), 1.0, **ONE_MODEL)
+    assert list(table.columns) == [one.strip() for one in (
+        "".join(whole.tokens[:2]), *whole.tokens[2:4], "".join(whole.tokens[4:6]), *whole.tokens[6:8],
+        "".join(whole.tokens[8:]),
+    )]  # fmt: skip
+
+
+def test_the_whole_answer_is_explained_by_words():
+    written = write()
+    table = written.explain("erasure", whole=True).by_word()
+    assert table.shape[0] == 1
+    assert float(table.sum(axis=1).iloc[0]) == pytest.approx(
+        float(written.explain("erasure", whole=True).matrix.sum()), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("head", [0, None])

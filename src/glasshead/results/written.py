@@ -228,6 +228,32 @@ class WrittenAttribution(Drawable):
             position=None if self.map.whole else end,
         )
 
+    def by_word(self) -> pd.DataFrame:
+        """The matrix between words: a row for each word of the answer, a column for each word of the text.
+
+        Numbers of the pieces of a word that is looked at are added up. Of the pieces of a word that is
+        written, numbers of a target add up, since log p(word) = Σ log p(piece); without a target (attention,
+        rollout) their mean is taken, so that rows still sum to one. A special token is a word by itself; what
+        had not been written yet is NaN.
+
+        Source: Clark et al. (2019), section 4.1.
+        """
+        import pandas as pd
+
+        written = self.written
+        units = word_units(written.words)
+        members = np.eye(units[-1] + 1)[units]  # [tokens, words]
+        sums = np.nan_to_num(self.matrix) @ members[: self.matrix.shape[1]]
+        names = word_names(written, units)
+        if self.map.whole:
+            return pd.DataFrame(sums, index=[written.answer], columns=names)
+        rows = units[written.start : written.start + len(sums)]
+        pieces = members[written.start : written.start + len(sums), rows[0] :]
+        means = pieces if self.map.target is not None else pieces / pieces.sum(axis=0)
+        table = means.T @ sums
+        later = np.arange(len(names)) > np.arange(rows[0], len(names))[:, None]
+        return pd.DataFrame(np.where(later, np.nan, table), index=names[rows[0] :], columns=names)
+
     def plain_value(self) -> Written:
         """The text with this explanation alone."""
         fields = {name: getattr(self.written, name) for name in Written.__dataclass_fields__}
@@ -250,3 +276,20 @@ class WrittenAttribution(Drawable):
                 for place, score in enumerate(scores)
             ]  # fmt: skip
         return pd.DataFrame(rows)
+
+
+def word_units(words: tuple[int, ...]) -> list[int]:
+    """The number of the word that each token is a piece of; special tokens (−1) count as one each."""
+    numbers: list[int] = []
+    for place, word in enumerate(words):
+        begins = place == 0 or word == -1 or word != words[place - 1]
+        numbers.append((numbers[-1] if numbers else -1) + begins)
+    return numbers
+
+
+def word_names(written: Written, units: list[int]) -> list[str]:
+    """What each word is called: its pieces as they stand in the text."""
+    names = [""] * (units[-1] + 1)
+    for token, unit in zip(written.tokens, units, strict=True):
+        names[unit] += token
+    return [one_line(name.strip()) for name in names]
