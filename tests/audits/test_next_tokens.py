@@ -47,10 +47,18 @@ def test_a_beginning_and_the_token_that_comes_next():
     assert draw_prompts(tokenizer, texts, np.random.default_rng(0)) == prompts
 
 
+def test_identifiability_alone_reads_lines_of_any_model(language_model, texts_file):
+    model, tokenizer = language_model
+    card = glasshead.audit(model, texts_file, tokenizer=tokenizer, audits=["identifiability"], limit=3)
+    assert card.facts["examples"] == 3
+    assert card.finding("identifiability.identifiable.all").n == 3
+
+
 def test_an_audit_of_lines(language_model, texts_file):
     model, tokenizer = language_model
     card = glasshead.audit(model, texts_file, tokenizer=tokenizer)
     assert card.facts["task"] == "next token"
+    assert card.facts["model"] == type(model).__name__
     assert "labels" not in card.facts
     assert card.facts["examples"] == 40
     asked = {finding.audit for finding in card.findings}

@@ -251,6 +251,14 @@ def test_the_answer_is_a_text_of_its_own_behind_an_arrow():
     assert row.tokens == written.tokens[: written.start + 2]
 
 
+@pytest.mark.parametrize("method", ["attention", "rollout", "erasure"])
+def test_the_source_contributes_the_sum_of_its_numbers(method):
+    explained = write("T5").explain(method)
+    np.testing.assert_allclose(explained.source_sums, explained.matrix[:, :8].sum(axis=1), **ONE_MODEL)
+    if method == "attention":
+        np.testing.assert_allclose(explained.source_sums, 1.0, **ONE_MODEL)
+
+
 def test_the_page_and_the_table_show_source_and_answer():
     with_maps = write("T5").with_maps(["attention", "erasure"], heads=True)
     assert {(one.layer, one.head) for one in with_maps.maps if one.method == "attention"} == {
@@ -300,7 +308,10 @@ def test_a_model_that_does_not_say_how_answers_begin_is_refused():
     model, tokenizer = answerer("T5")
     silent = copy.deepcopy(model)
     for config in (silent.config, silent.generation_config):
-        config.decoder_start_token_id = config.bos_token_id = None
+        config.decoder_start_token_id, config.bos_token_id = None, 3
+    assert generate(silent, PROMPT, tokenizer=tokenizer, tokens=1).ids[8] == 3
+    for config in (silent.config, silent.generation_config):
+        config.bos_token_id = None
     with pytest.raises(InputError, match="decoder_start_token_id"):
         generate(silent, PROMPT, tokenizer=tokenizer)
 

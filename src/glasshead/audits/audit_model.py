@@ -23,7 +23,7 @@ from glasshead.audits.open_request import (
     default_split,
     limit_length,
     open_request,
-    read_split,
+    read_texts,
     source_facts,
     with_datasets,
 )
@@ -155,7 +155,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     dtype_of(request.dtype)
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)
-    split = read_split(request.data, split_name, load_options)
+    split = read_texts(request.data, split_name, load_options)
     selector = request.attention_selector
     if selector.is_customised or selector.level != "word" or request.draws is not None:
         raise InputError(

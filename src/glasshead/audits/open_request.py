@@ -149,6 +149,17 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
     return select(load(data, options, columns=columns, divide=split != ALL), split, data)
 
 
+def read_texts(data: object, split: str, options: LoadOptions) -> Dataset:
+    """The same for audits that need no label: also the lines of a file of texts.
+
+    Raises:
+        InputError: as `read_split`.
+    """
+    if is_plain(data):
+        return Dataset.from_dict({"text": list(read_plain(Path(str(data)), options).firsts)})
+    return read_split(data, split, options)
+
+
 def source_facts(request: SubjectRequest, split: str, options: LoadOptions) -> dict[str, Any]:
     """What a card records about its data."""
     return {

@@ -148,8 +148,8 @@ def decoder_start(model: PreTrainedModel) -> int:
     Raises:
         InputError: if the model does not say.
     """
-    for config in (model.generation_config, model.config):
-        for name in ("decoder_start_token_id", "bos_token_id"):
+    for name in ("decoder_start_token_id", "bos_token_id"):
+        for config in (model.generation_config, model.config):
             if isinstance(token := getattr(config, name, None), int):
                 return token
     raise InputError(

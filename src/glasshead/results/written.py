@@ -191,6 +191,11 @@ class WrittenAttribution(Drawable):
         """The scores [answer tokens, tokens before the last], NaN where a token had not been written yet."""
         return self.map.matrix
 
+    @property
+    def source_sums(self) -> NDArray[np.float64]:
+        """What the source contributes to each row [rows]: the sum of its numbers, 0 where there is none."""
+        return np.array([math.fsum(row[: self.written.source]) for row in self.map.scores])
+
     def row(self, index: int) -> Attribution:
         """What one token of the answer was written from, as the explanation of a text that ends before it.
 

@@ -62,6 +62,7 @@ def prepare(written: Written) -> WrittenText:
         table_rows(written),
         {
             "start": written.start,
+            "source": written.source,
             "tokens": [one_line(token) for token in written.tokens],
             "places": [place_data(written, place) for place in range(len(written.answer_tokens))],
             "maps": [map_data(written, one) for one in maps],

@@ -2,6 +2,7 @@
 const STRONGEST = 0.85, MOST = 8;
 const format = value => value === null ? "–"
   : (value !== 0 && Math.abs(value) < 5e-4 ? value.toExponential(1) : value.toFixed(3)).replace("-", "−");
+const total = row => row.reduce((sum, value) => sum + (value || 0), 0);
 const cell = (kind, text, numeric) => {
   const made = document.createElement(kind);
   made.textContent = text;
@@ -66,7 +67,7 @@ function read(section) {
       return line;
     }));
     if (!map) return;
-    find(".about-map span").textContent = [map.reading, map.settings, map.meaning, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
+    find(".about-map span").textContent = [map.reading, map.settings, map.meaning, text.source && `source ${format(total(row.slice(0, text.source)))}, answer ${format(total(row.slice(text.source)))}`, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
       `full colour: ${format(full)}`].filter(Boolean).join(" · ");
     find(".sides").textContent = map.signed ? "against" : "";
     find(".key").classList.toggle("one-sided", !map.signed);
