@@ -8,6 +8,7 @@ from glasshead.language.perplexity import Perplexity, perplexity
 from glasshead.language.probe import Probe, linear_probe
 from glasshead.language.rows import Batch, BlockDataset, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
+from glasshead.language.step_cost import step_seconds
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.language.train import LANGUAGE_RECORD, train_language_model
 
@@ -32,6 +33,7 @@ __all__ = [
     "perplexity",
     "read_corpus",
     "score_blocks",
+    "step_seconds",
     "tokenizer_for",
     "train_language_model",
     "unigram_scores",

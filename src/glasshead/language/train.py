@@ -22,8 +22,9 @@ from glasshead.huggingface import silence_transformers
 from glasshead.language.build import build
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, blocks_of, pack
+from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.perplexity import perplexity
-from glasshead.language.rows import Batch, BlockDataset, Masking
+from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.training import (
@@ -154,6 +155,23 @@ class LanguageTrainer(Trainer):
 
     held_out: Batch
     masked: bool
+    hidden_alone: bool
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:
+        if not self.hidden_alone or return_outputs:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        assert isinstance(model, PreTrainedModel)
+        labels = inputs["labels"]
+        wanted = labels[labels != IGNORED]
+        logits = hidden_logits(model, inputs["input_ids"], labels).float()
+        total = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum")
+        return total / (len(wanted) if num_items_in_batch is None else num_items_in_batch)
 
     def evaluate(
         self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
@@ -200,5 +218,6 @@ def make_trainer(
         callbacks=list(callbacks),
     )
     trainer.held_out, trainer.masked = held_out, config.masked
+    trainer.hidden_alone = config.masked and asks_hidden_alone(model)
     trainer.remove_callback(PrinterCallback)
     return trainer

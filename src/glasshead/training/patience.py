@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from glasshead.errors import pluralise
 from glasshead.training.checkpointing import STATE
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def training_length(trainer: "Trainer", patience: int | None) -> tuple[dict[str,
     if patience is None:
         return length, []
     flat = is_flat(state.log_history, patience, trainer.args)
-    took = f"{epochs} epochs, {state.global_step:,} steps; the best one on dev, {kept}, is kept"
+    took = f"{pluralise(epochs, 'epoch')}, {state.global_step:,} steps; the best one on dev, {kept}, is kept"
     if flat:
-        note = f"stopped when dev had not improved for {patience} epochs: {took}"
+        note = f"stopped when dev had not improved for {pluralise(patience, 'epoch')}: {took}"
     else:
-        note = f"stopped before dev was flat for {patience} epochs: {took}; give more `epochs`"
+        note = f"stopped before dev was flat for {pluralise(patience, 'epoch')}: {took}; give more `epochs`"
     return length | {"flat": flat}, [note]

@@ -29,6 +29,7 @@ from glasshead.language import (
     build,
     pack,
     score_blocks,
+    step_seconds,
     tokenizer_for,
     train_language_model,
     unigram_scores,
@@ -44,7 +45,7 @@ TEXTS = 32
 
 @MEASURES.register("language-model")
 def language_model(job: Job) -> Measured:
-    """Accuracy and perplexity of hidden tokens on dev and test, seconds of a step, and the use of attention.
+    """Accuracy and perplexity of hidden tokens on dev and test, cost of a step, and the use of attention.
 
     Entropies and standard deviations of scores are lists of [layer, before, after], over texts of test.
     """
@@ -54,11 +55,12 @@ def language_model(job: Job) -> Measured:
     model, tokenizer = load(run), read_tokenizer(str(run), {})
     test = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "test"), "test"), masked=recipe.masked)
     dev = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "dev"), "dev"), masked=recipe.masked)
+    shown = rows_of(tokenizer, recipe, texts_of(job, "train"), "train")
     epochs = metrics["epochs"]
     numbers = scores(test, dev) | {
         "epochs": len(epochs),
         "steps": record["steps"],
-        "step_seconds": record["seconds"] / record["steps"],
+        "step_seconds": step_seconds(recipe, tokenizer, shown),
     }
     set_seed(job.seed)
     use = {"before": use_of(build(recipe, tokenizer), tokenizer, job), "after": use_of(model, tokenizer, job)}
@@ -151,9 +153,16 @@ def hidden(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
 ) -> Batch:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""
+    return rows_of(tokenizer, recipe, texts, split).frozen(MASKS)
+
+
+def rows_of(
+    tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
+) -> BlockDataset:
+    """The blocks of a split, whose hidden tokens are drawn."""
     blocks = blocks_of(pack(tokenizer, texts), recipe.block_size, split)
     masking = Masking.of(tokenizer, recipe.masked_fraction) if recipe.masked else None
-    return BlockDataset(blocks, masking).frozen(MASKS)
+    return BlockDataset(blocks, masking)
 
 
 def use_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, job: Job) -> Any:

@@ -48,7 +48,7 @@ LABELS = {
     "accuracy": "test accuracy %",
     "dev_accuracy": "dev accuracy",
     "perplexity": "test perplexity",
-    "step_seconds": "seconds of a step",
+    "step_seconds": "CPU seconds of a step",
 }
 
 
