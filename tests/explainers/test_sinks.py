@@ -1,24 +1,11 @@
 """Attention sinks: what is on the first token of a causal map is told apart."""
 
 import pytest
-import torch
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.report import shared_scale, sink_in_words
-
-
-def with_sink(strength):
-    """A GPT-2 whose last layer attends to the first place, as strongly as its keys there are long."""
-    family = FAMILIES["GPT2"]
-    model = family.language_model()
-    attention = model.transformer.h[1].attn
-    with torch.no_grad():
-        model.transformer.wpe.weight[0] += 8.0 * torch.eye(16)[0]
-        attention.c_attn.weight[:, :32] *= 0.1
-        attention.c_attn.bias[:16] += strength
-        attention.c_attn.weight[0, 16:32] += strength
-    return model, family.tokenizer()
+from planted_sink import with_sink
 
 
 def explained(strength, **options):

@@ -81,6 +81,7 @@ class Agreement(Audit):
     question = "does the explanation order the tokens as gradients and erasure do?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective_citation = "Brunner et al. 2019"
+    of_tokens = True
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 1])

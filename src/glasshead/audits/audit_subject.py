@@ -25,6 +25,7 @@ from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, StageProgress
+from glasshead.audits.sinks import ask_with_rest, rest_of, sink_facts
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
@@ -156,10 +157,10 @@ def ask_audits(
     if not context.explainer.reads_weights:
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-    gathered = AuditResult([], example_columns(context))
+    gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
     for name, selected_audit in selected.items():
         stages.begin(name)
-        result = selected_audit(context, seed=request.seed)
+        result = ask_with_rest(selected_audit, context, rest, request.seed)
         gathered = AuditResult(
             [*gathered.findings, *result.findings],
             {**gathered.examples, **result.examples},

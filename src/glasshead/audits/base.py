@@ -31,6 +31,8 @@ class Audit(ABC):
     """Whether it is asked where nobody names audits; what takes much longer than the others is not."""
     reads_marks: ClassVar[bool] = False
     """Whether it needs marks of people, which few data have: without them it is left out without a word."""
+    of_tokens: ClassVar[bool] = False
+    """Whether it compares the tokens of a text, so that an attention sink sways it."""
     collects: ClassVar[tuple[str, ...]] = ()
     """Other audits that are asked with it, as far as they have a meaning."""
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.removal_curves import PredictionSide, score_ranks
-from glasshead.explainers import words_of
 from glasshead.results import Verdict
 
 
@@ -66,7 +65,7 @@ def token_order(context: AuditContext) -> TokenOrder:
     scores, _, no_evidence = scores_for_class(context, side.target)
     if context.is_regression and has_sides(context):
         scores = scores * side.sign[:, None]
-    words = words_of(context.explanation).numpy()
+    words = context.words
     scores = round_digits(scores, words)
     ids = context.explanation.encoded.ids.numpy()
     return TokenOrder(scores, score_ranks(scores, words, ids), no_evidence)

@@ -11,7 +11,9 @@ from glasshead.results import (
     ABSOLUTE,
     METHOD,
     MIN_UNITS,
+    OF_REST,
     TOO_FEW_EXAMPLES,
+    WITHOUT_FIRST,
     AuditCard,
     Difference,
     Finding,
@@ -210,6 +212,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):
             statistic = statistic.replace(METHOD, card.method)
         name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
+        name = OF_REST + name if finding.group == WITHOUT_FIRST else name
         if name not in card.examples:
             return None
         column: Any = card.examples[name]
@@ -219,7 +222,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
 
 def members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
     """Which texts are in the group of a finding; None where that is not known."""
-    if finding.group in ("all", ""):
+    if finding.group in ("all", "", WITHOUT_FIRST):
         return np.ones(len(card.examples["index"]), dtype=bool)
     if finding.by:
         column = card.examples.get(slice_column(finding.by))

@@ -37,6 +37,7 @@ from glasshead.explainers import (
     find_explainer,
     head_signs,
     sentence_numbers,
+    words_of,
 )
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
@@ -46,6 +47,7 @@ from glasshead.results import (
     RAW_SIGN,
     UNDECIDED,
     WEAK_GAUGE,
+    WITHOUT_FIRST,
     Verdict,
 )
 from glasshead.statistics import LEVEL
@@ -76,7 +78,8 @@ class AuditContext:
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
     by: class, length, correct, confidence, identifiability, or the name of a column, whose values stand in
     ``columns``. ``method`` is the explanation that is audited. ``marks`` are what people have marked in each
-    text, None where the data have no marks.
+    text, None where the data have no marks. ``spares_first`` leaves the first token of every text out of
+    the units: an attention sink, which keeps its weight and its place.
     """
 
     explanation: ExplanationContext
@@ -94,6 +97,7 @@ class AuditContext:
     columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
+    spares_first: bool = False
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -182,10 +186,14 @@ class AuditContext:
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
+        """Where there are units."""
         return self.sum_by_unit(self.token_mask) > 0
 
     def sum_by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of tokens [N, n], added up for each sentence where sentences are read."""
+        """Numbers of tokens [N, n], added up for each sentence where sentences are read; none for a first
+        token that is spared."""
+        if self.spares_first:
+            values = np.where(np.arange(values.shape[1]) > 0, values, 0)
         if self.sentence_of_token is None:
             return values
         num_sentences = max(int(self.sentence_of_token.max(initial=0)) + 1, 1)
@@ -331,8 +339,16 @@ class AuditContext:
         return [group for slicing in self.slicings for group in slicing.groups(level)]
 
     @cached_property
+    def words(self) -> NDArray[np.bool_]:
+        """Which tokens belong to the text itself, and can be taken out of it."""
+        words = words_of(self.explanation).numpy()
+        return words & self.mask if self.spares_first else words
+
+    @cached_property
     def groups(self) -> list[Group]:
         """All examples, those of each true class, if there are classes, and the slices."""
+        if self.spares_first:
+            return [Group(WITHOUT_FIRST, np.ones(len(self.labels), dtype=bool))]
         every = [Group("all", np.ones(len(self.labels), dtype=bool))]
         if not (self.is_regression or self.predicts_tokens or CLASS in self.by):
             classes = slice_by_class(self.labels, self.label_names).groups(LEVEL)

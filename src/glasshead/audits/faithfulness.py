@@ -58,6 +58,7 @@ class Faithfulness(Audit):
 
     question = "does the prediction rest on the tokens that it puts first?"
     citation = "DeYoung et al. 2020; Samek et al. 2017; Petsiuk, Das and Saenko 2018"
+    of_tokens = True
 
     def __init__(self, references: bool = False, removal: str = "delete") -> None:
         self.references, self.removal = references, removal
@@ -71,6 +72,7 @@ class Faithfulness(Audit):
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
         drops = ValueDrops(in_float32(context), self.removal, predicted_side(context))
+        drops.words = context.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
         drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)

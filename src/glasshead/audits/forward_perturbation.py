@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits.context import AuditContext, Floats
@@ -42,6 +43,7 @@ def perturb_by_forward(
         passes = observation.passes(inputs)
 
         def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Floats:
+            edit = spare_first(edit) if context.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
             return context.explanation.sized_fn(logits, context.explanation.target[rows]).numpy()
 
@@ -89,6 +91,18 @@ class FixedRandomEdit:
             noise = 2 * noise - 1 if call.mechanism.signed else noise
             self.drawn = apply_signs(noise * call.mask.allowed(weights.device), self.head_signs)
         return self.drawn
+
+
+def spare_first(edit: Edit) -> Edit:
+    """The edit of all keys but the first, which keeps its weight."""
+
+    def edit_rest(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        allowed = call.mask.allowed(weights.device).index_fill(-1, weights.new_tensor([0]).long(), False)
+        narrowed = replace(call, mask=replace(call.mask, attn_mask=allowed))
+        first = functional.pad(weights[..., :1], (0, weights.shape[-1] - 1))
+        return first + edit(layer, weights - first, narrowed)
+
+    return edit_rest
 
 
 def apply_signs(weights: Tensor, head_signs: Tensor) -> Tensor:

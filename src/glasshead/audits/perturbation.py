@@ -60,6 +60,7 @@ class Perturbation(Audit):
 
     question = "does the prediction change when the attention weights change?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
+    of_tokens = True
 
     def __init__(self, draws: int = 100, passes: int = 20) -> None:
         if min(draws, passes) < 1:
@@ -131,6 +132,8 @@ class Perturbation(Audit):
         """Those of every audit, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
         largest = np.abs(context.canonical).max(axis=1, initial=0.0)
         groups = list(context.groups)
+        if context.spares_first:
+            return groups
         for low, high in pairwise(BINS):
             members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
             if members.any():

@@ -23,13 +23,11 @@ from glasshead.explainers.targets import TARGETS
 from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier
 from glasshead.registry import Registry
-from glasshead.results import Attribution
+from glasshead.results import Attribution, sink_of
 from glasshead.trace import (
     AttentionSelector,
     eval_mode,
 )
-
-HALF = 0.5
 
 
 class Explainer(ABC):
@@ -279,13 +277,11 @@ def to_attributions(
 def sink_share(
     explainer: Explainer, context: ExplanationContext, weights: Float[Tensor, " tokens"]
 ) -> float | None:
-    """The share of the weights of a text on its first token, where that is a sink: more than half of what a
-    model that reads from left to right gives to several tokens."""
+    """The share of the weights of a text on its first token, where that is a sink of a model that reads from
+    left to right."""
     if not explainer.reads_weights or context.site is None or not context.site.causal:
         return None
-    sizes = weights.detach().abs()
-    share = float(sizes[0] / sizes.sum()) if len(sizes) > 1 and sizes.sum() > 0 else 0.0
-    return share if HALF < share < 1 else None
+    return sink_of(weights.tolist())
 
 
 def token_fields(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:

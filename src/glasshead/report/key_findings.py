@@ -183,3 +183,9 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
             f"If it is not, what {explanation} agrees with is of little interest."
         )
     yield from filter(None, (use_caution(card), sign_caution(card)))
+    if "sink_share" in card.facts:
+        yield (
+            f"{number(card.facts['sink_share'])} of the weights of a text is on its first token, an "
+            "attention sink, which sways every number on the order of tokens. Findings 'without the first "
+            "token' leave it as it is, and ask about the others."
+        )

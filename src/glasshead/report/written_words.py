@@ -5,7 +5,7 @@ import math
 from glasshead.escaping import one_line
 from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.text_spans import SCORE_NAMES
-from glasshead.results import Written, WrittenMap, WrittenToken
+from glasshead.results import ATTENTION, Written, WrittenMap, WrittenToken
 
 STRONGEST = 3
 """Tokens that are named of each row."""
@@ -26,6 +26,13 @@ def facts_in_words(written: Written) -> list[str]:
             for other in written.other_answers[:STRONGEST]
         )
         facts.append(f"beam search also had: {others}")
+    sinks = next((one.sinks(written.source) for one in written.maps if one.method == ATTENTION), ())
+    if rows := sum(share is not None for share in sinks):
+        place = "first token" if not written.source else "token with which the answer begins"
+        facts.append(
+            f"attention, {rows} of {len(sinks)} rows: more than half of the weights is on the {place}, an "
+            "attention sink, which is not named among the strongest"
+        )
     return [one_line(fact) for fact in [*facts, *written.notes]]
 
 
@@ -66,8 +73,13 @@ def alternatives_in_words(token: WrittenToken) -> str:
 
 
 def strongest_before(written: Written, one: WrittenMap, place: int) -> str:
-    """The tokens before a place with the largest numbers."""
-    values = [(abs(value), at) for at, score in enumerate(one.scores[place]) if (value := finite(score))]
+    """The tokens before a place with the largest numbers, but for an attention sink."""
+    sink = written.source if one.sinks(written.source)[place] is not None else -1
+    values = [
+        (abs(value), at)
+        for at, score in enumerate(one.scores[place])
+        if (value := finite(score)) and at != sink
+    ]
     top = sorted(values, key=lambda pair: (-pair[0], pair[1]))[:STRONGEST]
     said = (
         f"{one_line(written.tokens[at])} {number(one.scores[place][at], plus=one.signed)}" for _, at in top

@@ -11,7 +11,7 @@ from glasshead.results.attention_use import (
     use_is_unclear,
     use_lines,
 )
-from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
+from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, SINK_SHARE, Attribution, sink_of
 from glasshead.results.attributions import Attributions
 from glasshead.results.audit_card import (
     ABSOLUTE,
@@ -19,6 +19,8 @@ from glasshead.results.audit_card import (
     CARD_FILE,
     EXPLANATION,
     METHOD,
+    OF_REST,
+    WITHOUT_FIRST,
     AuditCard,
     Highlight,
     curve_column,
@@ -197,6 +199,7 @@ __all__ = [
     "NOT_USED",
     "NO_ORDER",
     "NO_SIGN",
+    "OF_REST",
     "ONE_SIGN",
     "ONE_SIGNED",
     "PAIR_DIVERGENCE",
@@ -210,6 +213,7 @@ __all__ = [
     "RAW_SIGN",
     "REGRESSION",
     "SIGN_IN_WEIGHTS",
+    "SINK_SHARE",
     "SMALL_CHANGE",
     "TABLES",
     "TAU",
@@ -221,6 +225,7 @@ __all__ = [
     "UNDECIDED",
     "USE_QUANTITIES",
     "WEAK_GAUGE",
+    "WITHOUT_FIRST",
     "AdversaryCurve",
     "Alternative",
     "AttentionUse",
@@ -301,6 +306,7 @@ __all__ = [
     "rate_column",
     "read_history",
     "residual_note",
+    "sink_of",
     "terms_of",
     "token_ledger",
     "too_few",

@@ -1,6 +1,7 @@
 """The explanation of one text: a number for each of its tokens."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.drawable import Drawable
@@ -13,6 +14,8 @@ WORDS_SHOWN = 5
 """Words of a ``repr``: those with the largest numbers."""
 CLEAR_RANK_MARGIN = 100.0
 """A rank with less margin over rounding makes no weight certain."""
+SINK_SHARE = 0.5
+"""More of the weights than this on the first token is an attention sink."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,3 +135,13 @@ class Attribution(Drawable):
         """
         least = self.least(token)
         return least is not None and abs(least) <= POINT_WIDTH and not self.certain(token)
+
+
+def sink_of(weights: Sequence[float]) -> float | None:
+    """|a_0| / Σ|a| of a row of a causal map, where that is an attention sink; None elsewhere.
+
+    Source: Xiao et al. (2024).
+    """
+    total = math.fsum(map(abs, weights))
+    share = abs(weights[0]) / total if total else 0.0
+    return share if SINK_SHARE < share < 1 else None

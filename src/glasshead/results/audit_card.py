@@ -46,6 +46,11 @@ def curve_column(statistic: str) -> str:
     return f"faithfulness.{statistic}.curve"
 
 
+WITHOUT_FIRST = "without the first token"
+"""The group of findings about all tokens but the first, where that is an attention sink."""
+OF_REST = "rest."
+"""How the names of their columns begin."""
+
 OLD_REASONS = {
     "most faithful": "most agreement with erasure",
     "least faithful": "least agreement with erasure",

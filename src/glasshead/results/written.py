@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
-from glasshead.results.attribution import Attribution
+from glasshead.results.attribution import Attribution, sink_of
+from glasshead.results.audit_card import ATTENTION
 from glasshead.results.json_text import json_text
 
 if TYPE_CHECKING:
@@ -87,6 +88,13 @@ class WrittenMap:
         for number, row in enumerate(self.scores):
             matrix[number, : len(row)] = row
         return matrix
+
+    def sinks(self, source: int = 0) -> tuple[float | None, ...]:
+        """Of attention the share of each row that is on its first token, where that is a sink; behind a
+        source, of what the answer gives to itself."""
+        if self.method != ATTENTION or self.whole:
+            return (None,) * len(self.scores)
+        return tuple(sink_of(row[source:]) for row in self.scores)
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,6 +204,17 @@ class WrittenAttribution(Drawable):
         """What the source contributes to each row [rows]: the sum of its numbers, 0 where there is none."""
         return np.array([math.fsum(row[: self.written.source]) for row in self.map.scores])
 
+    @property
+    def rest(self) -> NDArray[np.float64]:
+        """The scores with attention sinks left out: in rows that have one the first token is NaN, and the
+        others are shares of what is left."""
+        matrix, source = self.matrix, self.written.source
+        for row, share in enumerate(self.map.sinks(source)):
+            if share is not None:
+                matrix[row, source] = np.nan
+                matrix[row, source:] /= np.nansum(np.abs(matrix[row, source:]))
+        return matrix
+
     def row(self, index: int) -> Attribution:
         """What one token of the answer was written from, as the explanation of a text that ends before it.
 
@@ -231,6 +250,7 @@ class WrittenAttribution(Drawable):
             intervals=None if self.map.intervals is None else self.map.intervals[index],
             conditioning=self.map.conditioning,
             position=None if self.map.whole else end,
+            sink=None if written.source else self.map.sinks()[index],
         )
 
     def by_word(self) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from glasshead.report.number_format import count, finite, interval, number, shar
 from glasshead.report.run_facts import any_signed
 from glasshead.report.slice_tables import percent
 from glasshead.report.value_limits import value_limits
-from glasshead.results import AuditCard, Difference, Finding
+from glasshead.results import WITHOUT_FIRST, AuditCard, Difference, Finding
 
 NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
@@ -202,6 +202,8 @@ def _collapsed_title(finding: Finding) -> str:
         return f"By {finding.by}"
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
+    if finding.group == WITHOUT_FIRST:
+        return "Without the first token, an attention sink"
     if finding.group.endswith(" tokens"):
         return "By length"
     if finding.group in RIGHT_OR_WRONG:
@@ -295,7 +297,8 @@ def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
         parts = [display_name(finding.statistic, STATISTICS, signed)]
     else:
         parts = [display_name(finding.against, AGAINST, signed)] if finding.against else []
-    if in_fold or not parts or finding.group not in UNSPOKEN:
+    named = finding.group not in (*UNSPOKEN, WITHOUT_FIRST)
+    if not parts or named or (in_fold and finding.group != WITHOUT_FIRST):
         parts.append("all examples" if finding.group == "all" else finding.group)
     return " · ".join(part for part in parts if part) or finding.name
 

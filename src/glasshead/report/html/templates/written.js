@@ -39,7 +39,8 @@ function read(section) {
     if (chosen === null) return;
     offers();
     const map = fits(3)[0], place = chosen - text.start, at = text.places[place], row = map ? map.rows[place] : [];
-    const full = Math.max(...row.map(value => Math.abs(value || 0)), 0) || 1;
+    const sink = map ? map.sinks[place] : null;  // it pales no other weight
+    const full = Math.max(...row.map((value, token) => sink !== null && token === text.source ? 0 : Math.abs(value || 0)), 0) || 1;
     for (const mark of marks) {
       const tokens = tokensOf(mark), own = tokens.includes(chosen);
       const score = tokens.reduce((sum, token) => sum + (token < row.length ? row[token] || 0 : 0), 0);
@@ -68,7 +69,7 @@ function read(section) {
     }));
     if (!map) return;
     find(".about-map span").textContent = [map.reading, map.settings, map.meaning, text.source && `source ${format(total(row.slice(0, text.source)))}, answer ${format(total(row.slice(text.source)))}`, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
-      `full colour: ${format(full)}`].filter(Boolean).join(" · ");
+      sink !== null && `${format(sink)} of ${text.source ? "the answer's own weights" : "the weights"} on “${text.tokens[text.source]}”, an attention sink`, `full colour: ${format(full)}`].filter(Boolean).join(" · ");
     find(".sides").textContent = map.signed ? "against" : "";
     find(".key").classList.toggle("one-sided", !map.signed);
     find(".score").textContent = map.score;
