@@ -52,6 +52,7 @@ def test_identifiability_alone_reads_lines_of_any_model(language_model, texts_fi
     card = glasshead.audit(model, texts_file, tokenizer=tokenizer, audits=["identifiability"], limit=3)
     assert card.facts["examples"] == 3
     assert card.finding("identifiability.identifiable.all").n == 3
+    assert "row of the last token" in card.facts["identifiability"]["read"], "the first sees itself alone"
 
 
 def test_an_audit_of_lines(language_model, texts_file):

@@ -22,7 +22,7 @@ from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import class_name, spec_of
-from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
+from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows, usual_rows
 from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard, Highlight
 from glasshead.trace import attention_use
 from glasshead.training import versions
@@ -62,7 +62,9 @@ def audit_heads(
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
     identifiability, seed = request.identifiability or Identifiability(), request.seed
-    heads, map_facts = identifiability.compute_intervals(model, tokenizer, encoded, RowSelector(), seed)
+    heads, map_facts = identifiability.compute_intervals(
+        model, tokenizer, encoded, usual_rows(model, encoded), seed
+    )
     spec = spec_of(model.config)
     return AuditCard(
         facts={

@@ -41,7 +41,12 @@ if TYPE_CHECKING:
         residual,
     )
     from glasshead.identifiability.rank_by_length import ranks_by_length
-    from glasshead.identifiability.row_extraction import attention_rows, projected_values, query_values
+    from glasshead.identifiability.row_extraction import (
+        attention_rows,
+        projected_values,
+        query_values,
+        usual_rows,
+    )
     from glasshead.identifiability.row_selector import RowSelector
 
 # The linear programs run in processes of their own, which need no torch.
@@ -79,6 +84,7 @@ MODULES = {
     "highs_maxima": "glasshead.identifiability.lp.highs",
     "intervals": "glasshead.identifiability.lp.intervals",
     "merge_parts": "glasshead.identifiability.interval_batches",
+    "usual_rows": "glasshead.identifiability.row_extraction",
     "weight_domain": "glasshead.identifiability.attention_row",
     "weight_domain_of_activation": "glasshead.identifiability.attention_row",
     "least_ranks": "glasshead.identifiability.logit_rank",
@@ -132,6 +138,7 @@ __all__ = [
     "solve_parallel",
     "to_csv",
     "unsupported_call_reason",
+    "usual_rows",
     "value_ranks",
     "weight_domain",
     "weight_domain_of_activation",

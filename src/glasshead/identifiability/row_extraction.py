@@ -38,6 +38,7 @@ __all__ = [
     "query_values",
     "record_rows",
     "require_full_precision",
+    "usual_rows",
     "weight_domain",
 ]
 
@@ -63,6 +64,15 @@ def attention_rows(
             for layer, layout, texts in batch
             for row in layer_rows(layer, layout, texts, selector, has_learned_query(model, layer))
         ]
+
+
+def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:
+    """All heads in the row of the first token, which stands for a text in BERT; in models that read from left
+    to right in that of the last, since the first sees itself alone and its map is always the only one."""
+    if isinstance(model, PooledClassifier) or not encoded.mask.any():
+        return RowSelector()
+    calls = list_attention_calls(model, longest(encoded, model.device))
+    return RowSelector(rows="last" if any(call.call.mask.causal for call in calls) else "first")
 
 
 def record_rows(
