@@ -203,6 +203,7 @@ PYTHON = {
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "answers": r"red two blue four white → white four blue two red\n +white was written from",
+    "language_model": r"perplexity \d+\.\d\naccuracy 0\.[5-9]\d, by new weights 0\.\d\d, guess",
     "strategies": r"temperature=2\+top-k=3 +0\.44[\s\S]*beam=2  the film: 0\.36\n$",
     "my_writer": (
         r"the model ended the text\nrank [12]: “ (is|was)” 0\.[3-7]\d “ (is|was)” 0\.[3-7]\d .*\n[\s\S]*"

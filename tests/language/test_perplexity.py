@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import glasshead
 from glasshead.errors import ParameterError
 from glasshead.language import perplexity, score_blocks
 from writers import small_writer
@@ -42,7 +43,7 @@ def test_perplexity_is_that_of_the_recipe(length, stride):
     assert found.value == pytest.approx(recipe(model, tokens, 64, stride), rel=1e-4)
 
 
-def test_more_context_makes_a_repeated_text_no_other(tmp_path):
+def test_more_context_makes_a_repeated_text_no_other():
     model, _ = small_writer()
     tokens = torch.randint(32, (200,), generator=torch.Generator().manual_seed(1))
     assert perplexity(model, tokens, window=64) == perplexity(model, tokens, window=64, stride=32)
@@ -69,3 +70,10 @@ def test_scores_are_the_loss_of_the_model():
     summary = scores.summary()
     low, high = summary["perplexity_interval"]
     assert low < summary["perplexity"] < high
+
+
+def test_what_is_opened_has_the_perplexity_of_the_model():
+    model, tokenizer = small_writer()
+    tokens = torch.randint(32, (100,), generator=torch.Generator().manual_seed(2))
+    opened = glasshead.open(model, tokenizer=tokenizer).model
+    assert perplexity(opened, tokens, window=64) == perplexity(model, tokens, window=64)

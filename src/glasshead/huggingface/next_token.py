@@ -193,3 +193,8 @@ def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     raise InputError(
         f"{text!r} is {len(ids)} tokens of this model ({parts}): give one, perhaps with a blank before it"
     )
+
+
+def language_model_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The language model of a `NextTokenClassifier`, as `glasshead.open` gives it; any other model itself."""
+    return model.model if isinstance(model, NextTokenClassifier) else model

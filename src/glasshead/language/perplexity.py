@@ -9,6 +9,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.errors import ParameterError
+from glasshead.huggingface import language_model_of
 from glasshead.language.rows import IGNORED
 from glasshead.language.scores import LOGITS
 
@@ -47,6 +48,7 @@ def perplexity(
         raise ParameterError("stride", f"must lie between 2 and the window of {window}, not {stride}")
     if len(tokens) < 2:
         raise ParameterError("tokens", f"must be at least two, not {len(tokens)}")
+    model = language_model_of(model)
     training = model.training
     model.eval()
     starts = [0]
