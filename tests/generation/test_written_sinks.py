@@ -39,7 +39,7 @@ def test_the_rest_are_shares_of_what_is_left(explained):
 
 def test_a_sink_is_counted_and_not_named(explained):
     written = replace(explained.written, maps=(explained.map,))
-    assert any("4 of 4 rows: more than half" in fact for fact in facts_in_words(written))
+    assert any("attention sink" in fact and "4 of 4 rows)" in fact for fact in facts_in_words(written))
     assert not strongest_before(written, explained.map, 0).startswith("the ")
     assert prepare(written).data["maps"][0]["sinks"] == pytest.approx(explained.map.sinks(), abs=1e-3)
 

@@ -46,7 +46,7 @@ def next_token_data(subject: Subject, texts: Sequence[str], seed: int) -> tuple[
     left_out = len(texts) - len(prompts.texts)
     few = f" {left_out:,} of {len(texts):,} texts are too short and left out." if left_out else ""
     return rows, (
-        "of each text the model reads what stands before one token, drawn at random among those that begin a "
+        "Of each text the model reads what stands before one token, drawn at random among those that begin a "
         f"word, and is asked for that token.{few}"
     ).removesuffix(".")
 

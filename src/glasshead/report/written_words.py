@@ -26,12 +26,18 @@ def facts_in_words(written: Written) -> list[str]:
             for other in written.other_answers[:STRONGEST]
         )
         facts.append(f"beam search also had: {others}")
-    sinks = next((one.sinks(written.source) for one in written.maps if one.method == ATTENTION), ())
-    if rows := sum(share is not None for share in sinks):
+    sinks = {
+        one.reading: sum(share is not None for share in one.sinks(written.source))
+        for one in written.maps
+        if one.method == ATTENTION and one.head in (None, "mean")
+    }
+    if found := [
+        f"{reading or ATTENTION}: {rows} of {count} rows" for reading, rows in sinks.items() if rows
+    ]:
         place = "first token" if not written.source else "token with which the answer begins"
         facts.append(
-            f"attention, {rows} of {len(sinks)} rows: more than half of the weights is on the {place}, an "
-            "attention sink, which is not named among the strongest"
+            f"more than half of the weights is on the {place}, an attention sink, which is not named among "
+            f"the strongest ({'; '.join(found)})"
         )
     return [one_line(fact) for fact in [*facts, *written.notes]]
 

@@ -179,11 +179,12 @@ def table_rows(written: Written) -> list[list[str]]:
 
 
 def listed_maps(written: Written) -> list[WrittenMap]:
-    """The first explanation by each method."""
+    """One explanation by each method; of attention the mean over the heads of the last layer, with which the
+    page begins."""
     methods: dict[str, WrittenMap] = {}
     for one in written.maps:
-        if not one.whole:
-            methods.setdefault(one.method, one)
+        if not one.whole and (one.method not in methods or one.head == "mean"):
+            methods[one.method] = one
     return list(methods.values())
 
 
