@@ -8,7 +8,7 @@ import torch
 
 import glasshead
 from glasshead.errors import ParameterError
-from glasshead.language import perplexity, score_blocks
+from glasshead.language import perplexity, score_blocks, unigram_scores
 from writers import small_writer
 
 
@@ -77,3 +77,12 @@ def test_what_is_opened_has_the_perplexity_of_the_model():
     tokens = torch.randint(32, (100,), generator=torch.Generator().manual_seed(2))
     opened = glasshead.open(model, tokenizer=tokenizer).model
     assert perplexity(opened, tokens, window=64) == perplexity(model, tokens, window=64)
+
+
+def test_a_floor_knows_which_tokens_are_never_hidden():
+    train = torch.tensor([0] * 6 + [1] * 3 + [2])
+    rows = {"labels": torch.tensor([[-100, 1, 1, 2]])}
+    knows = unigram_scores(train, rows, 3, masked=True, never=[0])
+    assert knows.losses[0] == pytest.approx(-2 * math.log(4 / 6) - math.log(2 / 6))
+    assert knows.correct[0] == 2
+    assert unigram_scores(train, rows, 3, masked=True).correct[0] == 0

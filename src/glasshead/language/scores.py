@@ -1,6 +1,7 @@
 """How well a language model finds tokens: loss, perplexity and accuracy, with intervals and a floor."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,13 +82,20 @@ def score_blocks(model: PreTrainedModel, rows: Batch, *, masked: bool) -> BlockS
 
 
 def unigram_scores(
-    train: Int[Tensor, " tokens"], rows: Batch, vocab_size: int, *, masked: bool
+    train: Int[Tensor, " tokens"],
+    rows: Batch,
+    vocab_size: int,
+    *,
+    masked: bool,
+    never: Sequence[int] = (),
 ) -> BlockScores:
-    """The same for whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D)."""
+    """The same for whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D), and which
+    tokens are ``never`` to be found, as special ones where tokens are hidden."""
     counts = torch.bincount(train, minlength=vocab_size).double() + 1
+    counts[list(never)] = 0
     cost = -(counts / counts.sum()).log()
     wanted = rows["labels"] if masked else rows["labels"][:, 1:]
     counted = wanted != IGNORED
-    losses = cost[wanted.clamp(min=0)] * counted
+    losses = torch.where(counted, cost[wanted.clamp(min=0)], 0.0)
     correct = (wanted == counts.argmax()) & counted
     return BlockScores(*(part.double().sum(1).numpy() for part in (losses, counted, correct)))

@@ -112,7 +112,8 @@ def _fill(
     trainer = make_trainer(model, config, train, held_out, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)
-    floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked)
+    never = () if masking is None else masking.special_tokens
+    floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked, never=never)
     metrics["unigram"] = floor.summary(seed)
     if not config.masked:
         found = perplexity(model, tokens["dev"], window=config.block_size)

@@ -69,12 +69,15 @@ def language_model(job: Job) -> Measured:
 
 @MEASURES.register("unigram-tokens")
 def unigram_tokens(job: Job) -> Measured:
-    """The same of whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D)."""
+    """The same of whoever knows only how often each token occurs, and that no special one is hidden:
+    p(t) = (n_t + 1) / (n + D)."""
     recipe = recipe_of(job)
     tokenizer = tokenizer_for(recipe, texts_of(job, "train"))
     train_tokens = pack(tokenizer, texts_of(job, "train"))
     found = [
-        unigram_scores(train_tokens, rows, len(tokenizer), masked=recipe.masked)
+        unigram_scores(
+            train_tokens, rows, len(tokenizer), masked=recipe.masked, never=never_found(tokenizer, recipe)
+        )
         for rows in (hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev"))
     ]
     return Measured(scores(*found))
@@ -89,7 +92,12 @@ def bigram_tokens(job: Job) -> Measured:
     train_tokens = pack(tokenizer, texts_of(job, "train"))
     rows = {split: hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev")}
     by_strength = [
-        {split: bigram_scores(train_tokens, batch, len(tokenizer), strength) for split, batch in rows.items()}
+        {
+            split: bigram_scores(
+                train_tokens, batch, len(tokenizer), strength, never=never_found(tokenizer, recipe)
+            )
+            for split, batch in rows.items()
+        }
         for strength in STRENGTHS
     ]
     best = min(by_strength, key=lambda found: found["dev"].loss)
@@ -99,10 +107,19 @@ def bigram_tokens(job: Job) -> Measured:
 STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
 
 
-def bigram_scores(train_tokens: torch.Tensor, rows: Batch, vocabulary: int, strength: float) -> BlockScores:
-    """−log p(t | s) of every hidden token t behind the token s that is shown before it."""
+def never_found(tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig) -> Sequence[int]:
+    """Tokens that are never hidden."""
+    return Masking.of(tokenizer, recipe.masked_fraction).special_tokens if recipe.masked else ()
+
+
+def bigram_scores(
+    train_tokens: torch.Tensor, rows: Batch, vocabulary: int, strength: float, *, never: Sequence[int] = ()
+) -> BlockScores:
+    """−log p(t | s) of every hidden token t behind the token s that is shown before it; tokens that are
+    ``never`` hidden have no share."""
     tokens = train_tokens.numpy()
     single = np.bincount(tokens, minlength=vocabulary) + 1.0
+    single[list(never)] = 0.0
     share = single / single.sum()
     pairs: dict[int, NDArray[np.float64]] = {}
     before, behind = tokens[:-1], tokens[1:]
@@ -115,6 +132,7 @@ def bigram_scores(train_tokens: torch.Tensor, rows: Batch, vocabulary: int, stre
         if left not in pairs:
             followers = behind[order[starts[left] : starts[left + 1]]] if left >= 0 else behind[:0]
             counts = np.bincount(followers, minlength=vocabulary)
+            counts[list(never)] = 0
             pairs[left] = (counts + strength * share) / (counts.sum() + strength)
         wanted = labels[block, place]
         found[:, block] += (-np.log(pairs[left][wanted]), 1, pairs[left].argmax() == wanted)
