@@ -170,7 +170,10 @@ def choice_in_words(tuning: Tuning | None) -> str:
     return (
         ""
         if tuning is None
-        else ", ".join(f"{name}{NO_BREAK}{value}" for name, value in tuning.settings.items())
+        else ", ".join(
+            f"{name}{NO_BREAK}{value}{' (the last tried)' if tuning.at_end(name) else ''}"
+            for name, value in tuning.settings.items()
+        )
     )
 
 

@@ -28,6 +28,12 @@ class Tuning:
         """Those that were chosen."""
         return self.tried[self.chosen]
 
+    def at_end(self, name: str) -> bool:
+        """Whether a number is the least or the largest of three or more that were tried, so that one beyond
+        might be better."""
+        values = sorted({settings[name] for settings in self.tried})
+        return len(values) > 2 and self.settings[name] in (values[0], values[-1])
+
 
 def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Every combination of the values, the last setting changing fastest; none of an empty grid."""
