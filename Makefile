@@ -48,6 +48,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/adversary.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/writing.py
+	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention
 	$(BIN)/glasshead bench audit
@@ -66,14 +67,21 @@ results: .venv/base
 	$(BIN)/python docs/results/dynamics.py run
 	$(BIN)/python docs/results/dynamics_tables.py
 	$(BIN)/python docs/results/identifiability.py run
-	$(BIN)/python docs/results/identifiability_tables.py
 	$(BIN)/python docs/results/rank.py run
 	$(BIN)/python docs/results/rank_tables.py
 	$(BIN)/python docs/results/aggregation.py run
 	$(BIN)/python docs/results/aggregation_tables.py
 	$(BIN)/python docs/results/heads.py run
+	$(BIN)/glasshead kernels build
+	$(BIN)/python docs/results/native.py run
+	$(BIN)/python docs/results/native.py write
 	$(BIN)/python docs/results/debate.py run
 	$(BIN)/python docs/results/debate_tables.py
+	$(BIN)/python docs/results/solvable.py run histogram dyck
+	$(BIN)/python docs/results/solvable.py minima
+	$(BIN)/python docs/results/solvable_tables.py
+	$(BIN)/python docs/results/images.py train cifar10_jpg runs/images
+	$(BIN)/python docs/results/images.py table runs/images
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base

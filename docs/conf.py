@@ -42,6 +42,7 @@ exclude_patterns = [
             "news",
             "rank",
             "aggregation",
+            "solvable",
             "tables",
         )
     ),

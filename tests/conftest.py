@@ -6,8 +6,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# What somebody has compiled on this machine must not change which kernel serves.
+os.environ["GLASSHEAD_CACHE"] = os.devnull
 
 import gc
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +44,30 @@ def real_data() -> Path:
     folder = Path(os.environ.get("GLASSHEAD_DATA", default))
     assert (folder / "README.md").is_file(), f"no data in {folder}: set GLASSHEAD_DATA"
     return folder
+
+
+@pytest.fixture(scope="session")
+def native_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the native kernel compiled for what torch uses here, once for all workers."""
+    from filelock import FileLock
+
+    from glasshead.attention.kernels.native_programs.build import build
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
+    folder.mkdir(exist_ok=True)
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("there is no C++ compiler to build the native kernel with")
+    with FileLock(folder / "lock"), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GLASSHEAD_CACHE", str(folder))
+        build((torch.backends.cpu.get_cpu_capability(),))
+    return folder
+
+
+@pytest.fixture
+def native_kernel(native_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native kernel is there, for this test."""
+    monkeypatch.setenv("GLASSHEAD_CACHE", str(native_cache))
 
 
 @pytest.fixture(autouse=True)

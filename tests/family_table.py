@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, audit
+from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
 from glasshead.results import Attributions
@@ -22,6 +23,8 @@ from tolerances import ALL_LAYERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"
 YES = "yes"
+METHODS = [name for name in EXPLAINERS if name not in {f"erasure-{each}" for each in EncodedImages.removals}]
+"""Those that read texts."""
 HEAD = """# Families of classifiers
 
 What can be explained and audited in a text classifier of each family. The first column is the `model_type` in
@@ -44,7 +47,7 @@ Row = dict[str, str]
 def row_of(family: ClassifierFamily) -> Row:
     """What a classifier of the family can do."""
     model, tokenizer = family.build(), family.tokenizer()
-    methods = {name: lambda name=name: explained(model, tokenizer, name) for name in EXPLAINERS}
+    methods = {name: lambda name=name: explained(model, tokenizer, name) for name in METHODS}
     methods["intervals"] = lambda: explained(model, tokenizer, "attention", intervals=True)
     others = {
         "pairs": lambda: explained(model, tokenizer, pairs=TEXTS[::-1]),

@@ -11,7 +11,7 @@ recipe = preset_config("s4", None).with_settings(
     {"encoder": "lstm", "optimizer": "adam", "learning_rate": 0.01, "scale": 1.0, "epochs": 3}
 )
 base = train(data, recipe, Path("runs/map-base"))
-seeds = train_repeats(data, recipe, Path("runs/map-seeds"), 2, seed=1)  # the ruler
+seeds = train_repeats(data, recipe, Path("runs/map-seeds"), seeds=(1, 2))  # the ruler
 
 against_it = recipe.with_settings({"attention": f"adversarial:{base}"})
 models = train_adversaries(data, against_it, Path("runs/map-adversaries"), weights=(0.0, 0.03))

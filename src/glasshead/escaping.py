@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 EMOJI = "\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 VIRAMAS = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
@@ -38,6 +39,18 @@ def _picture(match: re.Match[str]) -> str:
 def one_line(text: str) -> str:
     """The same, with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
     return visible(text).replace("\n", "↵").replace("\t", "⇥")
+
+
+def sendable(value: Any) -> Any:
+    r"""A string with \udcff for what is no text in UTF-8, such as a byte of a file's name; so with all
+    strings in lists and mappings."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, list | tuple):
+        return type(value)(map(sendable, value))
+    if isinstance(value, dict):
+        return {sendable(key): sendable(each) for key, each in value.items()}
+    return value
 
 
 def as_json(document: str) -> str:

@@ -133,7 +133,7 @@ def adversaries(folder, data):
 
 def test_a_row_for_every_weight(folder, data, adversaries):
     texts = data["test"]["text"][:]
-    repeats = train_repeats(data, RECIPE, folder / "repeats", 2, seed=5)
+    repeats = train_repeats(data, RECIPE, folder / "repeats", (5, 6))
     plain, far = adversary_curve(adversaries[1], folder / "base", texts, seeds=[repeats])
     assert (plain.row()["weight"], far.row()["weight"]) == (0.0, 0.03)
     assert far.maps.estimate > plain.maps.estimate

@@ -14,7 +14,7 @@ from glasshead.huggingface import isolated_copy
 from glasshead.training import open_subject
 
 INPUT = {"delete", "mask-token", "unknown-token", "mean-embedding"}
-ALL = set(REMOVALS)
+ALL = INPUT | {name for name, removal in REMOVALS.items() if removal.edits_attention}
 
 
 class CountingBertForSequenceClassification(BertForSequenceClassification):

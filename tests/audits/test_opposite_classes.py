@@ -6,6 +6,7 @@ import pytest
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.audits import build_context
+from glasshead.data import EncodedImages
 from glasshead.explainers import EXPLAINERS
 from glasshead.training import open_subject
 from planted_heads import as_data
@@ -13,7 +14,8 @@ from planted_layers import KEYS, layered_model, layered_texts
 from tolerances import ALL_LAYERS
 
 SLOW = ("captum:kernel-shap", "captum:lime")
-METHODS = [name for name in EXPLAINERS if name not in (*SLOW, "captum:deep-lift")]
+OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.removals}
+METHODS = [name for name in EXPLAINERS if name not in (*SLOW, "captum:deep-lift", *OF_IMAGES)]
 BOTH_RULES = pytest.mark.parametrize("method", ["gradient-attention", "gradient-attention-signed"])
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import auc, precision_recall_curve
 from classifier_data import named_bert
 from classifier_families import labelled_texts
 from glasshead.audits import audit, build_context, compare
-from glasshead.audits.plausibility import Plausibility, marked_tokens, plausibility_verdict, shuffle
+from glasshead.audits.plausibility import Plausibility, plausibility_verdict, shuffle
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import ExplainRequest, explain_texts
@@ -17,7 +17,7 @@ from glasshead.results import TOO_FEW_EXAMPLES
 from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts, random_model, tokenizer
 
-STATISTICS = ("auprc", "token-f1", "iou")
+STATISTICS = ("auprc", "token-f1", "iou", "pointing")
 NAMES = ("negative", "positive", "mixed", "other")
 
 
@@ -130,7 +130,7 @@ def test_tokens_that_share_a_character_with_a_mark_are_marked():
     texts = ["the film was good", "", "bad plot and long"]
     marks = [[(5, 9), (2, 3)], None, [(0, 17), (4, 6)]]
     encoded = encode(tokenizer(), texts)
-    assert marked_tokens(texts, marks, encoded.offsets).tolist() == [
+    assert encoded.marked(texts, marks).tolist() == [
         [True, True, False, False],  # a mark ends before its end: the blank before "was" is not in it
         [False] * 4,
         [True] * 4,
@@ -187,7 +187,7 @@ def test_a_verdict_rests_on_the_paired_interval(interval, words):
 
 
 def by_loop(attribution, spans, k):
-    """Area, F1 and IOU of one explained text, token by token."""
+    """Area, F1, IOU and the pointing game of one explained text, token by token."""
     scores, truth = [], []
     for score, word, (start, end) in zip(
         attribution.scores, attribution.words, attribution.offsets, strict=True
@@ -200,7 +200,9 @@ def by_loop(attribution, spans, k):
     top = {token for token in order[:k] if scores[token] > 0}
     marks = {token for token, mark in enumerate(truth) if mark}
     shared = len(top & marks)
-    return auc(recall, precision), 2 * shared / (len(top) + len(marks)), shared / len(top | marks)
+    largest = [own for own, score in zip(truth, scores, strict=True) if score == max(scores)]
+    pointing = sum(largest) / len(largest)
+    return auc(recall, precision), 2 * shared / (len(top) + len(marks)), shared / len(top | marks), pointing
 
 
 @pytest.mark.parametrize("paired", [False, True])

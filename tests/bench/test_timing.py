@@ -105,10 +105,10 @@ def test_a_matrix_too_large_is_not_held():
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_error_is_that_of_single_precision(name):
     settings = AttentionSettings()
-    case = Case(name, "blockwise", 40, 16, False)
+    case = Case(name, "blockwise", 40, 16, False, "none")
     assert max_error(case, make_inputs(case, settings)) < 1e-4
 
 
 def test_the_literal_formula_is_tanhmax():
-    call = make_inputs(Case("tanhmax", "literal", 12, 8, False), AttentionSettings())
+    call = make_inputs(Case("tanhmax", "literal", 12, 8, False, "none"), AttentionSettings())
     torch.testing.assert_close(literal_tanhmax(call), call.mechanism(call)[0], **ONE_MODEL)

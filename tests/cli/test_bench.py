@@ -52,6 +52,28 @@ def test_named_kernels_only():
     assert "blockwise" not in result.stdout
 
 
+def test_masks_and_types(tmp_path):
+    out = tmp_path / "results.json"
+    words = (
+        "bench",
+        "attention",
+        "--lengths",
+        "24",
+        "--mechanisms",
+        "tanhmax",
+        "--kernels",
+        "sdpa,reference",
+    )
+    result = glasshead(
+        *words, "--masks", "padding,causal,window", "--dtype", "bfloat16", "--rounds", "2", "--out", out
+    )
+    rows = json.loads(out.read_text(encoding="utf-8"))["results"]
+    assert [each["mask"] for each in rows] == ["padding", "padding", "causal", "causal", "window", "window"]
+    assert {each["dtype"] for each in rows} == {"bfloat16"}
+    assert all(each["error"] < 0.02 for each in rows)
+    assert "24 tokens, heads of 64, bfloat16, window mask, forward" in result.stdout
+
+
 def test_training(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("glasshead.bench.training.TOKENS", 16)
@@ -118,6 +140,9 @@ def test_identifiability(tmp_path, monkeypatch):
         (["identifiability", "--lengths", "1"], "between 2 and 4,096, not 1"),
         (["attentoin"], "did you mean 'attention'?"),
         (["training", "--kernels", "sdpa"], "--kernels is for the benchmark of attention"),
+        (["training", "--masks", "causal"], "--masks is for the benchmark of attention"),
+        (["attention", "--masks", "casual"], "did you mean 'causal'?"),
+        (["attention", "--dtype", "float12"], "did you mean 'float32'?"),
         (["training", "--full"], "--full is for the benchmark of attention"),
         (["training", "--lengths", "0"], "between 1 and 8,192, not 0"),
         (["training", "--mechanisms", "tenar"], "did you mean 'tener'?"),

@@ -20,6 +20,7 @@ from glasshead import __version__
 from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.audits import AUDITS
 from glasshead.cli.console import console
+from glasshead.compiled import native_library
 from glasshead.data import DATASETS, LoadOptions
 from glasshead.explainers import EXPLAINERS
 from glasshead.files import atomic_folder
@@ -684,7 +685,10 @@ class TestRealText:
         (out / "softmax-audit" / "card.json").write_text(card, encoding="utf-8")
         printed = glasshead("demo", "--out", out).stdout
         assert str(out / "report.html") in printed
-        assert names(out) == {"softmax", "tanhmax", "softmax-audit", "tanhmax-audit", "report.html", MANIFEST}
+        runs = {"softmax", "tanhmax", "digits"}
+        pages = {"softmax-audit", "tanhmax-audit", "report.html", "digits.html"}
+        assert names(out) == runs | pages | {MANIFEST}
+        assert strict(out / "digits" / "metrics.json")["test"]["accuracy"] > 0.5
         for activation in ("softmax", "tanhmax"):
             assert strict(out / activation / "metrics.json")["test"]["accuracy"] > 0.9
             assert strict(out / f"{activation}-audit" / "card.json")["facts"]["run"] == str(out / activation)
@@ -692,3 +696,15 @@ class TestRealText:
         assert "softmax" in page
         assert "tanhmax − softmax" in page
         assert names(tmp_path) == {"demo"}
+
+
+def test_what_is_compiled_is_said_and_what_is_missing_is_one_line(monkeypatch, tmp_path):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setenv("GLASSHEAD_CACHE", str(tmp_path))
+    assert "native is not compiled: glasshead kernels build" in glasshead("list", "kernels").stdout
+    refused = glasshead("kernels", "build", code=2)
+    assert "there is no C++ compiler 'no-such-compiler'" in one_line(refused.stderr)
+    assert list(tmp_path.iterdir()) == []
+    native_library("AVX2").parent.mkdir(parents=True)
+    native_library("AVX2").touch()
+    assert "native is compiled for AVX2" in glasshead("list", "kernels").stdout

@@ -95,6 +95,7 @@ def test_json_stands_alone_on_standard_output(folders):
 def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monkeypatch):
     """With audits that were made before in the place of its own, which take minutes."""
     monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)
+    monkeypatch.setattr("glasshead.cli.demo.explain_digits", lambda folder, seed: None)
     monkeypatch.setattr(
         "glasshead.cli.demo.audit_with_progress",
         lambda request: AuditCard.load(tiny.folder / f"{request.name}-audit"),

@@ -80,7 +80,7 @@ MODELS = {
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
     "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability'"),
     "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),
-    "images": (tiny_vit, None, nothing, "reads images: give a classifier of texts"),
+    "images": (tiny_vit, None, nothing, "has no image processor that loads"),
     "tokens": (tiny_tagger, None, nothing, "classifies every token, not the text"),
     "several labels": (
         lambda: bert(problem_type="multi_label_classification"),

@@ -19,6 +19,8 @@ import transformers
 from typed import CliRunner, app, glasshead, one_line, shell
 
 from glasshead import bench
+from glasshead.data import LoadOptions, load
+from glasshead.training import preset_config, train
 from writers import small_writer
 
 TEXT = "a wonderful film"
@@ -35,6 +37,7 @@ def place(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(transformers.Trainer, "train", interrupted)
+    monkeypatch.setattr("glasshead.dynamics.solvable.curve.POWER", 5)
     for name, each in list(bench.BENCHMARKS.items()):
         monkeypatch.setitem(bench.BENCHMARKS._entries, name, each._replace(measure=lambda *given: []))
     return tmp_path / "here"
@@ -181,9 +184,19 @@ def test_damaged_folders_of_many_kinds(place, reading, kind):
     check(bad_folders(place, *reading[kind], range(60, 500)))
 
 
+@pytest.fixture(scope="module")
+def token_run(tmp_path_factory):
+    """A trained classifier of one token; `place` lets nothing be trained."""
+    options = LoadOptions(generator={"instances": 80, "length": 4, "letters": 4})
+    source = {"source": "histogram", "options": {"generator": dict(options.generator)}}
+    recipe = preset_config("token-classifier", None).with_changes(epochs=1)
+    return train(load("histogram", options), recipe, tmp_path_factory.mktemp("token") / "run", source=source)
+
+
 @pytest.fixture
-def usual(place, tiny):
-    """Each command as it is meant."""
+def usual(token_run, place, tiny, monkeypatch):
+    """Each command as it is meant; a server ends as soon as it would listen."""
+    monkeypatch.setattr("glasshead.serve.server.Server.run", lambda server, sockets=None: None)
     out, run, data = ("--out", place / "out"), tiny.tanhmax, ("synthetic", "--option", "instances=40")
     language_model = place.parent / "writer"
     for each in small_writer():
@@ -212,6 +225,18 @@ def usual(place, tiny):
         ("plot", "ratios"): (run, "--out", place / "a.svg"),
         ("plot", "adversary-curve"): (run, "synthetic", run, "--out", place / "a.svg"),
         ("plot", "merges"): ("low", "login", "--out", place / "a.svg"),
+        ("plot", "minima"): (token_run, "--texts", 10, "--out", place / "a.svg"),
+        ("plot", "transition"): (
+            "--alphas",
+            1,
+            "--d",
+            20,
+            "--seeds",
+            2,
+            "--out",
+            place / "a.svg",
+        ),
+        ("serve",): (run, "--no-browser", "--port", 8797),
         ("reproduce",): ("s2", "--quick", "--only", "trec", *out),
         ("recommend", "generate"): (place / "logs",),
         ("recommend", "train"): (place / "logs", *out),

@@ -177,7 +177,7 @@ class TestTheSettings:
             ("--task", "regression", "is not a number"),
             ("--labels", 3, "give --labels 2"),
             ("--rows", 0, "--rows must be at least 1"),
-            ("--repeats", 1, "--repeats takes 2 or more"),
+            ("--repeats", 1, "repeats need 2 seeds or more, not 1"),
             ("--model", "pair-encoder", "take --model encoder"),
             ("--model", "/no/where", "there is no folder /no/where"),
             ("--model", "", "an empty name is no model"),

@@ -8,7 +8,7 @@ from datasets import Dataset
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS, labelled_data
-from family_table import PAGE, YES, page, read, row_of
+from family_table import METHODS, PAGE, YES, page, read, row_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.trace import record
@@ -61,7 +61,7 @@ def test_every_method_explains_a_batch_as_each_text_and_leaves_the_model_as_it_w
     before = model_state(model, tokenizer)
     if is_open(family):
         subject = open_subject(model, tokenizer)
-        for method in EXPLAINERS:
+        for method in METHODS:
             check_method(method, subject, row(family)[method])
     else:
         with pytest.raises(InputError):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import glasshead
+from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, TARGETS
 from readable import KINDS, planted
@@ -15,7 +16,8 @@ from tolerances import ONE_MODEL
 
 SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
 REFUSING = ("captum:deep-lift",)  # what its rules do not cover, such as attention: test_deep_lift.py
-METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING)]
+OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.removals}  # tests/explainers/test_patches.py
+METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING, *OF_IMAGES)]
 NEED_LAYERS = {"alti", "value-norm-residual", "value-zeroing", "attn-lrp", "cp-lrp"}
 NEED_SHARES = {"rollout", "attention-flow"}
 NEED_POST_NORM = {"alti", "value-norm-residual"}

@@ -20,7 +20,7 @@ from glasshead.attention import (
     mechanism,
 )
 from glasshead.attention.attend import run_kernel
-from glasshead.attention.kernels import blockwise, sdpa
+from glasshead.attention.kernels import blockwise, native, sdpa
 from glasshead.attention.kernels.blocking import in_groups
 from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
@@ -99,11 +99,16 @@ def assert_same(call, kernel, **tolerance):
         torch.testing.assert_close(found, known, **tolerance)
 
 
+def reason(kernel, call):
+    """Why a kernel cannot serve; the native one is compiled for its tests, which are slow (see conftest)."""
+    return native.unserved_reason(call) if kernel == "native" else KERNELS[kernel].unsupported_reason(call)
+
+
 PAIRS = [
     (kernel, name)
     for kernel in KERNELS
     for name in MECHANISMS
-    if kernel not in ("reference", "tiles") and KERNELS[kernel].unsupported_reason(call_of(name)) is None
+    if kernel not in ("reference", "tiles") and reason(kernel, call_of(name)) is None
 ]
 """Those that serve the CPU forward and backward, with any mask (tiles, which do not: test_tiles.py)."""
 
@@ -115,7 +120,7 @@ def cover():
         for place, mask in enumerate(MASKS):
             length = LENGTHS[(number + place) % len(LENGTHS)]
             shape = shapes[(number // len(LENGTHS) + number + 3 * place) % len(shapes)]
-            if KERNELS[kernel].unsupported_reason(call_of(name, length, mask, shape)) is None:
+            if reason(kernel, call_of(name, length, mask, shape)) is None:
                 yield kernel, name, length, mask, shape
 
 
@@ -130,7 +135,7 @@ def small_blocks(monkeypatch):
 
 
 def test_the_cases_cover_all_pairs():
-    assert {"blockwise", "sdpa", "linear"} <= {kernel for kernel, _ in PAIRS}
+    assert {"blockwise", "sdpa", "linear", "native"} <= {kernel for kernel, _ in PAIRS}
     assert {name for kernel, name in PAIRS if kernel == "blockwise"} == set(MECHANISMS)
     columns = list(zip(*CASES, strict=True))
     for one, other in itertools.combinations((0, 2, 3, 4), 2):
@@ -251,7 +256,7 @@ POISONED = [
     for name in (*ACTIVATIONS, "cosformer", "distance-aware", "shaw", "tanhmax+tener")
     for mask in ("padding", "causal", "causal+padding", "pairs")
     if kernel == "reference" or (kernel, name) in PAIRS
-    if KERNELS[kernel].unsupported_reason(call_of(name, 40, mask)) is None
+    if reason(kernel, call_of(name, 40, mask)) is None
 ]
 
 
@@ -413,6 +418,8 @@ def test_the_way_without_a_mask_is_the_way_with_an_open_one(name):
         ("sdpa", "tener"),
         ("linear", "dot-product"),
         ("linear", "cosformer"),
+        ("native", "tanhmax"),
+        ("native", "tanhmax+distance-aware"),
     ],
 )
 def test_memory_is_linear_forward_and_backward(kernel, name, mask, monkeypatch):

@@ -5,9 +5,8 @@ import torch
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS, word_tokenizer
-from family_table import PAGE, YES, read
+from family_table import METHODS, PAGE, YES, read
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS
 from glasshead.huggingface import NextTokenClassifier
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL
@@ -60,7 +59,7 @@ def test_every_method_that_reads_the_classifier_reads_the_language_model(name):
     model, tokenizer = language_model(name)
     before = model_state(model, tokenizer)
     subject = glasshead.open(model, tokenizer)
-    for method in EXPLAINERS:
+    for method in METHODS:
 
         def explained(texts, method=method):
             return glasshead.explain(subject, texts, method=method, target="funny")

@@ -523,6 +523,12 @@ class TestRealData:
         assert names(data) == ["World", "Business"]
         assert describe(data)["classes"]["test"] == {"World": 1900, "Business": 1900}
 
-    @pytest.mark.parametrize("name", ["glove", "cifar10_jpg"])
-    def test_folders_of_another_kind(self, real_data, name):
-        assert "holds no data" in refusal(real_data / name)
+    def test_a_folder_of_another_kind(self, real_data):
+        assert "holds no data" in refusal(real_data / "glove")
+
+    def test_the_zipped_images_of_ten_classes(self, real_data):
+        data = load(real_data / "cifar10_jpg", LoadOptions(max_examples=50))
+        assert len(names(data)) == 10
+        assert "of 10000 rows" in data["test"].info.description
+        assert "of 7200 rows" in data["train"].info.description
+        assert data["train"][0]["image"]["bytes"].startswith(b"\xff\xd8")

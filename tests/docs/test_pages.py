@@ -178,7 +178,8 @@ def test_presets_are_those_of_the_code() -> None:
                 compared += 1
     assert compared == 40 + 84
     others = {"shaw", "transformer-xl", "tener", "transformer", "regular"}
-    listed = {"s0-paper", "s0-code", "s4", "da-transformer", "identifiable", "fine-tune"} | others
+    listed = {"s0-paper", "s0-code", "s4", "da-transformer", "identifiable", "fine-tune", "vit"} | others
+    listed.add("token-classifier")
     assert {name.removesuffix("-small") for name in TRAINING_PRESETS} == listed
 
 

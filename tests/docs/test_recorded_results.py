@@ -7,8 +7,9 @@ import dynamics
 import encoder_scale
 import identifiability
 import news
+import solvable
 
-STUDIES = (debate.STUDY, dynamics.STUDY, encoder_scale.STUDY)
+STUDIES = (debate.STUDY, dynamics.STUDY, encoder_scale.STUDY, solvable.STUDY)
 TABLES = [(study, table) for study in STUDIES for table in study.tables]
 
 
@@ -23,11 +24,5 @@ def test_the_news_recommenders():
 
 
 def test_identifiability():
-    script = identifiability
-    for name in script.CURVES:
-        assert script.is_recorded("curves", name, script.rank_settings(name))
-    assert script.is_recorded("curves", "logits", script.logit_settings())
-    for length in script.LENGTHS:
-        assert script.is_recorded("lengths", str(length), script.LENGTH_SETTINGS)
-    for cell, seed in script.STUDY.cells(script.KEYS):
-        assert script.is_recorded("keys", f"{cell.name} | {seed}", script.key_settings(cell))
+    for length in identifiability.LENGTHS:
+        assert identifiability.is_recorded(str(length), identifiability.SETTINGS)

@@ -97,6 +97,9 @@ def test_options_of_positions():
 def test_the_measured_tables_are_those_of_the_recorded_results():
     script = runpy.run_path(str(DOCS / "results" / "attention_table.py"))
     assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == script["page"]()
+    script = runpy.run_path(str(DOCS / "results" / "native.py"))
+    stored = json.loads(script["STORED"].read_text(encoding="utf-8"))
+    assert (DOCS / "results" / "native.md").read_text(encoding="utf-8") == script["tables"](stored)
 
 
 def test_the_table_of_records_names_what_a_layer_holds():

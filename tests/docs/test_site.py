@@ -24,6 +24,11 @@ NOTEBOOKS = {
         r"sign in the weights|one sign|undecided",
         r"background-color:rgba",
     ],
+    "right-and-empty": [
+        r"the prediction hardly changes",  # shuffled weights of the positional model
+        r"data:image/svg\+xml",
+        r"predictions change much without these heads",
+    ],
     "watch-training": [
         r"snapshots of \d+ steps",
         r"data:image/svg\+xml",

@@ -1,9 +1,20 @@
 """What is still to be run is listed with its hours and the command, data set by data set."""
 
+from dataclasses import replace
+
 from small_tables import cell, row
 
 from glasshead.data import LoadOptions
-from glasshead.experiments import TUNING_SEED, DataSource, Paper, Price, Table, summarise, table_markdown
+from glasshead.experiments import (
+    TUNING_SEED,
+    Claim,
+    DataSource,
+    Paper,
+    Price,
+    Table,
+    summarise,
+    table_markdown,
+)
 from glasshead.experiments.cost import table_costs
 from glasshead.experiments.tuning import settings_of
 
@@ -24,7 +35,8 @@ def two_sets(**changes):
 
 def costs(table, rows, *, held_out=2, prices=(), grids=None):
     """By data set: runs, expected seconds and the most."""
-    found = table_costs(summary(table, rows, held_out, grids), "paper", dict(prices))
+    paper = Paper("paper", "Somebody", [table, replace(table, name="other")])
+    found = table_costs(summary(table, rows, held_out, grids), paper, dict(prices))
     return {each.source.name: (each.runs, each.seconds, each.most) for each in found}
 
 
@@ -57,6 +69,8 @@ def test_a_measured_epoch_stands_in_for_rows_of_another_set():
     usual = Price(seconds_per_epoch=10.0)
     expected = (8, 7 * 10.0 * 20, 7 * 10.0 * 60)
     assert costs(table, rows, prices={"paper/small/second": usual})["second"] == expected
+    assert costs(table, rows, prices={"paper/other/second/model": usual})["second"] == expected
+    assert costs(table, rows, prices={"paper/third/second": usual})["second"] == (8, None, None)
     dear = Price(seconds_per_epoch=30.0)
     for name in ("paper/small/second/model", "paper/small/second/unlike"):  # its own, or the dearest
         assert costs(table, rows, prices={name: dear})["second"] == (8, 3 * expected[1], 3 * expected[2])
@@ -93,3 +107,17 @@ def test_the_page_has_hours_and_the_whole_command():
     assert "| the second set | 8 runs of 2 cells | under 0.1 |" in text
     assert "- the first set: 60 s (first/model, one thread)" in text
     assert "| not measured |" in table_markdown(summary(table, {}), Paper("paper", "Somebody", [table]))
+
+
+def test_a_claim_without_seeds_says_what_it_waits_for():
+    table = two_sets()
+    claims = [
+        Claim(f"{each.title}: the model is better than words", f"{each.name}/model", f"{each.name}/words")
+        for each in (FIRST, SECOND)
+    ]
+    table = replace(table, claims=claims)
+    rows = {"first/model": [run(table.cells[0], seed, 3600.0) for seed in range(3)]}
+    text = table_markdown(summary(table, rows), Paper("paper", "Somebody", [table]))
+    lines = [line for line in text.splitlines() if line.startswith("| the ") and "better" in line]
+    assert "cannot tell (0 seeds; not run: about 4.0 h)" in lines[0]  # 2 seeds and 2 held-out ones
+    assert "cannot tell (0 seeds; not run: nobody measured how long)" in lines[1]

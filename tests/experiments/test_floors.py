@@ -18,7 +18,13 @@ from glasshead.experiments import (
 )
 from glasshead.experiments.made_up import MADE_UP_PAIRS
 
-ENCODERS = [table for paper in ("s2", "s3") for table in PAPERS[paper].tables]
+ENCODERS = [
+    table
+    for paper in ("s2", "s3")
+    for table in PAPERS[paper].tables
+    if table.metrics[0] in ("accuracy", "rmse")
+]
+"""Those that compare what models reach; others are about their maps."""
 
 
 @pytest.mark.parametrize("of", ENCODERS, ids=lambda table: f"{table.name}")
@@ -33,8 +39,8 @@ def test_every_set_has_the_three_floors(of):
 
 
 def test_rows_of_another_table_serve_the_figures():
-    keys = {each.name: each.key for table in PAPERS["s2"].tables[:4] for each in table.cells}
-    for of in PAPERS["s2"].tables[4:]:
+    keys = {each.name: each.key for table in PAPERS["s2"].tables[:5] for each in table.cells}
+    for of in PAPERS["s2"].tables[5:]:
         for each in of.cells:
             if of.name not in ("paper-size", "figure3") and each.name.endswith(("/uniform", "/no-positions")):
                 assert each.key == keys[each.name]

@@ -168,3 +168,27 @@ def test_what_is_taken_is_always_the_most_urgent(schedule):
         finished += not busy
     assert finished == 35
     assert asked.take() is None
+
+
+def test_what_nothing_is_claimed_of_waits_with_its_grid_for_what_is_claimed(schedule):
+    other = cell("other", attention="tanhmax", learning_rate=0.5).with_fields(grid={"dropout": (0.0, 0.5)})
+    tuned = cell("softmax").with_fields(grid={"dropout": (0.1, 0.5)})
+    found = names(schedule(table([tuned, cell("tanhmax", attention="tanhmax"), other]), {}, seeds=1))
+    assert [name.split("/")[0] for name, _ in found] == ["softmax", "softmax", "tanhmax", "other", "other"]
+
+
+def test_what_is_left_goes_down_by_one_with_each_run_that_ends(schedule):
+    """Also where many are handed out at once, of which one is another process's."""
+    chosen = table()
+    found = schedule(chosen, {}, seeds=3)
+    handed = list(found)
+    assert (len(handed), len(found), found.left) == (6, 0, 6)
+    for number, (each_table, each, seed) in enumerate(handed[:-1]):
+        task = Task(each_table.name, each, seed, found.store, None)
+        found.finish(Outcome(task, row(each, seed, 0.7) if number else None, "it failed"))
+        assert found.left == 5 - number
+    each_table, each, seed = handed[-1]
+    found.finish(Outcome(Task(each_table.name, each, seed, found.store, None), None, busy=True))
+    assert found.left == 1
+    assert found.retry()
+    assert (found.left, len(found)) == (1, 1)

@@ -4,7 +4,7 @@ import pytest
 from small_tables import cell
 
 from glasshead.experiments import Paper, Row, Table, summarise, table_markdown
-from glasshead.experiments.markdown import printed
+from glasshead.experiments.printed_numbers import printed
 
 
 def line(epochs, after=0.5, **recipe):

@@ -29,12 +29,17 @@ def values(script):
     for job in script["jobs"]():
         interest, mechanism, seed = job
         ours = mechanism == "distance-aware"
+        heads = 4 if interest == "mixed" else 1
         mean = 0.7 + 0.01 * seed + (0.05 + 0.001 * seed if ours else 0.0)
         made[script["key"](job)] = {
             "settings": script["mark"](job),
             "metrics": {"model": metrics(mean)},
             "differences": {"popularity": metrics(mean - 0.5), "random": metrics(mean - 0.5)},
-            "w": [(-0.1 if interest == "short" else 0.1) + 0.01 * seed],
+            "news": {
+                "w": [(-0.1 if interest == "short" else 0.1) + 0.01 * seed] * heads,
+                "v": [-0.5, 0.25, 0.5, 0.0],
+            },
+            "word": {"w": [0.4, 0.2, 0.1, 0.3], "v": [0.1] * 4},
         }
     return made
 
@@ -61,10 +66,10 @@ def test_numbers_of_other_settings_are_not_read(script):
     made = values(script)
     stale = script["key"](("short", "softmax", 0))
     made[stale]["settings"] = "0" * 12
-    assert "Not measured yet (29 of 30 runs)" in write(script, made)
+    assert "Not measured yet (34 of 35 runs)" in write(script, made)
     before = values(script)
     script["run"].__globals__["CHANGES"] = {"epochs": 15, "num_attention_heads": 1}
-    assert "Not measured yet (0 of 30 runs)" in write(script, before)
+    assert "Not measured yet (0 of 35 runs)" in write(script, before)
 
 
 def test_tables(script):
@@ -79,3 +84,7 @@ def test_tables(script):
     assert "+27.2 [" in page
     assert "| short | − | -0.08 [-0.10, -0.06] | -0.10, -0.09, -0.08, -0.07, -0.06 |" in page
     assert "| long | + | +0.12 [+0.10, +0.14] |" in page
+    # Sorted over the heads of a seed, then means over seeds that are all alike.
+    assert "| word-level w | +0.10 [+0.10, +0.10] | +0.20 [+0.20, +0.20] | +0.30 [+0.30, +0.30] |" in page
+    assert "| news-level v | -0.50 [-0.50, -0.50] | +0.00 [+0.00, +0.00] |" in page
+    assert "+0.50 [+0.50, +0.50] | 50 [50, 50] |" in page

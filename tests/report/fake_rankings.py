@@ -1,8 +1,8 @@
 """A ranking that nobody computed, with names that must be escaped."""
 
-import fake_cards
 import numpy as np
 
+import fake_cards
 from glasshead.results import (
     RANK,
     Attribution,

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-import fake_cards
 import fake_rankings
 import pytest
 from playwright.sync_api import Browser, Page
 
+import fake_cards
 import fake_histories
+from browsers import CONTRAST
 from glasshead.dynamics.findings import findings
 from glasshead.report import DynamicsSummary, attribution_page, audit_page
 from glasshead.report.html.dynamics_page import dynamics_page
@@ -15,22 +16,6 @@ from glasshead.report.html.ranking_page import ranking_page
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow
-
-# The lowest contrast between the letters and the ground of any of the elements, over the page's colour.
-CONTRAST = """selector => {
-  const parse = c => c.match(/[\\d.]+/g).map(Number).concat(1).slice(0, 4);
-  const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-  const light = c => [.2126, .7152, .0722].reduce((sum, part, i) => sum + part * linear(c[i] / 255), 0);
-  const paper = parse(getComputedStyle(document.body).backgroundColor);
-  let lowest = 99;
-  for (const e of document.querySelectorAll(selector)) {
-    const style = getComputedStyle(e), ground = parse(style.backgroundColor), ink = parse(style.color);
-    const mixed = [0, 1, 2].map(i => ground[i] * ground[3] + paper[i] * (1 - ground[3]));
-    const [a, b] = [light(mixed), light(ink.slice(0, 3))];
-    lowest = Math.min(lowest, (Math.max(a, b) + .05) / (Math.min(a, b) + .05));
-  }
-  return lowest;
-}"""
 
 
 @pytest.fixture(scope="module")

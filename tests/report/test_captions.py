@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import fake_cards
 import numpy as np
 import pytest
 
+import fake_cards
 import fake_histories
 from glasshead.report import PLOTS, PlotOptions, plots_of
 from glasshead.results import AuditCard, History

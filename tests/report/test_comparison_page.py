@@ -4,12 +4,12 @@ import io
 from dataclasses import replace
 
 import pytest
-from pages import Page
 from rich.console import Console
 
 from glasshead.report import audit_page, card_table, comparison_page, comparison_table
 from glasshead.report.comparison_rows import compared_settings, round_limits
 from glasshead.results import Difference, Floor, RunComparison, RunDifference, RunGroup, SeedTest
+from pages import Page
 
 NASTY = "<script>alert(1)</script>"
 

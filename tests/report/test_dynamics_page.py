@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from markupsafe import Markup, escape
-from pages import Page
 from rich.console import Console
 
 import fake_histories
@@ -19,6 +18,7 @@ from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.report.interval_format import finding_decimals, format_change, format_interval, format_number
 from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
+from pages import Page
 
 
 @pytest.fixture

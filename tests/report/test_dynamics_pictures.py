@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
-from pages import Page
 
 import fake_histories
 from fake_histories import NASTY, REST, SCORE, STEPS
@@ -24,6 +23,7 @@ from glasshead.report.plots.ledger import stacked_areas
 from glasshead.report.plots.token_scatter import usable_by_group
 from glasshead.report.style import COLOURS
 from glasshead.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
+from pages import Page
 
 CHOSEN = PlotOptions(("positive0", NASTY))
 OF_LAYERS = "layers"

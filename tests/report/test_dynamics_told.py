@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import pytest
-from pages import Page
 from rich.console import Console
 
 import fake_histories
@@ -13,6 +12,7 @@ from glasshead.report.dynamics.summary import DynamicsSummary, dominant_term_wor
 from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.results import MUCH_UNEXPLAINED, History, added_column
+from pages import Page
 
 TOKEN = "neutral3"
 

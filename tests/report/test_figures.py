@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import Page
 
 from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_svg
 from glasshead.report.marks.distributions import Distribution, density, histogram_panel, violin_panel
 from glasshead.report.marks.limits import limits
 from glasshead.report.marks.scatter import Points, scatter_panel
+from pages import Page
 
 RANGES = ((-1.0, 1.0), (-1.0, 1.0))
 

@@ -7,9 +7,9 @@ import fake_heads
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
-from test_browser import CONTRAST, opened
-from test_report_in_browser import OPEN_ALL, SMALLEST
+from test_browser import opened
 
+from browsers import CONTRAST, OPEN_ALL, SMALLEST
 from glasshead.report.html.heads_page import heads_page
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from fake_heads import HOSTILE, PAIR
-from pages import Page
 
 import glasshead.report  # noqa: F401 — registers how values are drawn
 from glasshead.errors import InputError
@@ -19,6 +18,7 @@ from glasshead.report.html.packed_maps import data_script, pack_texts
 from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.results import HeadText
+from pages import Page
 
 
 @pytest.fixture(scope="module")

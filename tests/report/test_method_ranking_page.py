@@ -6,7 +6,6 @@ import re
 
 import fake_rankings
 import pytest
-from pages import Page
 from rich.console import Console
 
 import glasshead.report  # noqa: F401 — registers how values are drawn
@@ -14,6 +13,7 @@ from glasshead.report import PLOTS, method_table
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.html.ranking_page import ranking_page
 from glasshead.report.ranking_rows import gain_over_random, ranking_rows, seconds_in_words
+from pages import Page
 
 
 @pytest.fixture(scope="module")

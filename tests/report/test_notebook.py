@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_cards import attribution
 
+from fake_cards import attribution
 from glasshead.report import number
 from glasshead.report.html.text_heatmap import notebook_heatmap, text_heatmap
 from glasshead.results import Attributions, AuditCard

@@ -1,7 +1,6 @@
 """A page of one picture: what the page of a history would show, alone and whole."""
 
 import pytest
-from pages import Page
 
 import fake_histories
 from fake_histories import NASTY
@@ -14,6 +13,7 @@ from glasshead.report import PLOTS, DynamicsSummary, PlotOptions, dynamics_page,
 from glasshead.report.number_format import number
 from glasshead.results import CouplingByRatio, RatioPoint, read_history
 from glasshead.training import preset_config, train
+from pages import Page
 
 
 def plain(text):

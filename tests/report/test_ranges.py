@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import fake_cards
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_terminal import made, printed
 
+import fake_cards
 from glasshead.report import attribution_table, text_heatmap
 from glasshead.report.terminal.bars import BLUE, RANGE, RED, range_bar
 from glasshead.report.terminal.text_heatmap import faint_style

@@ -3,15 +3,15 @@
 import re
 from dataclasses import replace
 
-import fake_cards
 import pytest
-from pages import Element, Page
 from test_report_page import OURS
 
+import fake_cards
 from glasshead.report import attribution_page, audit_page
 from glasshead.report.html.interval_marks import EDGE, WIDTH, IntervalMark, axis, draw
 from glasshead.report.weight_intervals import extremes, range_text, spoken_range, summary_of_ranges
 from glasshead.results import Attribution, AuditCard
+from pages import Element, Page
 
 
 @pytest.fixture(scope="module")

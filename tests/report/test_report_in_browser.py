@@ -5,29 +5,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from browsers import OPEN_ALL, SMALLEST
 from glasshead.report import audit_page
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow
 DESKTOP, PHONE = (1280, 800), (390, 844)
 
-# The smallest letters as they are drawn, also within drawings that shrink or grow with the page.
-SMALLEST = """() => {
-  let least = 99;
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const e = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || !e.checkVisibility()) continue;
-    if (e.closest("script, style, title, .heard")) continue;
-    const svg = e.closest("svg"), size = parseFloat(getComputedStyle(e).fontSize);
-    const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
-    least = Math.min(least, size * scale);
-  }
-  return least;
-}"""
 BEYOND = """() => [...document.querySelectorAll("table, figure, svg, select, p")]
   .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).length"""
-OPEN_ALL = "document.querySelectorAll('details').forEach(part => part.open = true)"
 
 
 @pytest.fixture(scope="module")

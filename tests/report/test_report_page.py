@@ -4,16 +4,16 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-import fake_cards
 import pytest
-from pages import Page
 
+import fake_cards
 from glasshead.report import attribution_page, audit_page
 from glasshead.report.conclusion import conclusion
 from glasshead.report.html.examples import LEADING, examples, leading_examples
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import ONE_SIGNED, UNDECIDED, Attribution, AuditCard, Highlight
+from pages import Page
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

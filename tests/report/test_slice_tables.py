@@ -3,16 +3,16 @@
 import re
 from dataclasses import replace
 
-import fake_cards
 import pytest
 from markupsafe import escape
-from pages import Page
 from rich.console import Console
 
+import fake_cards
 from glasshead.escaping import visible
 from glasshead.report import audit_page, card_table
 from glasshead.report.slice_tables import slice_tables
 from glasshead.results import AuditCard, Difference, SliceTest
+from pages import Page
 
 GRADIENT = ("agreement", "attention-absolute", "gradient")
 ERASURE = ("agreement", "attention-absolute", "erasure-renormalise")

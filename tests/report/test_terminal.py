@@ -3,11 +3,11 @@
 from dataclasses import replace
 from io import StringIO
 
-import fake_cards
 import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+import fake_cards
 from glasshead.escaping import visible
 from glasshead.report import attribution_table, card_table, text_heatmap
 from glasshead.report.labels import QUESTIONS, sentence

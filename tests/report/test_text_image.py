@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_cards import NASTY, attribution, ranged
 from matplotlib.patches import Rectangle
 
+from fake_cards import NASTY, attribution, ranged
 from glasshead.report import PLOTS
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.style import AGAINST, FOR, STRONGEST
@@ -55,6 +55,18 @@ def test_each_text_has_its_class_where_they_differ():
         "Words for and against positive", "Words for and against negative"
     ]  # fmt: skip
     assert "the class in the heading" in figure.colour_bars[0].label
+
+
+def test_the_heading_of_a_class_with_a_long_name_has_several_lines():
+    long = "a very long name of a class " * 8
+    figure = to_matplotlib(drawn(made("warm film"), made("dull film", target=long)))
+    figure.draw_without_rendering()  # a layout without room would warn
+    widths = [axes.get_position().width for axes in figure.axes[:2]]
+    assert min(widths) > 0.5
+    said = [text for text in figure.axes[1].texts if "long name" in text.get_text()]
+    assert len(said) > 2
+    edge = figure.bbox.x1
+    assert all(text.get_window_extent().x1 <= edge for text in said)
 
 
 def test_doubtful_weights_are_hatched_and_explained():

@@ -4,7 +4,6 @@ import io
 import re
 from dataclasses import replace
 
-import fake_cards
 import fake_rankings
 import pytest
 from rich.cells import cell_len
@@ -14,6 +13,7 @@ from test_comparison_page import group
 from test_dynamics_page import told
 from test_ranking_table import estimate
 
+import fake_cards
 import fake_histories
 from glasshead.bench.attention import AttentionResult
 from glasshead.bench.audit import AuditSpeed
@@ -134,6 +134,8 @@ TABLES = {
                 2048,
                 64,
                 True,
+                "none",
+                "float32",
                 SPREAD,
                 SPREAD,
                 2**30,

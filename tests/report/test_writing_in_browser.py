@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from fake_writing import NASTY, writing
 from playwright.sync_api import Browser
-from test_browser import CONTRAST, opened
-from test_report_in_browser import OPEN_ALL, SMALLEST
+from test_browser import opened
 
+from browsers import CONTRAST, OPEN_ALL, SMALLEST
 from glasshead.report import written_page
 
 pytestmark = pytest.mark.slow

@@ -6,12 +6,12 @@ from io import StringIO
 
 import pytest
 from fake_writing import NASTY, writing
-from pages import Page
 from rich.console import Console
 
 from glasshead.report import written_page, written_table
 from glasshead.report.html.written_page import spans, written_fragment
 from glasshead.report.written_words import choice_in_words, strongest_before
+from pages import Page
 
 
 def terminal(written):

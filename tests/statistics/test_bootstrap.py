@@ -12,6 +12,7 @@ from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval,
 from glasshead.statistics.bootstrap import (
     Estimate,
     interval_of_equals,
+    intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
     mean_interval,
@@ -265,3 +266,14 @@ def test_differences_that_are_all_alike_have_an_interval_that_holds_what_could_n
     assert high == pytest.approx((1 - most) * value + most)
     wider = interval_of_equals(value, 30, level=0.99)
     assert wider[0] <= low <= high <= wider[1]
+
+
+def test_a_null_that_is_the_same_but_for_rounding_is_no_difference():
+    """A tenth, added up and divided again, is not a tenth; the mean difference would never vary."""
+    values = np.linspace(0.1, 0.7, 20)
+    null = values + np.spacing(values)
+    ((_, differences),) = intervals_beside_nulls([values], [{"random": null}], rng=rng())
+    assert not (values == null).any()
+    assert (differences["random"].mean, *differences["random"].interval) == (0.0, 0.0, 0.0)
+    ((_, differences),) = intervals_beside_nulls([values], [{"random": null - 1e-9}], rng=rng())
+    assert differences["random"].interval[0] > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from glasshead.statistics import student_interval
+from glasshead.statistics import interval_of_mean, student_interval
 
 
 @pytest.mark.parametrize("level", [0.95, 1 - 0.05 / 10_296])
@@ -19,3 +19,9 @@ def test_equal_numbers_have_no_width_and_one_number_no_interval():
     interval = student_interval(np.array([1.5, 0.5]), np.array([0.75, 0.25]), np.array([3, 1]))
     assert interval[:, 0] == pytest.approx([0.5, 0.5])
     assert np.isnan(interval[:, 1]).all()
+
+
+def test_of_numbers_themselves_it_is_scipys_and_one_number_has_none():
+    values = np.random.default_rng(1).normal(0.4, 0.1, 7)
+    assert interval_of_mean(values) == pytest.approx(ttest_1samp(values, 0.0).confidence_interval(0.95))
+    assert np.isnan(interval_of_mean(values[:1])).all()

@@ -18,6 +18,7 @@ from kinds import data, recipe
 KIND = "encoder"
 RECIPE = recipe(KIND).with_changes(epochs=2)
 STEPS = 2 * 8  # of one run
+SEEDS = range(4, 7)
 
 
 class Stop(TrainerCallback):
@@ -34,7 +35,7 @@ class Stop(TrainerCallback):
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    return train_repeats(data(KIND), RECIPE, tmp_path_factory.mktemp("repeats") / "out", 3, seed=4)
+    return train_repeats(data(KIND), RECIPE, tmp_path_factory.mktemp("repeats") / "out", SEEDS)
 
 
 def names(folder):
@@ -79,13 +80,13 @@ def test_each_is_the_run_of_its_seed(unbroken, tmp_path):
 def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        train_repeats(data(KIND), RECIPE, out, 3, seed=4, callbacks=[Stop(step)])
+        train_repeats(data(KIND), RECIPE, out, SEEDS, callbacks=[Stop(step)])
     assert names(tmp_path) == {"out.partial"}
     with pytest.raises(InputError, match="pass `resume=True` to go on or `overwrite=True`"):
-        train_repeats(data(KIND), RECIPE, out, 3, seed=4)
-    with pytest.raises(InputError, match="started with another repeats"):
-        train_repeats(data(KIND), RECIPE, out, 2, seed=4, resume=True)
-    train_repeats(data(KIND), RECIPE, out, 3, seed=4, resume=True)
+        train_repeats(data(KIND), RECIPE, out, SEEDS)
+    with pytest.raises(InputError, match="started with other seeds"):
+        train_repeats(data(KIND), RECIPE, out, SEEDS[:2], resume=True)
+    train_repeats(data(KIND), RECIPE, out, SEEDS, resume=True)
     assert names(tmp_path) == {"out"}
     assert_same_runs(out, unbroken)
     told = [json.loads((folder / "repeats.json").read_text()) for folder in (out, unbroken)]
@@ -94,7 +95,7 @@ def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
 
 def test_stopped_before_anything_is_worth_keeping(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        train_repeats(data(KIND), RECIPE, tmp_path / "new" / "out", 2, callbacks=[Stop(3)])
+        train_repeats(data(KIND), RECIPE, tmp_path / "new" / "out", range(2), callbacks=[Stop(3)])
     assert names(tmp_path) == set()
 
 
@@ -103,41 +104,42 @@ def test_a_killed_one_is_begun_again(unbroken, tmp_path):
     """A kill leaves a run that has no whole checkpoint yet; there is nothing in it to resume."""
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        train_repeats(data(KIND), RECIPE, out, 3, seed=4, callbacks=[Stop(STEPS + 10)])
+        train_repeats(data(KIND), RECIPE, out, SEEDS, callbacks=[Stop(STEPS + 10)])
     for state in (partial_path(out) / "seed-5.partial").glob("checkpoints/*/trainer_state.json"):
         state.unlink()
-    train_repeats(data(KIND), RECIPE, out, 3, seed=4, resume=True)
+    train_repeats(data(KIND), RECIPE, out, SEEDS, resume=True)
     assert_same_runs(out, unbroken)
 
 
 class TestRefused:
-    @pytest.mark.parametrize("repeats", [1, 0, -2])
-    def test_too_few(self, repeats, tmp_path):
-        with pytest.raises(InputError, match="`num_seeds` takes 2 or more"):
-            train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats)
-        assert names(tmp_path) == set()
-
     @pytest.mark.parametrize(
-        ("repeats", "seed", "says"), [(1001, 0, "at most 1,000"), (2, 2**32 - 1, "beyond 4,294,967,295")]
+        ("seeds", "says"),
+        [
+            (range(1), "2 seeds or more, not 1"),
+            (range(0), "2 seeds or more, not 0"),
+            (range(1001), "at most 1,000"),
+            (range(2**32 - 1, 2**32 + 1), "between 0 and 4,294,967,295"),
+            ((3, 4, 3), "stands there twice"),
+        ],
     )
-    def test_too_many(self, repeats, seed, says, tmp_path):
+    def test_seeds(self, seeds, says, tmp_path):
         with pytest.raises(InputError, match=says):
-            train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats, seed=seed)
+            train_repeats(data(KIND), RECIPE, tmp_path / "out", seeds)
         assert names(tmp_path) == set()
 
     def test_an_existing_folder(self, unbroken, tmp_path):
         before = weights(unbroken)
         with pytest.raises(InputError, match="exists already"):
-            train_repeats(data(KIND), RECIPE, unbroken, 2)
+            train_repeats(data(KIND), RECIPE, unbroken, range(2))
         assert weights(unbroken) == before
 
     def test_nothing_to_resume(self, tmp_path):
         with pytest.raises(InputError, match="nothing to resume"):
-            train_repeats(data(KIND), RECIPE, tmp_path / "out", 2, resume=True)
+            train_repeats(data(KIND), RECIPE, tmp_path / "out", range(2), resume=True)
 
     def test_data_that_the_model_does_not_read(self, tmp_path):
         with pytest.raises(InputError, match="take `model='pair-encoder'`"):
-            train_repeats(data("pair-encoder"), RECIPE, tmp_path / "new" / "out", 2)
+            train_repeats(data("pair-encoder"), RECIPE, tmp_path / "new" / "out", range(2))
         assert names(tmp_path) == set()
 
     def test_repeats_are_no_run(self, unbroken):
@@ -147,7 +149,7 @@ class TestRefused:
 
 @pytest.mark.slow
 def test_a_new_one_takes_the_place_of_an_old_one(unbroken, tmp_path):
-    out = train_repeats(data(KIND), RECIPE.with_changes(epochs=1), tmp_path / "out", 2)
-    train_repeats(data(KIND), RECIPE, out, 3, seed=4, overwrite=True)
+    out = train_repeats(data(KIND), RECIPE.with_changes(epochs=1), tmp_path / "out", range(2))
+    train_repeats(data(KIND), RECIPE, out, SEEDS, overwrite=True)
     assert_same_runs(out, unbroken)
     assert names(tmp_path) == {"out"}

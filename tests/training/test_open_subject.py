@@ -206,7 +206,7 @@ def test_models_that_cannot_be_read():
     refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
     refused_model("classifies every token", hf.BertForTokenClassification(model.config))
     refused_model("predicts no class of a text", hf.BertModel(model.config))
-    refused_model("reads pixel_values, no texts", FAMILIES["vit"].build())
+    refused_model("reads pixel_values, and neither classifies texts nor images", FAMILIES["vit"].build())
     refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
     slow = SimpleNamespace(model_input_names=[])
     refused_model("does not know where its tokens stand", tokenizer=slow)

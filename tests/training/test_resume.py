@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from safetensors.torch import load_file, save_file
 from transformers import TrainerCallback
 
 import kinds
@@ -18,7 +19,7 @@ from alike import assert_alike, assert_same_weights
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
 from glasshead.files import partial_path
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, preset_config, train
 from glasshead.training.checkpointing import CHECKPOINTS, STATE, valid_checkpoints
 
 # Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.
@@ -187,6 +188,54 @@ class TestEveryKind:
         assert_same(tmp_path / "cut", whole)
         tables = [pq.read_table(run / "predictions.parquet") for run in (tmp_path / "cut", whole)]
         assert_alike(*(table.to_pylist() for table in tables))
+
+
+@pytest.fixture(scope="module")
+def squares():
+    return load("squares", LoadOptions(max_examples=60))
+
+
+@pytest.fixture(scope="module")
+def patches():
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    settings = {"epochs": 6, "learning_rate": 0.02, "batch_size": 8, "attention": "tanhmax"}
+    return preset_config(None, "vit").with_settings(settings | sizes)
+
+
+@pytest.fixture(scope="module")
+def whole(squares, patches, tmp_path_factory):
+    return train(squares, patches, tmp_path_factory.mktemp("images") / "run", seed=3)
+
+
+class TestOfImages:
+    """A saved ViT has other names for its weights than the model in memory: the best epoch comes back."""
+
+    def test_the_best_epoch_is_kept_and_it_is_not_the_last(self, whole):
+        metrics = json.loads((whole / "metrics.json").read_text())
+        losses = {epoch["accuracy"]: epoch["loss"] for epoch in reversed(metrics["epochs"])}
+        best = max(losses)
+        assert metrics["epochs"][-1]["loss"] != losses[best]
+        assert metrics["dev"]["accuracy"] == best
+        assert abs(metrics["dev"]["loss"] - losses[best]) < 1e-4
+
+    def test_goes_on_to_the_same_weights(self, squares, patches, whole, tmp_path):
+        a_step_after_two_epochs = 2 * -(-len(squares["train"]) // patches.batch_size) + 1
+        with pytest.raises(KeyboardInterrupt):
+            train(squares, patches, tmp_path / "run", seed=3, callbacks=[Stop(a_step_after_two_epochs)])
+        train(squares, patches, tmp_path / "run", seed=3, resume=True)
+        assert_same(tmp_path / "run", whole)
+
+    def test_a_checkpoint_without_some_of_the_weights_is_refused(self, squares, patches, tmp_path):
+        with pytest.raises(KeyboardInterrupt):
+            train(squares, patches, tmp_path / "run", seed=3, callbacks=[Stop(20)])
+        for checkpoint in valid_checkpoints(partial_path(tmp_path / "run") / CHECKPOINTS):
+            weights = load_file(checkpoint / "model.safetensors")
+            renamed = {
+                name.replace("vit.layers", "vit.encoder.layer"): value for name, value in weights.items()
+            }
+            save_file(renamed, checkpoint / "model.safetensors")
+        with pytest.raises(InputError, match="the checkpoint lacks 16 weights of the model"):
+            train(squares, patches, tmp_path / "run", seed=3, resume=True)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,8 @@ from glasshead.attention.hooks import (
     run_hooked_weights,
 )
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.native import lacks_native
+from glasshead.attention.kernels.native_programs.build import build as build_native
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
 from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, select_heads
@@ -59,9 +61,11 @@ __all__ = [
     "TracedCall",
     "activations",
     "attend",
+    "build_native",
     "distance_coefficients",
     "kernels",
     "known_call",
+    "lacks_native",
     "learnable_sigmoid",
     "mechanism",
     "parse",

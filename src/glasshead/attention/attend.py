@@ -16,7 +16,7 @@ from glasshead.attention.mechanism_spec import Spec
 from glasshead.attention.precision import no_autocast
 from glasshead.errors import InputError
 
-AUTOMATIC = ("linear", "triton", "sdpa", "tiles", "flex", "reference", "blockwise")
+AUTOMATIC = ("linear", "triton", "native", "sdpa", "tiles", "flex", "reference", "blockwise")
 """The order of trial: the first kernel that can and should serve the call does."""
 
 

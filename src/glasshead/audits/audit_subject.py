@@ -29,6 +29,7 @@ from glasshead.audits.sinks import ask_with_rest, rest_of, sink_facts
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
+from glasshead.data import UnitReader
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import class_name, dtype_of, spec_of
@@ -107,13 +108,15 @@ def audit_subject(
     context = build_context(
         subject,
         split,
-        limit=request.limit,
+        limit=usual_limit(subject) if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=request.attention_selector,
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
+    if (note := cost_note(subject, context, len(split))) is not None:
+        subject = replace(subject, notes=(*subject.notes, note))
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
@@ -148,6 +151,17 @@ def audit_subject(
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
     return replace(card, slice_tests=slice_tests(card, context.slicings, request.seed))
+
+
+def usual_limit(subject: Subject) -> int | None:
+    """How many inputs are read where nobody says: all texts, and so many of what costs more."""
+    return subject.tokenizer.usual_limit if isinstance(subject.tokenizer, UnitReader) else None
+
+
+def cost_note(subject: Subject, context: AuditContext, total: int) -> str | None:
+    """What a larger audit would cost, where this one is no whole one by itself."""
+    reader = subject.tokenizer
+    return reader.cost_note(len(context.texts), total) if isinstance(reader, UnitReader) else None
 
 
 def ask_audits(

@@ -1,6 +1,7 @@
 """Texts of a split before a model: what audits are given."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from glasshead.audits.slices import (
     columns_to_read,
     slice_by_column,
 )
-from glasshead.data import column_values, encode, join_pair, marks_of
+from glasshead.data import column_values, encode, inputs_of, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     ExplanationContext,
@@ -78,7 +79,7 @@ def build_context(
         margin,
         subject.model,
         label_note,
-        None if seconds is None else (texts, seconds),
+        (texts, seconds),
         tuple(dict.fromkeys(by)),
         columns,
         method,
@@ -118,10 +119,8 @@ def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.
     return indices, split
 
 
-def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
-    """The first and, of pairs, the second texts, and both as one text to be shown."""
-    firsts = list(split["text"][:])
-    if "text_pair" not in split.column_names:
-        return firsts, None, firsts
-    seconds = list(split["text_pair"][:])
-    return firsts, seconds, list(map(join_pair, firsts, seconds))
+def texts_of(split: Dataset) -> tuple[list[Any], list[str] | None, list[str]]:
+    """The first texts, or images, and of pairs the second ones; and what is shown of each as one text."""
+    firsts, seconds = inputs_of(split)
+    shown = list(map(str, firsts))
+    return firsts, seconds, shown if seconds is None else list(map(join_pair, shown, seconds))

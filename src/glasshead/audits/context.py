@@ -74,7 +74,8 @@ class AuditContext:
     [K, V] are the train occurrences of every vocabulary id in every class, None where nobody knows them.
     ``gauge_kind`` says where the sign of the heads that are read was found there, ``gauge_margin`` how
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
-    data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
+    data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between, and of an
+    image its name; ``inputs`` are what the model was given.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
     by: class, length, correct, confidence, identifiability, or the name of a column, whose values stand in
     ``columns``. ``method`` is the explanation that is audited. ``marks`` are what people have marked in each
@@ -92,7 +93,7 @@ class AuditContext:
     gauge_margin: float | None
     trained_model: PreTrainedModel
     label_note: str | None = None
-    pairs: tuple[Sequence[str], Sequence[str]] | None = None
+    inputs: tuple[Sequence[Any], Sequence[str] | None] | None = None
     by: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     method: str = ATTENTION
@@ -102,7 +103,7 @@ class AuditContext:
     @cached_property
     def coverage(self) -> Coverage:
         """How much of the texts is read."""
-        firsts, seconds = self.pairs or (self.texts, None)
+        firsts, seconds = self.inputs or (self.texts, None)
         return coverage(self.explanation.tokenizer, firsts, seconds, self.explanation.encoded)
 
     @property
@@ -190,12 +191,12 @@ class AuditContext:
         return self.sum_by_unit(self.token_mask) > 0
 
     def sum_by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of tokens [N, n], added up for each sentence where sentences are read; none for a first
-        token that is spared."""
+        """Numbers of tokens [N, n], added up for each sentence where sentences are read, and for each unit of
+        several tokens where its first one stands; none for a first token that is spared."""
         if self.spares_first:
             values = np.where(np.arange(values.shape[1]) > 0, values, 0)
         if self.sentence_of_token is None:
-            return values
+            return self.explanation.encoded.sum_units(values)
         num_sentences = max(int(self.sentence_of_token.max(initial=0)) + 1, 1)
         sums = np.zeros((len(values), num_sentences), dtype=float)
         text, token = np.nonzero(self.token_mask)

@@ -68,7 +68,7 @@ def highlights(
         heads = context.explanation.site.num_heads if context.explanation.site is not None else 1
         cost = np.cumsum([heads * context.token_mask[row].sum() for _, row in picks])
         picks = [pick for pick, total in zip(picks, cost, strict=True) if total <= MAX_WEIGHTS]
-    firsts, seconds = context.pairs or (context.texts, None)
+    firsts, seconds = context.inputs or (context.texts, None)
     tokenizer, attention_selector = context.explanation.tokenizer, context.explanation.attention_selector
     if not explainer.reads_attention:
         attention_selector = AttentionSelector(level=attention_selector.level)

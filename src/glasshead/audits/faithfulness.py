@@ -53,14 +53,15 @@ class Faithfulness(Audit):
     texts of fewer than 20 tokens, in which no number of tokens counts twice here. The null is the mean over
     random orders of the same text. Beside it stand the differences from a greedy order and, of short texts,
     from the best of all orders, where ``references``
-    asks for them or the outputs are linear in the weights. Models run in float32.
+    asks for them or the outputs are linear in the weights. Without ``removal`` it is the usual one of the
+    inputs: words are cut out, patches of images painted over. Models run in float32.
     """
 
     question = "does the prediction rest on the tokens that it puts first?"
     citation = "DeYoung et al. 2020; Samek et al. 2017; Petsiuk, Das and Saenko 2018"
     of_tokens = True
 
-    def __init__(self, references: bool = False, removal: str = "delete") -> None:
+    def __init__(self, references: bool = False, removal: str | None = None) -> None:
         self.references, self.removal = references, removal
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
@@ -71,7 +72,8 @@ class Faithfulness(Audit):
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
-        drops = ValueDrops(in_float32(context), self.removal, predicted_side(context))
+        removal = self.removal or context.explanation.encoded.removals[0]
+        drops = ValueDrops(in_float32(context), removal, predicted_side(context))
         drops.words = context.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])

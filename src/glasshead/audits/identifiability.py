@@ -137,6 +137,7 @@ def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOp
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
     named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
+    named["asked"] = "row of the token that is asked about"
     rows = named.get(str(row_selector.named), f"rows {row_selector.rows}")
     learned = heads["learned"].astype(bool)
     if learned.all():

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerFast
 
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.audits.request import SubjectRequest
@@ -16,9 +15,11 @@ from glasshead.data import (
     ALL,
     LoadOptions,
     RatingError,
+    UnitReader,
     as_dataset,
     as_split,
     is_plain,
+    is_undivided,
     load,
     read_plain,
     select,
@@ -68,7 +69,7 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
             f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
             "give data with ratings, or a model with an output for each class"
         ) from error
-    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
+    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length, request.blocks))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -123,11 +124,13 @@ def data_options(request: SubjectRequest, subject: Subject) -> LoadOptions:
 
 
 def default_split(data: object, subject: Subject | None) -> str:
-    """Test; but all rows of a file if the model is known not to be trained on a part of it."""
+    """Test; but all rows of a file, or of a folder of images, if the model is known not to be trained on a
+    part of it."""
     if isinstance(data, Dataset | DatasetDict):
         return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
     foreign = subject is None or not subject.record
-    return ALL if foreign and Path(str(data)).is_file() else "test"
+    path = Path(str(data))
+    return ALL if foreign and (path.is_file() or is_undivided(path)) else "test"
 
 
 def train_split(data: object) -> str:
@@ -169,12 +172,19 @@ def source_facts(request: SubjectRequest, split: str, options: LoadOptions) -> d
     }
 
 
-def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> PreTrainedTokenizerFast:
-    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already.
+def limit_length(tokenizer: Any, max_length: int | None, blocks: int | None = None) -> Any:
+    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already; what reads
+    images with so many ``blocks`` of patches in each direction.
 
     Raises:
-        InputError: if there would be no room for a word.
+        InputError: if there would be no room for a word, and on what only the other kind of input has.
     """
+    if isinstance(tokenizer, UnitReader):
+        if max_length is not None:
+            raise ParameterError("max_length", "is for texts: all images have one size")
+        return tokenizer.with_blocks(tokenizer.usual_blocks if blocks is None else blocks or None)
+    if blocks is not None:
+        raise ParameterError("blocks", "is for images: texts have words")
     if max_length is None:
         return tokenizer
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2

@@ -75,7 +75,11 @@ class Operators(Audit):
         rng = np.random.default_rng([seed, 13])
         rows = self._choose(context, rng)
         explanation = context.explanation.some(torch.from_numpy(rows))
-        reasons = {name: removal.unsupported_reason(explanation) for name, removal in REMOVALS.items()}
+        reasons = {
+            name: removal.unsupported_reason(explanation)
+            for name, removal in REMOVALS.items()
+            if removal.fits(explanation.encoded)
+        }
         changes = {
             name: value_changes(explanation, REMOVALS[name].logits_of_each(explanation)).numpy()
             for name, reason in reasons.items()

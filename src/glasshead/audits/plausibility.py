@@ -1,6 +1,5 @@
 """Does the explanation point at the words that people mark?"""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,14 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.summary import Interval, null_column, summarise
-from glasshead.data import Marks
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
-from glasshead.statistics import intersection_over_union, precision_recall_area, token_f1, top_tokens
+from glasshead.statistics import (
+    intersection_over_union,
+    pointing_hits,
+    precision_recall_area,
+    token_f1,
+    top_tokens,
+)
 
 DRAWS = 20
 """Random orders of the scores of every text, whose mean is the null."""
@@ -21,8 +25,9 @@ Flags = NDArray[np.bool_]
 
 
 class Plausibility(Audit):
-    """Area under precision and recall of the scores against the tokens that people have marked, and token F1
-    and intersection over union of the k tokens with the largest scores, per text.
+    """Area under precision and recall of the scores against the tokens that people have marked, token F1 and
+    intersection over union of the k tokens with the largest scores, and whether the one with the largest is
+    marked (the pointing game), per text.
 
     k is the mean number of marked tokens of the texts that have some, and a score of 0 or less is never among
     the largest. Marks speak for the class of their text, so signed scores are taken towards it; where signs
@@ -31,7 +36,7 @@ class Plausibility(Audit):
     """
 
     question = "does it point at the words that people mark?"
-    citation = "DeYoung et al. 2020; Attanasio et al. 2023"
+    citation = "DeYoung et al. 2020; Attanasio et al. 2023; pointing: Zhang et al. 2018"
     reads_marks = True
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
@@ -94,8 +99,10 @@ class MarkOverlap(NamedTuple):
 def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap:
     """How the audited explanation overlaps with what people have marked, text by text."""
     assert context.marks is not None  # or it has no meaning, and is not called
-    mask = context.explanation.encoded.words >= 0  # no padding, and nothing that the tokenizer adds
-    marked = mask & marked_tokens(context.texts, context.marks, context.explanation.encoded.offsets)
+    mask = context.words  # no padding, and nothing that the tokenizer adds
+    marked = mask & (
+        context.sum_by_unit(context.explanation.encoded.marked(context.texts, context.marks)) > 0
+    )
     scores, in_favour, no_evidence = scores_for_class(context, context.labels)
     scores = round_digits(scores, mask)
     usable, undefined = usable_texts(mask, marked, in_favour)
@@ -105,26 +112,6 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(DRAWS)]
     by_name = {name: np.stack([draw[name] for draw in draws]) for name in values}
     return MarkOverlap(values, by_name, undefined, no_evidence, top)
-
-
-def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
-    """Which tokens share a character with a mark of their text [N, n], from their ``offsets`` [N, n, 2]."""
-    lengths = np.array([len(text) + 1 for text in texts])
-    starts = lengths.cumsum() - lengths  # of each text, where all stand one behind the other
-    spans = np.array(
-        [
-            (starts[text] + start, starts[text] + end)
-            for text, own in enumerate(marks)
-            for start, end in own or []
-        ],
-        dtype=np.int64,
-    ).reshape(-1, 2)
-    size = int(lengths.sum()) + 1
-    opened, closed = (np.bincount(spans[:, side], minlength=size) for side in (0, 1))
-    inside = (opened - closed).cumsum() > 0
-    before = np.concatenate([[0], inside.cumsum()])  # marked characters before each place
-    first, last = np.moveaxis(offsets + starts[:, None, None], -1, 0)
-    return np.asarray(before[last] > before[first])
 
 
 def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, dict[str, Flags]]:
@@ -140,12 +127,13 @@ def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, d
 
 
 def overlaps(scores: Floats, marked: Flags, mask: Flags, usable: Flags, k: int) -> dict[str, Floats]:
-    """The three statistics of every text [N]; NaN of those that cannot be asked."""
+    """The statistics of every text [N]; NaN of those that cannot be asked."""
     top = top_tokens(scores, mask, k)
     statistics = {
         "auprc": precision_recall_area(scores, marked, mask),
         "token-f1": token_f1(top, marked),
         "iou": intersection_over_union(top, marked),
+        "pointing": pointing_hits(scores, marked, mask),
     }
     return {name: np.where(usable, values, np.nan) for name, values in statistics.items()}
 

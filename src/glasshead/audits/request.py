@@ -58,7 +58,7 @@ class SubjectOptions(TypedDict, total=False):
     (``max_length``), which attention is read (``attention_selector``), the ``train`` data of a model that
     Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
     the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
-    and whom to tell of ``progress``."""
+    into how many ``blocks`` in each direction images are divided, and whom to tell of ``progress``."""
 
     split: str
     load_options: Mapping[str, Any]
@@ -69,6 +69,7 @@ class SubjectOptions(TypedDict, total=False):
     trust_remote_code: bool
     device: str | torch.device | None
     dtype: str | torch.dtype
+    blocks: int | None
     progress: OnProgress
 
 
@@ -86,6 +87,7 @@ def subject_settings(options: SubjectOptions) -> dict[str, Any]:
             device=options.get("device"),
         ),
         "dtype": options.get("dtype", torch.float64),
+        "blocks": options.get("blocks"),
     }
 
 
@@ -102,7 +104,9 @@ class SubjectRequest:
 
     ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
     in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
-    size of a random part of the texts; in ``dtype`` scores, weights and gradients are computed.
+    size of a random part of the texts; in ``dtype`` scores, weights and gradients are computed. Images are
+    divided into so many ``blocks`` in each direction, whose patches are one unit (0: each patch is one; None:
+    4), and if ``limit`` is None, 20 of them are read.
     """
 
     model: object
@@ -117,6 +121,7 @@ class SubjectRequest:
     tokenizer: PreTrainedTokenizerBase | None = None
     opening: OpenOptions = field(default_factory=OpenOptions)
     dtype: str | torch.dtype = torch.float64
+    blocks: int | None = None
 
     @property
     def name(self) -> str:

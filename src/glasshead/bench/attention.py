@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from glasshead.attention import (
     MECHANISM_PRESETS,
     POSITIONS,
     AttentionInputs,
+    Mask,
     mechanism,
     parse,
     run_kernel,
@@ -33,6 +35,10 @@ MAX_SCORES = 2**28
 """Scores up to which the whole matrix is held: a gibibyte in float32, several times over."""
 LONG = 16_384
 """Where linear time shows."""
+MASKS = ("none", "padding", "causal", "window")
+"""Padding is the last quarter of the keys. In a window, which is a mask of all pairs, a query sees itself and
+the keys before it, an eighth of them all."""
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 JUDGED = 32
 """Rows of the output that are compared with the formula in float64."""
 
@@ -46,12 +52,15 @@ class AttentionSettings:
     heads: int = 8
     mechanisms: tuple[str, ...] = MECHANISMS
     kernels: tuple[str, ...] = tuple(KERNELS)
+    masks: tuple[str, ...] = MASKS[:1]
     backward: bool = False
     device: str = "cpu"
     dtype: torch.dtype = torch.float32
     linear_at: int | None = LONG
     budget: float = 1.5
     """Seconds for each mechanism and kernel."""
+    rounds: int = 1
+    """At least so many rounds, whatever they take."""
 
     def __post_init__(self) -> None:
         for name in self.mechanisms:
@@ -59,6 +68,9 @@ class AttentionSettings:
                 raise InputError(f"no mechanism {name!r} to measure: {did_you_mean(name, MECHANISMS)}")
         for name in self.kernels:
             KERNELS[name]
+        for name in self.masks:
+            if name not in MASKS:
+                raise InputError(f"no mask {name!r} to measure: {did_you_mean(name, MASKS)}")
         for length in self.lengths:
             if not 1 <= length <= 2**20:
                 raise InputError(f"a length is between 1 and {2**20:,}, not {length:,}")
@@ -81,6 +93,8 @@ class AttentionResult:
     length: int
     size: int
     backward: bool
+    mask: str
+    dtype: str
     seconds: Spread
     ratio: Spread
     peak: int
@@ -103,6 +117,7 @@ class Case:
     length: int
     size: int
     backward: bool
+    mask: str
 
 
 def measure_attention(
@@ -113,26 +128,25 @@ def measure_attention(
     peak_rate = matmul_rate(settings.device, settings.dtype)
     for case in cases(settings):
         way = "forward and backward" if case.backward else "forward"
-        progress(f"{case.mechanism} by {case.kernel}, {case.length:,} tokens, {way}")
+        masked = "" if case.mask == "none" else f", {case.mask}"
+        progress(f"{case.mechanism} by {case.kernel}, {case.length:,} tokens{masked}, {way}")
         yield measure_case(case, settings, peak_rate)
 
 
 def cases(settings: AttentionSettings) -> Iterator[Case]:
     """Every mechanism by every kernel that serves it and would not hold too large a matrix."""
-    for backward in (False, True) if settings.backward else (False,):
-        for size in settings.sizes:
-            for length in settings.lengths:
-                for name in settings.mechanisms:
-                    case = Case(name, LITERAL, length, size, backward)
-                    yield from kernel_cases(case, settings, settings.kernels)
-                    if name == "tanhmax" and fits_in_memory(case, settings):
-                        yield case
-            if settings.linear_at is not None and settings.linear_at not in settings.lengths:
-                for name in settings.mechanisms:
-                    kernels = tuple(kernel for kernel in settings.kernels if kernel == "linear")
-                    yield from kernel_cases(
-                        Case(name, "", settings.linear_at, size, backward), settings, kernels
-                    )
+    ways = (False, True) if settings.backward else (False,)
+    for backward, mask, size in product(ways, settings.masks, settings.sizes):
+        for length, name in product(settings.lengths, settings.mechanisms):
+            case = Case(name, LITERAL, length, size, backward, mask)
+            yield from kernel_cases(case, settings, settings.kernels)
+            if name == "tanhmax" and mask == "none" and fits_in_memory(case, settings):
+                yield case
+        if settings.linear_at is not None and settings.linear_at not in settings.lengths:
+            for name in settings.mechanisms:
+                kernels = tuple(kernel for kernel in settings.kernels if kernel == "linear")
+                case = Case(name, "", settings.linear_at, size, backward, mask)
+                yield from kernel_cases(case, settings, kernels)
 
 
 def kernel_cases(case: Case, settings: AttentionSettings, kernels: tuple[str, ...]) -> Iterator[Case]:
@@ -162,26 +176,46 @@ def make_inputs(case: Case, settings: AttentionSettings) -> AttentionInputs:
         torch.randn(shape, device=settings.device).to(settings.dtype).requires_grad_(case.backward)
         for _ in range(3)
     )
-    return AttentionInputs.of(attention.requires_grad_(case.backward), q, k, v)
+    mask = mask_of(case.mask, case.length, settings.device)
+    return AttentionInputs.of(attention.requires_grad_(case.backward), q, k, v, mask=mask)
+
+
+def mask_of(name: str, length: int, device: str) -> Mask:
+    """A mask by its name, for one text."""
+    at = torch.arange(length, device=device)
+    padding = (at < length - length // 4)[None] if name == "padding" else None
+    behind = at[:, None] - at
+    pairs = ((behind >= 0) & (behind <= length // 8))[None, None] if name == "window" else None
+    return Mask(length, length, padding, pairs, name == "causal", range(length))
+
+
+def softmax_attention(call: AttentionInputs) -> Callable[[], Tensor]:
+    """PyTorch's own, with the mask of the call in the form that it likes best."""
+    mask = call.mask
+    allowed = mask.attn_mask if mask.padding is None else mask.padding[:, None, None]
+    return lambda: scaled_dot_product_attention(
+        call.q, call.k, call.v, attn_mask=allowed, is_causal=mask.causal
+    )
 
 
 def measure_case(case: Case, settings: AttentionSettings, peak_rate: float) -> AttentionResult:
     """Time, memory and error of one case."""
     call = make_inputs(case, settings)
     works: dict[str, Work] = {
-        "base": lambda: scaled_dot_product_attention(call.q, call.k, call.v),
+        "base": softmax_attention(call),
         "case": lambda: literal_tanhmax(call) if case.kernel == LITERAL else run_kernel(call, case.kernel),
     }
     if case.backward:
         works = {name: with_gradients(call, work) for name, work in works.items()}
     with torch.set_grad_enabled(case.backward):
-        seconds = time_interleaved(works, settings.budget, settings.device)
+        seconds = time_interleaved(works, settings.budget, settings.device, settings.rounds)
         peaks = {name: peak_bytes(work, settings.device) for name, work in works.items()}
     inputs = sum(tensor.numel() * tensor.element_size() for tensor in (call.q, call.k, call.v))
     base, time = seconds["base"], Spread.of(seconds["case"])
     products = 4 * settings.heads * case.length**2 * case.size * (3.5 if case.backward else 1.0)
     return AttentionResult(
         **asdict(case),
+        dtype=str(settings.dtype).removeprefix("torch."),
         seconds=time,
         ratio=ratios(seconds["case"], base),
         peak=inputs + peaks["case"],

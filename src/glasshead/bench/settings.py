@@ -9,7 +9,15 @@ import torch
 from rich.console import RenderableType
 
 from glasshead.attention import KERNELS
-from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
+from glasshead.bench.attention import (
+    DTYPES,
+    MASKS,
+    MECHANISMS,
+    QUICK,
+    AttentionResult,
+    AttentionSettings,
+    measure_attention,
+)
 from glasshead.bench.audit import AuditSettings, AuditSpeed, measure_audit
 from glasshead.bench.explain import ExplainSettings, ExplainSpeed, measure_explain
 from glasshead.bench.identifiability import (
@@ -29,7 +37,7 @@ from glasshead.bench.tables import (
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError, ParameterError
-from glasshead.registry import Registry
+from glasshead.registry import Registry, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,9 @@ class BenchRequest:
     lengths: tuple[int, ...] = ()
     mechanisms: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    masks: tuple[str, ...] = ()
+    dtype: str = ""
+    rounds: int = 0
     backward: bool = False
     full: bool = False
     device: str = "cpu"
@@ -66,11 +77,24 @@ def attention_settings(request: BenchRequest) -> AttentionSettings:
         heads=16 if gpu else 8,
         mechanisms=request.mechanisms or MECHANISMS,
         kernels=request.kernels or (tuple(KERNELS) if request.full or gpu else QUICK),
+        masks=request.masks or MASKS[:1],
         backward=request.backward or request.full,
         device=request.device,
-        dtype=torch.bfloat16 if gpu else torch.float32,
+        dtype=dtype_of(request.dtype or ("bfloat16" if gpu else "float32")),
         linear_at=None if request.lengths else 16_384,
+        rounds=request.rounds or 1,
     )
+
+
+def dtype_of(name: str) -> torch.dtype:
+    """A type by its name.
+
+    Raises:
+        InputError: on another.
+    """
+    if name not in DTYPES:
+        raise InputError(f"no type {name!r} to measure: {did_you_mean(name, DTYPES)}")
+    return DTYPES[name]
 
 
 def training_settings(request: BenchRequest) -> TrainingSettings:
@@ -79,11 +103,12 @@ def training_settings(request: BenchRequest) -> TrainingSettings:
     Raises:
         InputError: on lengths, names or devices that do not exist, and on options of attention.
     """
-    request.refuse("kernels", "backward", "full")
+    request.refuse("kernels", "masks", "dtype", "backward", "full")
     return TrainingSettings(
         lengths=request.lengths or (128, 512),
         mechanisms=request.mechanisms or TRAINED,
         device=request.device,
+        rounds=request.rounds or 1,
     )
 
 
@@ -93,7 +118,7 @@ def identifiability_settings(request: BenchRequest) -> IdentifiabilitySettings:
     Raises:
         InputError: on lengths that do not exist, and on options of the other benchmarks.
     """
-    request.refuse("mechanisms", "kernels", "backward", "full")
+    request.refuse("mechanisms", "kernels", "masks", "dtype", "rounds", "backward", "full")
     if request.device != "cpu":
         raise InputError("intervals are computed on the processor: leave `device` out")
     cases = tuple((length, size) for length in request.lengths for size in SIZES)
@@ -106,7 +131,7 @@ def audit_settings(request: BenchRequest) -> AuditSettings:
     Raises:
         InputError: on options of the other benchmarks.
     """
-    request.refuse("lengths", "mechanisms", "kernels", "backward", "full")
+    request.refuse("lengths", "mechanisms", "kernels", "masks", "dtype", "rounds", "backward", "full")
     if request.device != "cpu":
         raise InputError("audits are measured on the processor: leave `device` out")
     return AuditSettings()
@@ -118,7 +143,7 @@ def explain_settings(request: BenchRequest) -> ExplainSettings:
     Raises:
         InputError: on lengths that are too large, and on options of the other benchmarks.
     """
-    request.refuse("mechanisms", "kernels", "backward", "full")
+    request.refuse("mechanisms", "kernels", "masks", "dtype", "rounds", "backward", "full")
     if request.device != "cpu":
         raise InputError("explanations are measured on the processor: leave `device` out")
     return ExplainSettings(tokens=request.lengths) if request.lengths else ExplainSettings()

@@ -17,17 +17,18 @@ from glasshead.report import WrappingTable
 
 
 def attention_table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> RenderableType:
-    """One table for each length, head size and direction."""
+    """One table for each length, head size, mask and direction."""
     parts: list[RenderableType] = [machine_line(facts)]
-    kinds = dict.fromkeys((result.backward, result.size, result.length) for result in results)
-    for kind in kinds:
-        rows = [result for result in results if (result.backward, result.size, result.length) == kind]
+    kinds: dict[tuple[object, ...], list[AttentionResult]] = {}
+    for result in results:
+        kinds.setdefault((result.backward, result.mask, result.size, result.length), []).append(result)
+    for rows in kinds.values():
         parts.append(WrappingTable(attention_rows(rows, gpu="gpu" in facts)))
     parts.append(
         Text(
-            "×: time over that of softmax by PyTorch's fused attention, median and range of the rounds in "
-            "which both ran. memory: the peak over its peak, q, k, v and output included. error: the largest "
-            "difference to the formula in float64."
+            "×: time over that of softmax by PyTorch's fused attention with the same mask, median and range "
+            "of the rounds in which both ran. memory: the peak over its peak, q, k, v and output included. "
+            "error: the largest difference to the formula in float64."
             + (" of product: operations over those of a large matrix product." if "gpu" in facts else ""),
             style="dim",
         )
@@ -188,10 +189,12 @@ def empty_table(title: str) -> Table:
 
 
 def attention_rows(results: Sequence[AttentionResult], gpu: bool) -> Table:
-    """The rows of one length, head size and direction."""
+    """The rows of one length, head size, mask and direction."""
     first = results[0]
     way = "forward and backward" if first.backward else "forward"
-    table = empty_table(f"\n{first.length:,} tokens, heads of {first.size}, {way}")
+    kind = "" if first.dtype == "float32" or gpu else f"{first.dtype}, "
+    mask = "" if first.mask == "none" else f"{first.mask} mask, "
+    table = empty_table(f"\n{first.length:,} tokens, heads of {first.size}, {kind}{mask}{way}")
     for heading in ("mechanism", "kernel"):
         table.add_column(heading, no_wrap=True)
     speed = ["TFLOP/s", "of\nproduct"] if gpu else ["ms"]

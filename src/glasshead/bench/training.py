@@ -34,6 +34,8 @@ class TrainingSettings:
     head_size: int = 16
     tokens: int = field(default_factory=lambda: TOKENS)
     budget: float = field(default_factory=lambda: BUDGET)
+    rounds: int = 1
+    """At least so many rounds, whatever they take."""
 
     def __post_init__(self) -> None:
         for name in self.mechanisms:
@@ -79,7 +81,7 @@ def compare_ways(
     name: str, length: int, works: dict[str, Work], settings: TrainingSettings
 ) -> Iterator[TrainingResult]:
     """All ways to do one thing; the first is the base."""
-    seconds = time_interleaved(works, settings.budget, settings.device)
+    seconds = time_interleaved(works, settings.budget, settings.device, settings.rounds)
     peaks = {way: peak_bytes(work, settings.device) for way, work in works.items()}
     base = next(iter(works))
     for way, times in seconds.items():

@@ -85,8 +85,16 @@ def audit(
             "identifiability, or a column of the data; may be repeated.",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Audit this many random texts.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Audit this many random texts, or images (else 20).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
+    blocks: Annotated[
+        int | None,
+        typer.Option(
+            help="Of images: blocks of patches in each direction, each one unit; 0: every patch; else 4."
+        ),
+    ] = None,
     max_length: MaxLength = None,
     layer: Layer = None,
     head: Head = None,
@@ -152,6 +160,7 @@ def audit(
         limit=limit,
         seed=seed,
         max_length=max_length,
+        blocks=blocks,
         attention_selector=parse_selector(layer, head, row, level),
         draws=draws,
         identifiability=identifiability,

@@ -28,13 +28,22 @@ def bench(
     kernels: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Only these; else all but slow ones of a CPU.")
     ] = None,
+    masks: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="none, padding, causal, window; else none.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="float32 or bfloat16; else float32 (GPU: bfloat16).")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="At least so many rounds, whatever they take.")
+    ] = None,
     backward: Annotated[
         bool, typer.Option("--backward", help="Measure forward and backward passes too.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Every kernel, both ways, long texts: minutes.")
     ] = False,
-    device: Annotated[str, typer.Option(help="cpu (in float32) or cuda (in bfloat16).")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     out: Annotated[Path | None, typer.Option("--out", help="A JSON file to write as well.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -55,6 +64,9 @@ def bench(
         lengths=parse_lengths(lengths),
         mechanisms=parse_names(mechanisms) or (),
         kernels=parse_names(kernels) or (),
+        masks=parse_names(masks) or (),
+        dtype=dtype or "",
+        rounds=rounds or 0,
         backward=backward,
         full=full,
         device=device,

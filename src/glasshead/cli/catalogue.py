@@ -6,10 +6,10 @@ from typing import Any
 
 from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS, parse, to_name
 from glasshead.audits import AUDITS
-from glasshead.data import DATASETS
+from glasshead.data import DATASETS, IMAGE_SETS
 from glasshead.explainers import EXPLAINERS, REMOVALS
 from glasshead.generation import STRATEGIES
-from glasshead.models import MODELS
+from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.training import PENALTIES, TRAINING_PRESETS
 
 Table = tuple[list[str], list[list[str]]]
@@ -99,11 +99,14 @@ def audits() -> Table:
 
 
 def datasets() -> Table:
-    return ["name", "what"], [[name, entry.description] for name, entry in DATASETS.items()]
+    texts = [[name, entry.description] for name, entry in DATASETS.items()]
+    return ["name", "what"], texts + [[name, entry.description] for name, entry in IMAGE_SETS.items()]
 
 
 def models() -> Table:
-    return ["name", "what"], [[name, sentence(entry)] for name, entry in MODELS.items()]
+    return ["name", "what"], [
+        [name, sentence(entry)] for name, entry in (*MODELS.items(), *IMAGE_MODELS.items())
+    ]
 
 
 def presets() -> Table:
@@ -142,6 +145,7 @@ def plots() -> Table:
 
     saved = {
         "texts": "explain",
+        "patches": "explain",
         "recorded-attention": "Trace.save",
         "key-findings": "AuditCard.save",
         "audit-differences": "compare",

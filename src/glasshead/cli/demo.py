@@ -14,6 +14,7 @@ from glasshead.errors import InputError
 
 DATA = "synthetic"
 ACTIVATIONS = ("softmax", "tanhmax")
+IMAGES, EPOCHS, SHOWN = "digits", 8, 4
 
 
 @app.command()
@@ -21,7 +22,7 @@ def demo(
     out: Out = Path("glasshead-demo"),
     seed: Annotated[int, typer.Option(**SEEDS)] = 0,
 ) -> None:
-    """Train and audit a softmax and a TanhMax classifier on synthetic reviews, and compare them.
+    """Train, audit and compare a softmax and a TanhMax classifier of reviews, and explain images of digits.
 
     Example: [bold]glasshead demo --out my-demo[/]
     """
@@ -46,5 +47,20 @@ def demo(
             cards.append(card)
         comparison = compare(*cards, seed=seed)
         comparison.save(work / "report.html")
+        explain_digits(work, seed)
     console.print(comparison_table(comparison))
     print_line(f"Report: {out / 'report.html'}")
+    print_line(f"Images: {out / 'digits.html'}")
+
+
+def explain_digits(folder: Path, seed: int) -> None:
+    """Train a small ViT with TanhMax on the digits, and write a page of what a few of them rest on."""
+    from glasshead import explain
+    from glasshead.data import inputs_of, load
+    from glasshead.training import preset_config
+
+    config = preset_config(None, "vit").with_settings({"attention": ACTIVATIONS[1], "epochs": EPOCHS})
+    run = folder / IMAGES
+    run_training(TrainRequest(IMAGES, run, config, seed=seed), resumable=False)
+    images, _ = inputs_of(load(IMAGES)["test"].select(range(SHOWN)))
+    explain(run, images, method="erasure-mean-colour").save(folder / "digits.html")

@@ -1,4 +1,4 @@
-"""glasshead explain: which words of a text mattered."""
+"""glasshead explain: which words of a text, or patches of an image, mattered."""
 
 import sys
 from collections.abc import Sequence
@@ -26,6 +26,7 @@ from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
+    from glasshead.trace import Subject
 
 
 @app.command(cls=with_old_spellings(of="target-function", bare=["next"]))
@@ -33,7 +34,11 @@ def explain(
     context: typer.Context,
     model: ModelName,
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT…", help="One or more texts, quoted; - reads lines.")
+        list[str] | None,
+        typer.Argument(
+            metavar="TEXT…",
+            help="One or more texts, quoted (- reads lines); or files and folders of images.",
+        ),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Texts from a file, one to a line.")
@@ -66,6 +71,7 @@ def explain(
     head: Head = None,
     row: Row = None,
     level: Level = "word",
+    unit: Annotated[str, typer.Option(help="What has a number: word, or token of the model.")] = "word",
     intervals: Annotated[
         bool,
         typer.Option(
@@ -111,6 +117,7 @@ def explain(
         attention_selector=parse_selector(layer, head, row, level),
         intervals=intervals,
         tolerance=tolerance or 0.0,
+        unit=unit,
     )
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[Path(model)])
@@ -121,6 +128,7 @@ def explain(
         parse_labels(labels), trust_remote_code=trust_remote_code, device=device, dtype=dtype
     )
     subject = open_subject(model, options=opening)
+    lines = inputs_for(subject, lines)
     if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
         raise InputError(f"{model} predicts classes and writes no text: leave --next out")
     attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
@@ -144,13 +152,14 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
     Raises:
         InputError: if there is none, or more than one source.
     """
+    from glasshead.data import IMAGE_SUFFIXES
     from glasshead.files import check_readable
 
     if file is None and list(texts) == ["-"]:
         return non_empty(sys.stdin.read(), "standard input")
     if file is None:
         for text in texts:
-            if Path(text).suffix and len(text) < 256 and Path(text).is_file():
+            if is_file(text) and Path(text).suffix.lower() not in IMAGE_SUFFIXES:
                 raise InputError(f"{text!r} is a file: --file {text} explains its lines")
         if not texts:
             raise typer.BadParameter(
@@ -170,6 +179,27 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
         raise InputError(f"{file} is not UTF-8: save it as UTF-8") from None
 
 
+def is_file(text: str) -> bool:
+    """Whether what was typed is the name of a file."""
+    return bool(Path(text).suffix) and len(text) < 256 and Path(text).is_file()
+
+
+def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
+    """The texts as they are or, of a model that reads images, the files that they name.
+
+    Raises:
+        InputError: if a file is an image and the model reads texts, or the reverse.
+    """
+    from glasshead.data import IMAGE_SUFFIXES, UnitReader
+
+    if isinstance(subject.tokenizer, UnitReader):
+        return subject.tokenizer.inputs(lines)
+    for line in lines:
+        if is_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
+            raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
+    return list(lines)
+
+
 def non_empty(text: str, name: str) -> list[str]:
     """The lines that hold something."""
     lines = [line for line in text.splitlines() if line.strip()]
@@ -178,7 +208,7 @@ def non_empty(text: str, name: str) -> list[str]:
     return lines
 
 
-def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple[list[str], list[str] | None]:
+def texts_and_pairs(model: Any, texts: Sequence[Any], pair: str | None) -> tuple[list[Any], list[str] | None]:
     """The first and, if there are, the second texts: ``--pair`` with one text, or a tab in each."""
     if pair is not None:
         if len(texts) != 1:

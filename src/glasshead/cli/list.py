@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, print_output
+from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.options import Printed
 
 
@@ -43,3 +43,10 @@ def list_entries(
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(WrappingTable(table))
+    if kind == "kernels":
+        from glasshead.compiled import compiled_capabilities
+
+        there = ", ".join(compiled_capabilities())
+        print_line(
+            f"native is {f'compiled for {there}' if there else 'not compiled: glasshead kernels build'}"
+        )

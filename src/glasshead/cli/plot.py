@@ -1,6 +1,7 @@
 """Draw: plot distance-aware, positions, heads, ranks, logits, collapse, dynamics, ratios.
 
-`plot_adversary_curve` adds plot adversary-curve, `plot_merges` plot merges.
+`plot_adversary_curve` adds plot adversary-curve, `plot_merges` plot merges, `plot_minima` plot minima,
+`plot_transition` plot transition.
 """
 
 import os

@@ -48,11 +48,9 @@ class LineProgress:
         for (table, cell, seed), seconds in rows.items() if self.seen else ():
             if (table, cell, seed) not in self.seen:
                 took = "" if seconds is None else f", {seconds:.0f} s"
-                print_remark(
-                    f"{table}: {cell}, seed {seed}{took}; {pluralise(len(schedule), 'run')} to begin"
-                )
+                print_remark(f"{table}: {cell}, seed {seed}{took}; {pluralise(schedule.left, 'run')} left")
         if not self.seen:
-            print_remark(f"{pluralise(len(rows), 'run')} known, {len(schedule):,} to begin")
+            print_remark(f"{pluralise(len(rows), 'run')} known, {schedule.left:,} left")
         self.seen |= rows.keys() | {("", "", 0)}
 
 
@@ -61,7 +59,7 @@ def progress_grid(schedule: Schedule) -> Grid:
     left = (
         [] if schedule.deadline is None else [f"{max(schedule.deadline - time.time(), 0) / 60:.0f} min left"]
     )
-    title = ", ".join([pluralise(len(schedule), "run") + " to begin", *left])
+    title = ", ".join([pluralise(schedule.left, "run") + " left", *left])
     grid = Grid("table", "cell", "seeds", "mean", "paper", "running", title=title, title_justify="left")
     running: dict[tuple[str, str], list[float]] = {}
     for (place, _), began in list(schedule.running.items()):

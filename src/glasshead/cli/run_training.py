@@ -73,7 +73,6 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
         mechanism = f"{how}:{Path(config.other_run).name}"
     bar = ProgressBar(f"{out.name} ({mechanism})", begin=cache(lambda: describe_data(data)))
     options: dict[str, Any] = {
-        "seed": request.seed,
         "source": source,
         "resume": request.resume,
         "overwrite": request.overwrite,
@@ -82,9 +81,10 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     try:
         with resume_on_interrupt(partial_path(out)) if resumable else nullcontext():
             if request.repeats is None:
-                train(data, config, out, **options)
+                train(data, config, out, seed=request.seed, **options)
             else:
-                train_repeats(data, config, out, request.repeats, **options)
+                seeds = range(request.seed, request.seed + request.repeats)
+                train_repeats(data, config, out, seeds, **options)
     finally:
         bar.stop()
     print_results(out, request.repeats)

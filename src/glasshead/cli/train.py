@@ -18,7 +18,10 @@ from glasshead.cli.parsing import (
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.run_training import TrainRequest, run_training
 from glasshead.cli.train_language_model import is_language_model, language_request, run_language_training
+from glasshead.errors import InputError
 
+SOLVABLE = "positional-semantic"
+"""Regression of vectors: there is no classifier, no text, and hence no run to explain."""
 DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
 
@@ -112,6 +115,10 @@ def train(
     vectors: Annotated[
         str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
     ] = None,
+    augment: Annotated[
+        str | None,
+        typer.Option(help="Of images: shift, or shift+flip (not for digits); else the preset's."),
+    ] = None,
     compile: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
     repeats: Annotated[
@@ -150,10 +157,12 @@ def train(
 
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
+    if data == SOLVABLE and not Path(data).exists():
+        raise InputError(f"{data} is no data set of a classifier: glasshead plot transition trains it")
     if is_language_model(model, objective):
         run_language_training(language_request(context))
         return
-    from glasshead.data import DATASETS
+    from glasshead.data import DATASETS, IMAGE_SETS
     from glasshead.files import check_writable
     from glasshead.training import preset_config
 
@@ -175,6 +184,7 @@ def train(
         "vocab_size": vocab_size,
         "min_freq": min_freq,
         "word_vectors": vectors,
+        "augment": augment,
         "compile": compile or None,
         "dev_fraction": dev_fraction,
         "adversary_weight": adversary_weight,
@@ -185,7 +195,7 @@ def train(
         preset = DYNAMICS_PRESET
     config = preset_config(preset, model).with_settings(settings | parse_settings(set_ or []))
     inputs = [
-        None if data in DATASETS else data,
+        None if data in DATASETS or data in IMAGE_SETS else data,
         config.model if config.pretrained else None,
         config.word_vectors,
         config.other_run,

@@ -57,9 +57,9 @@ def is_language_model(model: str | None, objective: str | None) -> bool:
     if model is None or Path(model).exists():
         return False
     from glasshead.language import language_model_types
-    from glasshead.models import MODELS
+    from glasshead.models import IMAGE_MODELS, MODELS
 
-    return model not in MODELS and model in language_model_types()
+    return model not in MODELS and model not in IMAGE_MODELS and model in language_model_types()
 
 
 def language_request(context: Any) -> LanguageRequest:

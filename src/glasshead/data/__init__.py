@@ -1,17 +1,27 @@
-"""Text classification data in one schema, synthetic data with known truth, word-level tokenizers."""
+"""Classification data, texts and images, in one schema, synthetic data with known truth, tokenizers."""
 
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
-from glasshead.data.batching import PAIRS, TOKENS, Inputs, batch_size, batches, heads_of, layers_of, longest
+from glasshead.data.augmentation import AUGMENTATIONS, Augmentation
+from glasshead.data.batching import (
+    PAIRS,
+    TOKENS,
+    Inputs,
+    batch_size,
+    batches,
+    heads_of,
+    layers_of,
+    length_of,
+    longest,
+)
 from glasshead.data.byte_pair_merges import byte_pair_merges
 from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
-from glasshead.data.describe import describe, describe_in_words, has_ratings
+from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings
 from glasshead.data.encode import (
     LONGEST,
-    Encoded,
     as_encoded,
     begins_twice,
     check_utf8,
@@ -19,43 +29,62 @@ from glasshead.data.encode import (
     join_pair,
     occurrences,
 )
+from glasshead.data.encoded import Encoded
+from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
+from glasshead.data.image_folders import is_undivided, list_images
+from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
+from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.load import ALL, load, select
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
+from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
+from glasshead.data.split_inputs import inputs_of
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
+from glasshead.data.unit_reader import UnitReader
 from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
 
 __all__ = [
     "ALL",
+    "AUGMENTATIONS",
     "DATASETS",
+    "IMAGE_SETS",
+    "IMAGE_SUFFIXES",
     "LONGEST",
     "NEUTRAL",
     "PAIRS",
     "ROOT",
     "SUFFIXES",
     "TOKENS",
+    "Augmentation",
     "Coverage",
     "Encoded",
+    "EncodedImages",
+    "Fill",
+    "ImageReader",
     "Inputs",
     "LoadOptions",
     "Marks",
     "NoLabelError",
+    "PatchGrid",
+    "Picture",
     "PlainTexts",
     "RatingError",
     "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
+    "UnitReader",
     "align_labels",
     "as_dataset",
     "as_encoded",
+    "as_picture",
     "as_split",
     "batch_size",
     "batches",
@@ -65,18 +94,26 @@ __all__ = [
     "column_values",
     "coverage",
     "datasets",
+    "decode",
     "describe",
     "describe_in_words",
     "encode",
+    "has_images",
     "has_ratings",
     "heads_of",
+    "image_size",
+    "inputs_of",
     "is_conllu",
     "is_plain",
+    "is_undivided",
     "join_pair",
     "layers_of",
+    "length_of",
+    "list_images",
     "load",
     "longest",
     "marks_of",
+    "normalisation_of",
     "occurrences",
     "planted_groups",
     "read_conllu",

@@ -7,7 +7,7 @@ from jaxtyping import Int
 from torch import Tensor
 from transformers import PretrainedConfig
 
-from glasshead.data.encode import Encoded
+from glasshead.data.encoded import Encoded
 
 TOKENS = 16_384  # tokens of a batch, which bound the hidden states
 PAIRS = 8_000_000  # pairs of tokens of a batch in all maps that are held, which bound the weights
@@ -17,6 +17,11 @@ SMALL = 512
 """So few tokens are one batch whatever their lengths: a pass of its own would cost more."""
 
 Inputs = dict[str, Tensor]
+
+
+def length_of(inputs: Inputs) -> int:
+    """How many tokens the longest text of a batch has."""
+    return inputs["attention_mask"].shape[1]
 
 
 def heads_of(config: PretrainedConfig) -> int:
@@ -61,5 +66,5 @@ def batches(
         begun = torch.arange(len(places)) * longest < SMALL
         places = places[begun | (lengths[places] >= BUCKET * longest)]
         inputs = encoded.inputs(texts[places], device)
-        yield places, {name: tensor[:, :longest] for name, tensor in inputs.items()}
+        yield places, encoded.cut(inputs, longest)
         start += len(places)

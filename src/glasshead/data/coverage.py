@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.encode import Encoded
+from glasshead.data.encoded import Encoded
+from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
 
 LIMITLESS = 2**31
@@ -46,8 +48,8 @@ class Coverage:
 
 
 def coverage(
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    texts: Sequence[Any],
     pairs: Sequence[str] | None,
     encoded: Encoded,
 ) -> Coverage:
@@ -56,7 +58,7 @@ def coverage(
     length = min(tokenizer.model_max_length, LIMITLESS)
     full = (sizes >= length).nonzero().flatten().tolist()
     beyond = []
-    if full:
+    if full and not isinstance(tokenizer, UnitReader):
         firsts = [texts[row] for row in full]
         seconds = () if pairs is None else ([pairs[row] for row in full],)
         whole = tokenizer(firsts, *seconds, verbose=False)["input_ids"]

@@ -22,12 +22,19 @@ def has_ratings(split: "Dataset") -> bool:
     return not isinstance(split.features["label"], ClassLabel)
 
 
+def has_images(split: "Dataset") -> bool:
+    """Whether a split holds images, in whose column ``text`` their names are."""
+    from datasets import Image
+
+    return isinstance(split.features.get("image"), Image)
+
+
 def describe(data: "DatasetDict") -> dict[str, Any]:
     """Rows, classes, blank texts and origin of every split, and one SHA-256 over all of it.
 
     Ratings have a mean and a standard deviation (of the population) in the place of classes.
     A text is blank if it, or its text_pair, holds nothing but white space. The fingerprint covers
-    split names, class names, texts and labels in order, and nothing else.
+    split names, class names, texts, images and labels in order, and nothing else.
     """
     digest = hashlib.sha256()
     rows, classes, blank, origin = {}, {}, {}, {}
@@ -35,6 +42,7 @@ def describe(data: "DatasetDict") -> dict[str, Any]:
     for split, dataset in data.items():
         labels = np.asarray(dataset["label"][:], dtype=np.float64 if rated else np.int64)
         columns = [dataset[name][:] for name in ("text", "text_pair") if name in dataset.column_names]
+        pictures = [cell["bytes"] for cell in dataset["image"][:]] if has_images(dataset) else []
         rows[split] = len(dataset)
         names = [] if rated else list(dataset.features["label"].names)
         if rated:
@@ -49,6 +57,8 @@ def describe(data: "DatasetDict") -> dict[str, Any]:
             encoded = [text.encode() for text in texts]
             digest.update(np.array([len(encoded), *map(len, encoded)], dtype="<i8").tobytes())
             digest.update(b"".join(encoded))
+        for content in pictures:
+            digest.update(len(content).to_bytes(8, "little") + content)
         digest.update(labels.astype("<f8" if rated else "<i8").tobytes())
     return {
         "rows": rows,

@@ -1,54 +1,25 @@
 """Texts → one padded batch of ids that remembers where every token came from."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from tokenizers import Encoding
 from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from glasshead.data.encoded import Encoded
+from glasshead.data.pictures import Picture
+from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError
 
 LONGEST = 100_000  # a maximum length beyond this means that there is none
-
-
-class Encoded(NamedTuple):
-    """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
-
-    ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
-    second text count on from the first, as in `join_pair`.
-    """
-
-    ids: Int[Tensor, "texts tokens"]
-    mask: Bool[Tensor, "texts tokens"]
-    words: Int[np.ndarray, "texts tokens"]
-    offsets: Int[np.ndarray, "texts tokens 2"]
-    types: Int[Tensor, "texts tokens"] | None = None
-
-    def inputs(
-        self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
-    ) -> dict[str, Tensor]:
-        """What a model is called with for some of the texts."""
-        inputs = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
-        if self.types is not None:
-            inputs["token_type_ids"] = self.types[rows]
-        return {name: tensor.to(device) for name, tensor in inputs.items()}
-
-    def some(self, rows: slice | np.ndarray) -> "Encoded":
-        """Some of the texts, padded to the longest of them."""
-        longest = max(int(self.mask[rows].sum(dim=1).max()) if len(self.mask[rows]) else 0, 1)
-        return Encoded(
-            self.ids[rows][:, :longest],
-            self.mask[rows][:, :longest],
-            self.words[rows][:, :longest],
-            self.offsets[rows][:, :longest],
-            None if self.types is None else self.types[rows][:, :longest],
-        )
 
 
 def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
@@ -69,8 +40,8 @@ def join_pair(text: str, pair: str | None) -> str:
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,
     chunk: int = 4096,
@@ -80,9 +51,17 @@ def encode(
     Of a pair that is too long, the longer text is cut first. Special tokens that stand in a text, as those of
     a chat do, belong to no word; one that begins it is not put before it again.
 
+    What is no text is read by a `UnitReader`, which stands where the tokenizer does.
+
     Raises:
         ValueError: if there are not as many pairs as texts.
+        InputError: on what is no text, and as the reader says.
     """
+    if isinstance(tokenizer, UnitReader):
+        if pairs is not None:
+            raise InputError("this model reads one image at a time: leave the second one out (`pair`)")
+        return tokenizer.encode(texts)
+    check_strings(texts)
     if pairs is not None and len(pairs) != len(texts):
         raise ValueError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     rows = [
@@ -123,6 +102,15 @@ def encode(
         offsets,
         None if types is None else torch.from_numpy(types),
     )
+
+
+def check_strings(texts: Sequence[Any]) -> None:
+    """Raise InputError where a tokenizer is given anything but texts."""
+    for text in texts:
+        if isinstance(text, Picture):
+            raise InputError(
+                f"{text} is an image, and this model reads texts: give texts, or an image classifier"
+            )
 
 
 def begins_twice(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> bool:

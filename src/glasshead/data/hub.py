@@ -5,6 +5,7 @@ import re
 from huggingface_hub import HfApi, constants
 
 from glasshead.data.read import Columns, class_names
+from glasshead.data.undecoded import undecoded
 from glasshead.errors import InputError
 
 NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
@@ -42,9 +43,9 @@ def from_hub(name: str) -> dict[str, Columns]:
             {
                 column: list(rows[column])
                 for column, kind in rows.features.items()
-                if isinstance(kind, datasets.Value | datasets.ClassLabel)
+                if isinstance(kind, datasets.Value | datasets.ClassLabel | datasets.Image)
             },
             class_names(rows.features),
         )
-        for split, rows in splits.items()
+        for split, rows in ((split, undecoded(rows)) for split, rows in splits.items())
     }

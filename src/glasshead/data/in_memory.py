@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, select_classes
 from glasshead.data.columns import require_column
+from glasshead.data.describe import has_images
 from glasshead.data.encode import join_pair
 from glasshead.data.load import dataset_of
 from glasshead.data.marks import MARKS, find_marks, marks_feature
@@ -44,7 +45,8 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
 
 
 def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
-    """The rows of a `datasets.Dataset` with the columns text, (text_pair,) label, and further ``columns``.
+    """The rows of a `datasets.Dataset` with the columns text, (text_pair or image,) label, and further
+    ``columns``.
 
     What has these columns already, with a `ClassLabel` or numbers in float64, is returned as it is.
 
@@ -52,7 +54,11 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
         InputError: if a column is missing, or holds no texts or no labels, and on marks that are not in their
             text.
     """
-    from datasets import ClassLabel, Value
+    from datasets import ClassLabel, Image, Value
+
+    from glasshead.data.undecoded import undecoded
+
+    data = undecoded(data)
 
     label = data.features.get("label")
     in_schema = isinstance(label, ClassLabel) or label == Value("float64")
@@ -63,7 +69,7 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     kept = [
         name
         for name, kind in data.features.items()
-        if isinstance(kind, Value | ClassLabel) or name in (*columns, options.marks_column or MARKS)
+        if isinstance(kind, Value | ClassLabel | Image) or name in (*columns, options.marks_column or MARKS)
     ]
     cells = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
     table = tabulate(cells, options, columns)
@@ -87,7 +93,9 @@ def with_checked_marks(data: Dataset) -> Dataset:
         texts = list(map(join_pair, texts, data["text_pair"][:]))
     in_schema = data.features[MARKS] == marks_feature()
     cells = {MARKS: list(data[MARKS][:])}
-    marks = find_marks("the data set", cells, range(1, len(data) + 1), texts, MARKS if in_schema else None)
+    named = MARKS if in_schema else None
+    rows = range(1, len(data) + 1)
+    marks = find_marks("the data set", cells, rows, texts, named, boxes=has_images(data))
     if marks is None or in_schema:
         return data
     return data.remove_columns(MARKS).add_column(MARKS, marks, feature=marks_feature())

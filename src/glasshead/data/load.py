@@ -1,4 +1,4 @@
-"""A name, a folder or a file → `datasets.DatasetDict` with text, (text_pair,) label, columns asked for."""
+"""A name, a folder or a file → `datasets.DatasetDict`: text, (text_pair or image,) label, further columns."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from glasshead.data.classes import class_names, merge_classes, select_classes
 from glasshead.data.columns import require_column
+from glasshead.data.image_folders import IMAGE
+from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.marks import MARKS, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample
-from glasshead.data.synthetic import DATASETS, generate
+from glasshead.data.synthetic import DATASETS, GeneratorOptions
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -34,9 +36,10 @@ def load(
     """Splits train, dev and, where the source has one, test, with a label; without ``divide`` those of the
     source alone, so that a single file is the split train.
 
-    ``source`` is, in this order, a name in `DATASETS`, an existing folder or file, or a name on the Hub
-    (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where the task is
-    regression. Further ``columns`` are kept as strings, and ``marks`` as lists of spans where there are any.
+    ``source`` is, in this order, a name in `DATASETS` or `IMAGE_SETS`, an existing folder or file, or a name
+    on the Hub (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where
+    the task is regression. Images stand in ``image``, undecoded, and ``text`` is their name. Further
+    ``columns`` are kept as strings, and ``marks`` as lists of spans where there are any.
     How each split was made stands in its ``info.description``.
 
     Raises:
@@ -49,6 +52,9 @@ def load(
         for column in columns:
             require_column(name, ("text", "label"), column)
         tables, how = _generate(name, options)
+    elif isinstance(source, str) and name in IMAGE_SETS:
+        whole = {"train": tabulate(IMAGE_SETS[name].columns(name), options, columns)}
+        tables, how = split_all(_select_labels(whole, options), options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
@@ -116,17 +122,18 @@ def _marks_for_all(tables: dict[str, Table]) -> dict[str, Table]:
 
 
 def _generate(name: str, options: LoadOptions) -> Splits:
-    settings = DATASETS[name].options(options.generator)
+    settings: GeneratorOptions = DATASETS[name].options(options.generator)
     tables = {
         split: Table(
             source=f"{name} ({split})",
-            text=texts,
+            text=drawn.texts,
             text_pair=None,
-            label=[settings.class_names[number] for number in numbers],
-            rows=list(range(1, len(texts) + 1)),
+            label=[settings.class_names[number] for number in drawn.labels],
+            rows=list(range(1, len(drawn.texts) + 1)),
             order=settings.class_names,
+            marks=drawn.marks,
         )
-        for split, (texts, numbers) in generate(settings).items()
+        for split, drawn in DATASETS[name].draw(settings).items()
     }
     how = dict.fromkeys(tables, f"drawn by {name} with seed {settings.seed}")
     return _select_labels(tables, options), how
@@ -134,13 +141,16 @@ def _generate(name: str, options: LoadOptions) -> Splits:
 
 def dataset_of(table: Table, names: Sequence[str] | None, description: str) -> "Dataset":
     """Rows with a class, or with a rating where there are no names of classes."""
-    from datasets import ClassLabel, Dataset, DatasetInfo, Features, Value
+    from datasets import ClassLabel, Dataset, DatasetInfo, Features, Image, Value
 
     columns: dict[str, Sequence[Any]] = {"text": table.text}
     if table.text_pair is not None:
         columns["text_pair"] = table.text_pair
     columns |= {name: values for name, values in table.extra.items() if name not in (*columns, "label")}
     kinds: dict[str, Any] = {name: Value("string") for name in columns}
+    if table.pictures is not None:
+        columns[IMAGE] = [{"bytes": picture.content, "path": picture.name} for picture in table.pictures]
+        kinds[IMAGE] = Image(decode=False)
     if table.marks is not None:
         columns[MARKS], kinds[MARKS] = table.marks, marks_feature()
     if names is None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 TREES = (".txt", ".txt.gz")
 """Files of labelled trees."""
+ZIP = ".zip"
+"""A file of images."""
+SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
+"""What files and folders are called, and the split that each is."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from glasshead.data import hub
-from glasshead.data.read import SUFFIXES, TREES, Columns, data_stem, read
+from glasshead.data.image_folders import holds_images, image_splits, zip_splits
+from glasshead.data.image_sets import IMAGE_SETS
+from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, read
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
 
-SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
 WHOLE = ("all", "sample")
 
 
@@ -18,7 +19,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, DATASETS)}")
+        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, known_names())}")
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -26,16 +27,18 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
         raise InputError(f"no such file or folder: {name} ({error})") from error
     if is_folder:
         return _folder(path)
+    if exists and path.name.lower().endswith(ZIP):
+        return whole_unless_split(zip_splits(path))
     if exists:
         return {"train": read(path)}, True
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not hub.NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, DATASETS)}")
+        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, known_names())}")
     try:
         columns = hub.from_hub(name)
     except InputError as error:
-        raise InputError(with_suggestion(str(error), did_you_mean(name, DATASETS))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, known_names()))) from error
     by_split: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in by_split:
@@ -44,6 +47,11 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     if "train" not in by_split:
         raise InputError(f"{name} has no train split (it has: {', '.join(columns)}): choose another data set")
     return by_split, False
+
+
+def known_names() -> list[str]:
+    """What is called by a name."""
+    return [*DATASETS, *IMAGE_SETS]
 
 
 def _looks_like_a_path(name: str) -> bool:
@@ -69,6 +77,8 @@ def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
         stems = {path: stem for path in entries if (stem := data_stem(path, suffixes)) in (*SPLITS, *WHOLE)}
         if stems:
             break
+    if not stems and holds_images(folder):
+        return whole_unless_split(image_splits(folder))
     files = list(stems)
     splits = _one_each(files, lambda path: SPLITS.get(stems[path]))
     if "train" in splits:
@@ -79,9 +89,21 @@ def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
     if not whole:
         raise InputError(
             f"{folder} holds no data: name the files train, dev and test (or one of them all), "
-            f"with one of {', '.join(SUFFIXES)}"
+            f"with one of {', '.join(SUFFIXES)}, or put images into a folder for each class"
         )
     return {"train": read(whole["whole"])}, True
+
+
+def whole_unless_split(splits: dict[str, Columns]) -> tuple[dict[str, Columns], bool]:
+    """Columns per split, and whether they are one whole.
+
+    Raises:
+        InputError: if there is no train split among several.
+    """
+    if "train" not in splits:
+        names = ", ".join(splits)
+        raise InputError(f"{next(iter(splits.values())).source} has {names} but no train split: add one")
+    return splits, len(splits) == 1
 
 
 def _one_each(files: Sequence[Path], role: Callable[[Path], str | None]) -> dict[str, Path]:

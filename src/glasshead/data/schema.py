@@ -2,18 +2,25 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 from glasshead.data.columns import cell_texts, require_column
 from glasshead.data.encode import join_pair
 from glasshead.data.marks import Marks, find_marks
 from glasshead.data.options import LoadOptions
+from glasshead.data.pictures import Picture, as_picture, is_picture_cell
 from glasshead.data.read import Columns
 from glasshead.errors import InputError
 
+IMAGE_COLUMNS = ("image", "img")
+"""What data sets of the Hub call them."""
+PICTURES = " pictures"
+"""The column of images while a table is made, which no file can call so."""
+NAMELESS = "image"
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
 
 
@@ -28,7 +35,7 @@ class Table:
     ``rows`` numbers them as in the source, from 1, a header not counted; ``unlabelled`` counts those the
     source itself marks as having no label, which are not here. ``extra`` are the further columns that were
     asked for, None where a value is missing. ``marks`` are spans of the text, or of both texts of a pair as
-    `join_pair` has them; None where the source has none.
+    `join_pair` has them; None where the source has none. Of images, ``pictures``, the text is the name.
     """
 
     source: str
@@ -40,6 +47,7 @@ class Table:
     unlabelled: int = 0
     extra: dict[str, list[str | None]] = field(default_factory=dict)
     marks: list[Marks] | None = None
+    pictures: list[Picture] | None = None
 
     def take(self, places: Iterable[int]) -> "Table":
         """The rows at these places, in this order."""
@@ -53,6 +61,7 @@ class Table:
             rows=[self.rows[i] for i in places],
             extra={name: [values[i] for i in places] for name, values in self.extra.items()},
             marks=None if self.marks is None else [self.marks[i] for i in places],
+            pictures=None if self.pictures is None else [self.pictures[i] for i in places],
         )
 
     def only(self, classes: Collection[str]) -> "Table":
@@ -60,7 +69,9 @@ class Table:
         return self.take(i for i, label in enumerate(self.label) if label in classes)
 
     def keys(self) -> list[tuple[str, str]]:
-        """What makes a row a duplicate of another: its text and text_pair."""
+        """What makes a row a duplicate of another: its text and text_pair, or the bytes of its image."""
+        if self.pictures is not None:
+            return [(sha256(picture.content).hexdigest(), "") for picture in self.pictures]
         pair = [""] * len(self.text) if self.text_pair is None else self.text_pair
         return list(zip(self.text, pair, strict=True))
 
@@ -77,6 +88,9 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             nor number, or marks are no spans of the text.
     """
     cells, rated = columns.values, options.rated
+    image = image_column(cells, options)
+    if image is not None:
+        columns, cells, options = named_pictures(columns, image, options)
     text, pair = options.text_column or "text", "text_pair"
     if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
@@ -127,8 +141,45 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             for name in extra
             for values in [cell_texts(columns.source, name, decoded(columns, name))]
         },
-        marks=find_marks(columns.source, cells, rows, whole, options.marks_column),
+        marks=find_marks(columns.source, cells, rows, whole, options.marks_column, boxes=image is not None),
+        pictures=None if image is None else [as_picture(cells[PICTURES][i]) for i in labelled],
     )
+
+
+def image_column(cells: Mapping[str, list[Any]], options: LoadOptions) -> str | None:
+    """The column that holds images: the named one, else ``image`` or ``img`` where there is no text."""
+    names = IMAGE_COLUMNS if options.text_column is None else (options.text_column,)
+    if options.text_column is None and "text" in cells:
+        return None
+    for name in names:
+        first = next((value for value in cells.get(name, ()) if value is not None), None)
+        if is_picture_cell(first):
+            return name
+    return None
+
+
+def named_pictures(
+    columns: Columns, image: str, options: LoadOptions
+) -> tuple[Columns, dict[str, list[Any]], LoadOptions]:
+    """The columns with the images' names as texts.
+
+    Raises:
+        InputError: with the row of a cell that is no image.
+    """
+    pictures = []
+    for row, value in enumerate(columns.values[image], start=1):
+        if not is_picture_cell(value):
+            raise InputError(
+                f"{columns.source} row {row} has no image in the column {image!r}: remove the row"
+            )
+        picture = as_picture(value)
+        pictures.append(replace(picture, name=f"row {row}") if picture.name == NAMELESS else picture)
+    kept: dict[str, list[Any]] = {
+        name: values for name, values in columns.values.items() if name not in (image, "text")
+    }
+    kept["text"], kept[PICTURES] = [picture.name for picture in pictures], pictures
+    cells = kept
+    return replace(columns, values=cells), cells, replace(options, text_column=None)
 
 
 def decoded(columns: Columns, name: str) -> list[Any]:

@@ -10,11 +10,13 @@ Source: Sun and Lu 2020, section C (Data I and II; the number of instances is no
 (K classes). Each file of `datasets/` is one set.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from glasshead.data.marks import Marks
 from glasshead.data.splits import FRACTIONS
 from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
@@ -22,6 +24,22 @@ from glasshead.registry import Registry, did_you_mean
 
 NEUTRAL_GROUP = "neutral"
 MAX_SIZE = 10_000_000
+
+
+def check_integer(options: object, name: str, smallest: int, largest: int = MAX_SIZE) -> None:
+    """Raise InputError unless an option is an integer of that range; a seed may be any large one."""
+    value = getattr(options, name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+        raise InputError(f"generator option {name} is {value!r}: give an integer of {smallest} or more")
+    if name != "seed" and value > largest:
+        raise InputError(f"generator option {name} is too large: give at most {largest:,}")
+
+
+def split_sizes(instances: int) -> dict[str, int]:
+    """How many instances each split has."""
+    sizes = {split: round(share * instances) for split, share in FRACTIONS.items()}
+    sizes["train"] += instances - sum(sizes.values())
+    return sizes
 
 
 @dataclass(frozen=True)
@@ -55,13 +73,7 @@ class SyntheticOptions:
             ("neutral_per_instance", 0),
             ("seed", 0),
         ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-                raise InputError(
-                    f"generator option {name} is {value!r}: give an integer of {smallest} or more"
-                )
-            if name != "seed" and value > MAX_SIZE:
-                raise InputError(f"generator option {name} is too large: give at most {MAX_SIZE:,}")
+            check_integer(self, name, smallest)
         if self.classes > len(GENRES):
             raise InputError(f"generator option classes is {self.classes}: there are words for {len(GENRES)}")
         if not 0 <= self.noise < 1:
@@ -79,27 +91,21 @@ class SyntheticOptions:
         return ("negative", "positive") if self.classes == 2 else tuple(GENRES)[: self.classes]
 
 
-@dataclass(frozen=True)
-class SyntheticDataset:
-    """A named synthetic data set: what it is, and the options it starts from."""
+class GeneratorOptions(Protocol):
+    """What the options of every generator, a frozen dataclass, have."""
 
-    description: str
-    defaults: SyntheticOptions
-
-    def options(self, changes: Mapping[str, int | float]) -> SyntheticOptions:
-        """The defaults with some changed by name.
-
-        Raises:
-            InputError: on an unknown name or a value out of range.
-        """
-        known = [option.name for option in fields(SyntheticOptions)]
-        for name in changes:
-            if name not in known:
-                raise InputError(f"unknown generator option {name!r}: {did_you_mean(name, known)}")
-        return SyntheticOptions(**(asdict(self.defaults) | dict(changes)))
+    @property
+    def seed(self) -> int: ...
+    @property
+    def class_names(self) -> tuple[str, ...]: ...
 
 
-DATASETS: Registry[SyntheticDataset] = Registry("data set")
+class DrawnSplit(NamedTuple):
+    """Texts, class numbers and, where the truth is a part of the text, its spans."""
+
+    texts: list[str]
+    labels: list[int]
+    marks: list[Marks] | None = None
 
 
 def groups(options: SyntheticOptions) -> dict[str, list[str]]:
@@ -120,9 +126,12 @@ def planted_groups(options: SyntheticOptions) -> dict[str, str]:
 def generate(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]]:
     """Texts and class numbers of the splits train, dev and test."""
     rng = np.random.default_rng(options.seed)
-    sizes = {split: round(share * options.instances) for split, share in FRACTIONS.items()}
-    sizes["train"] += options.instances - sum(sizes.values())
-    return {split: _draw(options, size, rng) for split, size in sizes.items()}
+    return {split: _draw(options, size, rng) for split, size in split_sizes(options.instances).items()}
+
+
+def reviews(options: SyntheticOptions) -> dict[str, DrawnSplit]:
+    """The same as a `SyntheticDataset` has it, without marks."""
+    return {split: DrawnSplit(*drawn) for split, drawn in generate(options).items()}
 
 
 def _draw(options: SyntheticOptions, size: int, rng: np.random.Generator) -> tuple[list[str], list[int]]:
@@ -166,3 +175,27 @@ def _class_sizes(options: SyntheticOptions, size: int) -> np.ndarray:
         )
     positive = min(max(round(size * options.ratio / (1 + options.ratio)), 1), size - 1)
     return np.array([size - positive, positive])
+
+
+@dataclass(frozen=True)
+class SyntheticDataset:
+    """A named synthetic data set: what it is, the options it starts from, and what draws its splits."""
+
+    description: str
+    defaults: Any
+    draw: Callable[[Any], dict[str, DrawnSplit]] = reviews
+
+    def options(self, changes: Mapping[str, int | float]) -> Any:
+        """The defaults with some changed by name.
+
+        Raises:
+            InputError: on an unknown name or a value out of range.
+        """
+        known = [option.name for option in fields(self.defaults)]
+        for name in changes:
+            if name not in known:
+                raise InputError(f"unknown generator option {name!r}: {did_you_mean(name, known)}")
+        return type(self.defaults)(**(asdict(self.defaults) | dict(changes)))
+
+
+DATASETS: Registry[SyntheticDataset] = Registry("data set")

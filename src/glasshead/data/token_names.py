@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.data.unit_reader import UnitReader
+
 BLANK = "␣"
 
 
-def token_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[str]:
+def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[int]) -> list[str]:
     """Tokens without the marks of blanks (Ġ, ▁): a token of blanks is ␣, bytes that are no whole character
     are written as <0xE4>; an id that the tokenizer does not know is called by its number. Special tokens and
-    those of other vocabularies are as they are."""
+    those of other vocabularies are as they are. Units of what is no text are called by their places."""
+    if isinstance(tokenizer, UnitReader):
+        return tokenizer.names(ids)
     found = tokenizer.convert_ids_to_tokens(list(ids))
     names = [f"token {number}" if name is None else name for number, name in zip(ids, found, strict=True)]
     added = tokenizer.added_tokens_decoder

@@ -15,21 +15,29 @@ from glasshead.dynamics.observers import dynamics_callback
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run, token_score
 from glasshead.dynamics.score_directions import ScoreMotion, direction_callback, score_motion
 from glasshead.dynamics.score_update import general_update, tanhmax_update
+from glasshead.dynamics.solvable.curve import transition
+from glasshead.dynamics.solvable.loss import TransitionSettings
+from glasshead.dynamics.solvable.simulation import Trained, train_from
+from glasshead.dynamics.solvable.state_evolution import FixedPoint, critical_alpha, solve
 from glasshead.dynamics.token_groups import groups_from_source
 
 __all__ = [
     "FORMS",
     "Batch",
     "DynamicsCallback",
+    "FixedPoint",
     "LoadedHistory",
     "Parameters",
     "ScoreMotion",
+    "Trained",
+    "TransitionSettings",
     "UntrackedToken",
     "best_step",
     "check_not_regression",
     "config_of",
     "context_findings",
     "coupling_by_ratio",
+    "critical_alpha",
     "direction_callback",
     "dynamics_callback",
     "findings",
@@ -48,8 +56,11 @@ __all__ = [
     "reads_context",
     "score_flow",
     "score_motion",
+    "solve",
     "split_followed_tokens",
     "tanhmax_update",
     "token_score",
+    "train_from",
+    "transition",
     "with_contexts",
 ]

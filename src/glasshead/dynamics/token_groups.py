@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import DATASETS, planted_groups, token_groups
+from glasshead.data import DATASETS, SyntheticOptions, planted_groups, token_groups
 
 MOST_OF_GROUP = 1000
 MOST_FREQUENT = 500
@@ -85,7 +85,8 @@ def group_tokens(
 
 def groups_from_source(source: Mapping[str, Any]) -> dict[str, str] | None:
     """The group in which each word of a synthetic data set was planted, of the source that a run records;
-    None for data of other people."""
+    None for data of other people, and where words have no group."""
     if source["source"] not in DATASETS:
         return None
-    return planted_groups(DATASETS[source["source"]].options(source["options"]["generator"]))
+    options = DATASETS[source["source"]].options(source["options"]["generator"])
+    return planted_groups(options) if isinstance(options, SyntheticOptions) else None

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from glasshead.errors import InputError
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.summary import CellSummary, TableSummary
+from glasshead.experiments.table import Paper
 
 PRICES = "prices.json"
 
@@ -59,7 +60,7 @@ class SetCost:
     prices: tuple[Price, ...]
 
 
-def table_costs(summary: TableSummary, paper: str, prices: Mapping[str, Price]) -> Iterator[SetCost]:
+def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
     """What every data set of a table still costs; none of what is finished."""
     epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
     usual = float(np.median(epochs)) if epochs else None
@@ -67,8 +68,10 @@ def table_costs(summary: TableSummary, paper: str, prices: Mapping[str, Price]) 
         missing = [cell for cell in summary.cells if cell.cell.data == source and cell.missing]
         if not missing:
             continue
-        prefix = f"{paper}/{summary.table.name}/{source.name}"
-        parts = [run_cost(cell, summary.cells, price_of(cell, prefix, prices), usual) for cell in missing]
+        parts = [
+            run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual)
+            for cell in missing
+        ]
         runs = [cell.missing for cell in missing]
         used = {part.price: None for part in parts if part.price is not None}
         yield SetCost(
@@ -117,14 +120,18 @@ def run_cost(
     return RunCost(expected, price.seconds_per_epoch * most, price)
 
 
-def price_of(cell: CellSummary, prefix: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a cell, else that of its data set, else the dearest of the cells on it."""
-    own = f"{prefix}/{cell.cell.name.rpartition('/')[2]}"
-    for name in (own, prefix):
-        if name in prices:
-            return prices[name]
-    cells = [price for name, price in prices.items() if name.startswith(f"{prefix}/")]
-    return max(cells, key=lambda price: price.seconds_per_epoch, default=None)
+def price_of(cell: CellSummary, table: str, paper: Paper, prices: Mapping[str, Price]) -> Price | None:
+    """The price of a cell, else that of its data set, else the dearest of the cells on it: in its table, or
+    in another one that has the same cell."""
+    others = (each.name for each in paper.tables if any(one.key == cell.cell.key for one in each.cells))
+    for name in dict.fromkeys((table, *others)):
+        prefix = f"{paper.name}/{name}/{cell.cell.data.name}"
+        own = f"{prefix}/{cell.cell.name.rpartition('/')[2]}"
+        known = [price for word, price in prices.items() if word.startswith(f"{prefix}/")]
+        dearest = max(known, key=lambda price: price.seconds_per_epoch, default=None)
+        if (price := prices.get(own) or prices.get(prefix) or dearest) is not None:
+            return price
+    return None
 
 
 def total(seconds: Sequence[float | None], runs: Sequence[int]) -> float | None:

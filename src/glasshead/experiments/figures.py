@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from glasshead.experiments.summary import ENOUGH_SEEDS, CellSummary, TableSummary
 from glasshead.report import (
+    PLOTS,
     Estimate,
     EstimateRow,
     Figure,
@@ -19,6 +22,7 @@ from glasshead.report import (
     image_file,
     interval_figure,
 )
+from glasshead.results import LogitRankTable, RankTable
 
 COLOURS = 32
 SMOKE = " A smoke run on tiny data: its numbers say nothing."
@@ -109,6 +113,46 @@ class DistributionPicture:
             known = {label: each for label, each in counts.items() if each is not None}
             if known:
                 yield title, Histogram((least, 1.0), known)
+
+
+@dataclass(frozen=True)
+class RankPicture:
+    """Ranks of the values over the length of a text, and of the logits of other weights: of the first seed of
+    each cell."""
+
+    def __call__(self, summary: TableSummary) -> Figure | None:
+        parts = [
+            (cell.cell.title, figure)
+            for cell in summary.cells
+            if cell.rows
+            for figure in self.figures(cell.rows[0].numbers)
+        ]
+        if not parts:
+            return None
+        panels = [replace(panel, title=title) for title, figure in parts for panel in figure.panels]
+        words = "Dots are texts of the first seed, lines their mean; logits: mean and range of all draws."
+        legend = next(figure.legend for _, figure in parts)
+        return Figure(summary.table.title, panels, caption(summary, words), legend, across=2)
+
+    def figures(self, numbers: Mapping[str, Any]) -> Iterator[Figure]:
+        """Those of a row."""
+        if (counts := numbers.get("ranks")) is not None:
+            size = numbers["value_dim"]
+            lines = [
+                (tokens, 0, rank, tokens - rank, 0, 0, 0, 0) for tokens, rank, n in counts for _ in range(n)
+            ]
+            yield self.figure("ranks", RankTable(lines, size, f"d_v = {size}"))
+        if (counts := numbers.get("logit_ranks")) is not None:
+            size = numbers["key_dim"]
+            ranks = [np.full(n, rank) for _, rank, n in counts]
+            drawn = [(tokens, 0, rank, rank, rank, 0, 0) for tokens, rank, _ in counts]
+            yield self.figure("logits", LogitRankTable(drawn, ranks, size, f"d_k = {size}"))
+
+    def figure(self, name: str, table: RankTable | LogitRankTable) -> Figure:
+        """One of the plots of the library."""
+        figure = PLOTS[name].draw(table)
+        assert figure is not None  # what is drawn is there
+        return figure
 
 
 def caption(summary: TableSummary, words: str) -> str:

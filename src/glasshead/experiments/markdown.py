@@ -10,15 +10,22 @@ import numpy as np
 from glasshead.errors import pluralise
 from glasshead.experiments.cell import PaperNumber
 from glasshead.experiments.cost import Price, SetCost, table_costs
+from glasshead.experiments.printed_numbers import (
+    NO_BREAK,
+    UNITS,
+    digits,
+    interval_in_words,
+    markdown_table,
+    printed,
+    scale,
+)
 from glasshead.experiments.summary import (
     ENOUGH_SEEDS,
     FIRST_HELD_OUT,
     INSIDE,
-    NOT_SHOWN,
     UNCLEAR,
     CellSummary,
     ClaimSummary,
-    Interval,
     MetricSummary,
     TableSummary,
 )
@@ -27,19 +34,7 @@ from glasshead.experiments.tuning import TUNING_SEED, Tuning
 from glasshead.results import NOT_USED
 from glasshead.statistics import share_interval
 
-SHARES = {
-    "accuracy": "accuracy %",
-    "macro_f1": "macro-F1 %",
-    "positive_w": "heads with w > 0, %",
-    "positive_v": "heads with v > 0, %",
-}
-"""Metrics that are printed in per cent."""
-NO_BREAK = "\u00a0"
-"""A space within a number with its interval, so that a narrow column does not divide it."""
 LEAST_HOURS = 0.1
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
-"""How metrics are printed; a table may have names of its own."""
 
 
 def table_markdown(
@@ -63,11 +58,12 @@ def table_markdown(
     for source in table.sources:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
-    if summary.claims:
-        lines += ["## Claims, tested here", "", *claim_lines(summary.claims), ""]
-    if summary.floor:
-        lines += ["## Against the floor", "", *claim_lines(summary.floor), ""]
-    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, prices or {})]
+    costs = list(table_costs(summary, paper, prices or {}))
+    hours = {cell.name: cost for cost in costs for cell in table.cells if cell.data == cost.source}
+    for title, claims in (("Claims, tested here", summary.claims), ("Against the floor", summary.floor)):
+        if claims:
+            lines += [f"## {title}", "", *claim_lines(claims, hours), ""]
+    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
     lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -177,16 +173,6 @@ def choice_in_words(tuning: Tuning | None) -> str:
     )
 
 
-def scale(name: str) -> float:
-    """By what a metric is multiplied where it is printed."""
-    return 100.0 if name in SHARES else 1.0
-
-
-def digits(name: str) -> int:
-    """Decimals of a metric where it is printed; none of a count of words."""
-    return 2 if name in SHARES else 0 if name.endswith("_words") else 3
-
-
 def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     """mean ± half width."""
     if metric is None:
@@ -196,14 +182,6 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
         return text
     half = (metric.interval[1] - metric.interval[0]) / 2 * scale(name)
     return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
-
-
-def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> str:
-    """low … high."""
-    if interval is None:
-        return ""
-    form = f"{sign}.{digits(name)}f"
-    return f"{NO_BREAK}…{NO_BREAK}".join(printed(end * scale(name), form) for end in interval)
 
 
 def in_paper(number: PaperNumber | None, name: str) -> str:
@@ -245,8 +223,9 @@ def steps_in_words(cell: CellSummary) -> str:
     return f"{text} (cap{'' if all(ends) else f' in {sum(ends)} of {len(ends)}'})"
 
 
-def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
-    """The claims with what was found."""
+def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) -> Iterator[str]:
+    """The claims with what was found; of those that wait for seeds, by the ``hours`` of their cells, what
+    their data set still costs."""
     heads = ["claim", "paper", "here", "95 % interval", "p", "p, corrected", "verdict", "could be seen"]
     rows = []
     for claim in claims:
@@ -263,15 +242,22 @@ def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
                 interval_in_words(claim.interval, name, "+"),
                 "" if claim.p is None else printed(claim.p, ".2g"),
                 "" if claim.corrected is None else printed(claim.corrected, ".2g"),
-                claim.verdict
-                if claim.seeds >= ENOUGH_SEEDS
-                else f"{claim.verdict} ({pluralise(claim.seeds, 'seed')})",
-                ""
-                if size is None or claim.verdict != NOT_SHOWN
-                else f"{size * scale(name):.{digits(name)}f}",
+                claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
+                "" if size is None else f"{size * scale(name):.{digits(name)}f}",
             ]
         )
     yield from markdown_table(heads, rows)
+
+
+def claim_verdict(claim: ClaimSummary, cost: SetCost | None) -> str:
+    """The verdict; with too few seeds how many there are, and the hours that its data set still takes."""
+    if claim.seeds >= ENOUGH_SEEDS:
+        return claim.verdict
+    waiting = ""
+    if cost is not None:
+        hours = "nobody measured how long" if cost.most is None else f"{hours_in_words(cost)} h"
+        waiting = f"; not run: {hours}"
+    return f"{claim.verdict} ({pluralise(claim.seeds, 'seed')}{waiting})"
 
 
 def coverage_lines(summary: TableSummary) -> Iterator[str]:
@@ -324,9 +310,8 @@ def difference_lines(summary: TableSummary) -> Iterator[str]:
         yield ""
 
 
-def cost_lines(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[str]:
+def cost_lines(summary: TableSummary, paper: Paper, costs: Sequence[SetCost]) -> Iterator[str]:
     """What is still to be run of every data set, how long that takes, and the command that does it."""
-    costs = list(table_costs(summary, paper.name, prices))
     if not costs:
         return
     table = summary.table
@@ -380,18 +365,3 @@ def hours_in_words(cost: SetCost) -> str:
     if cost.seconds is not None:
         texts.insert(0, f"about {cost.seconds / 3600:,.1f}")
     return ", ".join(texts)
-
-
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows under their heads."""
-    yield "| " + " | ".join(heads) + " |"
-    yield "|" + "---|" * len(heads)
-    for row in rows:
-        yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
-
-
-def printed(number: float, form: str) -> str:
-    """A number with a true minus, and a power of ten in the place of an exponent."""
-    digits, _, exponent = f"{number:{form}}".partition("e")
-    text = digits.replace("-", "−")
-    return f"{text}·10{str(int(exponent)).translate(RAISED)}" if exponent else text

@@ -17,7 +17,7 @@ from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summarise
 from glasshead.experiments.table import Table
 from glasshead.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
-from glasshead.statistics import student_interval
+from glasshead.statistics import interval_of_mean
 
 Place = tuple[str, str]
 """A table and a cell, by name."""
@@ -134,6 +134,12 @@ class Schedule:
         later = [place for place in self.grids.keys() - self.tunings if (place, 0) not in self.failures]
         return len(self._waiting) + sum(len(self.wanted[place]) for place in later)
 
+    @property
+    def left(self) -> int:
+        """How many runs have not ended: those to be begun, those that were handed out, however many at once,
+        and those that another process is at."""
+        return len(self) + len(self.running) + len(self.busy)
+
     def waiting(self) -> list[tuple[Table, Cell, int]]:
         """What is still to be begun, the most urgent first."""
         order = {place: number for number, place in enumerate(self.cells)}
@@ -142,17 +148,20 @@ class Schedule:
         return [(*self.cells[place], seed) for place, seed in first]
 
     def urgency(self, place: Place) -> float:
-        """The width of the cell's interval over seeds, relative to the smallest effect claimed of it."""
+        """The width of the cell's interval over seeds, relative to the smallest effect claimed of it; a cell
+        of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
+        place = self._tuned_by.get(place, place)
         table, cell = self.cells[place]
-        claims = [claim for claim in table.claims if cell.name in (claim.better, claim.worse)]
+        claims = [each for each in table.every_claim if cell.name in (each.better, each.worse)]
+        if table.every_claim and not claims:
+            return -math.inf
         metric = claims[0].metric if claims else table.metrics[0]
         effects = [abs(claim.effect) for claim in claims or table.claims if claim.effect]
         values = np.array(metric_of(self.rows.get(place, []), metric))
         if len(values) < 2:
             return math.inf
-        sums = [np.array([total]) for total in (values.sum(), (values**2).sum())]
-        low, high = student_interval(sums[0], sums[1], np.array([len(values)]))[:, 0]
-        return float(high - low) / min(effects, default=1.0)
+        low, high = interval_of_mean(values)
+        return (high - low) / min(effects, default=1.0)
 
     def expected_seconds(self, place: Place) -> float | None:
         """How long the cell took before, else the slowest one on the same data; None where nobody knows."""

@@ -20,9 +20,9 @@ from glasshead.statistics import (
     difference_intervals,
     exchange_test,
     holm,
+    interval_of_mean,
     prediction_interval,
     seed_test,
-    student_interval,
 )
 
 ENOUGH_SEEDS = 5
@@ -266,9 +266,7 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
     if len(values) < ENOUGH_SEEDS:
         return None, None
     sample = np.asarray(values)
-    sums = [np.array([total]) for total in (sample.sum(), (sample**2).sum())]
-    low, high = student_interval(sums[0], sums[1], np.array([len(sample)]))[:, 0]
-    return (float(low), float(high)), prediction_interval(sample)
+    return interval_of_mean(sample), prediction_interval(sample)
 
 
 def judge(

@@ -57,9 +57,14 @@ class Table:
         names = [cell.name for cell in self.cells]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
-        for claim in (*self.claims, *self.floor_claims):
+        for claim in self.every_claim:
             if not {claim.better, claim.worse} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
+
+    @property
+    def every_claim(self) -> list[Claim]:
+        """The paper's, then those about floors."""
+        return [*self.claims, *self.floor_claims]
 
     @property
     def sources(self) -> list[DataSource]:

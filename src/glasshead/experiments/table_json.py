@@ -32,7 +32,7 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
                 "seconds": cost.seconds,
                 "most_seconds": cost.most,
             }
-            for cost in table_costs(summary, paper.name, prices or {})
+            for cost in table_costs(summary, paper, prices or {})
         ],
         "not_at_hand": list(table.not_at_hand),
     }

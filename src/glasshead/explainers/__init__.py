@@ -18,9 +18,10 @@ from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
-from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
+from glasshead.explainers.explain import UNITS, ExplainOptions, ExplainRequest, explain, explain_texts
 from glasshead.explainers.explainer import (
     EXPLAINERS,
+    FAMILIES,
     Explainer,
     check_heads,
     check_texts,
@@ -48,9 +49,11 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "EXPLAINERS",
+    "FAMILIES",
     "REDUCTIONS",
     "REMOVALS",
     "TARGETS",
+    "UNITS",
     "AttentionObservation",
     "ExplainOptions",
     "ExplainRequest",

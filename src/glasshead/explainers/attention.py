@@ -2,18 +2,21 @@
 
 from functools import partial
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import canonical_weights, observe_weights
+from glasshead.trace import LayerRecord
 
 
 class Attention(Explainer):
     """The weights a_i in the canonical gauge; the map is coloured by the contribution."""
 
-    description = "attention weights (canonical sign), coloured by contribution"
+    family = "attention of one layer"
+    description = "attention weights, and the contribution of each token where the model has one"
     citation = "Huang, Yang and Wang 2024, section 5.2"
     reads_attention = True
     reads_target_fn = False
@@ -39,14 +42,37 @@ class Attention(Explainer):
     def contributions(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)
 
+    def halves(
+        self, context: ExplanationContext
+    ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]] | None:
+        """Of several heads, Σ_h max(±g_h a_h, 0) / H in the canonical gauge g: heads of two signs cancel in
+        their mean."""
+        site = context.site
+        mixes = site is not None and site.head is None and site.num_heads > 1 and site.heads == "mean"
+        if not mixes or not context.encoded.shows_halves or not context.observation.signed:
+            return None
+        assert site is not None
+        dtype = context.logits.dtype
+        functions = [partial(canonical_half, context.model, sign) for sign in (1.0, -1.0)]
+        positive, negative = observe_weights(context.model, context.encoded, site, dtype, *functions)
+        return positive, negative
+
     def signed(self, context: ExplanationContext) -> bool:
         return context.observation.signed
+
+
+def canonical_half(
+    model: PreTrainedModel, sign: float, layer: LayerRecord, pairs: Bool[Tensor, "r q k"]
+) -> Float[Tensor, "r h q k"]:
+    """The weights of one sign in the canonical gauge of each head, as sizes."""
+    return (sign * canonical_weights(model, layer, pairs)).clamp(min=0)
 
 
 class Contribution(Explainer):
     """a_i · o_i with o_i = v_iᵀ W, exact where one attention is read out: Σ_i a_i o_i + b = z; elsewhere the
     first order of it, a ∂z/∂a."""
 
+    family = "attention of one layer"
     description = "attention weight × what it does to the class score: the token's share of it"
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True

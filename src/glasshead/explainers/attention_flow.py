@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
+from glasshead.checkpoints import checkpoint
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -149,10 +150,10 @@ class FlowNetwork:
         tails, heads, capacities = (np.concatenate(parts) for parts in zip(*self.edges, strict=True))
         graph = csr_array((capacities, (tails, heads)), shape=(self.size, self.size))
         graph = csr_array(graph, dtype=np.int32)
-        flows = [
-            maximum_flow(graph, source, int(token)).flow_value
-            for token in (self.tokens if sinks is None else sinks)
-        ]
+        flows = []
+        for token in self.tokens if sinks is None else sinks:
+            checkpoint()
+            flows.append(maximum_flow(graph, source, int(token)).flow_value)
         return np.array(flows) / UNIT
 
     def join_flows(self, source: int, flows: Floats, starts: Sequence[int]) -> Floats:

@@ -8,18 +8,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.data import Inputs, batches, heads_of, layers_of
+from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import (
     fill_texts,
     lookup_shifts,
-    no_vector_for_each_token,
     sum_shifted,
     word_embeddings,
 )
 from glasshead.explainers.relevance_rules import relevance_rules
+from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier
 from glasshead.trace import target_score
 
@@ -58,6 +58,7 @@ class LayerwiseRelevance(Explainer):
     the activation, which leaves a rest.
     """
 
+    family = "relevance"
     reads_target_fn = False
 
     def __init__(self, *, holds_attention: bool) -> None:
@@ -126,10 +127,12 @@ class LayerwiseRelevance(Explainer):
             if isinstance(weight := getattr(module, "weight", None), Tensor)
         ]
         if not weights:
-            raise no_vector_for_each_token(model)
+            raise InputError(
+                f"{class_name(model)} looks up no words that relevance could be traced to: use 'gradient'"
+            )
         with relevance_rules(model, weights, held_attention=self.holds_attention) as rules:
             logits = model(**inputs).logits
-        shifts = lookup_shifts(model, rules.words, inputs["input_ids"])
+        shifts = lookup_shifts(model, rules.words, inputs)
         scores = target_score(logits, context.target[texts].to(logits.device))
         sign = scores.detach().sign()
         leaves = [vectors for _, vectors in rules.words]
@@ -139,7 +142,7 @@ class LayerwiseRelevance(Explainer):
         along = [
             (leaf.detach() * g).sum(-1, keepdim=True) for leaf, g in zip(leaves, gradients, strict=False)
         ]
-        tokens = sum_shifted(along, shifts, inputs["input_ids"].shape[1]).squeeze(-1)
+        tokens = sum_shifted(along, shifts, length_of(inputs)).squeeze(-1)
         ends = [sum(part.sum() for part in along), *gradients[len(leaves) :], scores.detach().abs().sum()]
         return (sign[:, None] * tokens).cpu(), [float(end) for end in ends]
 

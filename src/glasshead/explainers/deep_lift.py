@@ -45,6 +45,7 @@ class DeepLift(Explainer):
     to ŷ(x) − ŷ(x′): such a model is refused.
     """
 
+    family = "relevance"
     description = "contributions by the rescale rule, against a baseline of padding, by Captum"
     citation = "Shrikumar, Greenside and Kundaje 2017"
     package = "captum"

@@ -33,6 +33,7 @@ class Effective(Explainer):
     parts of this sum are no more certain than the weights are.
     """
 
+    family = "attention of one layer"
     description = "the part of attention that the head's output can show (outside the left null space of T)"
     citation = "Brunner et al. 2019"
     reads_attention = True

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import Inputs, batches, heads_of, layers_of
+from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import embedding_leaves, lookup_shifts, sum_shifted, word_embeddings
 from glasshead.explainers.targets import Target
@@ -50,10 +50,9 @@ class EmbeddingPath:
         target = self.context.target[self.text].to(logits.device)
         return target_fn(logits, target.expand(len(logits)))
 
-    def by_token(self, attributions: Sequence[Float[Tensor, "1 n d"]]) -> Float[Tensor, " n"]:
-        """What the vectors of each token come to."""
-        n = self.inputs["input_ids"].shape[1]
-        return sum_shifted(attributions, self.shifts, n).sum(dim=-1)[0].detach().cpu()
+    def by_token(self, attributions: Sequence[Float[Tensor, "1 v d"]]) -> Float[Tensor, " n"]:
+        """What the vectors that are looked up, of each token, or of each patch, come to by token."""
+        return sum_shifted(attributions, self.shifts, length_of(self.inputs)).sum(dim=-1)[0].detach().cpu()
 
 
 def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
@@ -62,16 +61,13 @@ def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
     Raises:
         InputError: if the model does not look up one vector for each token.
     """
-    words = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask
-    pad = context.tokenizer.pad_token_id
+    baseline = context.encoded.baseline(context.tokenizer)
     for text in range(len(context.encoded.ids)):
         _, inputs = next(batches(context.encoded, torch.tensor([text]), context.model.device))
-        ids = inputs["input_ids"]
-        removable = words[text, : ids.shape[1]].to(ids.device)
+        _, without = next(batches(baseline, torch.tensor([text]), context.model.device))
         with torch.no_grad(), embedding_leaves(context.model) as lookups:
             context.model(**inputs)
-        shifts = lookup_shifts(context.model, lookups, ids)
-        without = inputs | {"input_ids": ids.masked_fill(removable, pad)}
+        shifts = lookup_shifts(context.model, lookups, inputs)
         with torch.no_grad(), embedding_leaves(context.model) as baseline_lookups:
             context.model(**without)
         yield EmbeddingPath(

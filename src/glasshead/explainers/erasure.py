@@ -12,6 +12,7 @@ from glasshead.explainers.targets import value_change
 class Erasure(Explainer):
     """ŷ(x) − ŷ(x₋ᵢ): positive where the token speaks for the target."""
 
+    family = "erasure"
     citation = "Li, Monroe and Jurafsky 2016; Jain and Wallace 2019"
 
     def __init__(self, removal: str) -> None:
@@ -24,6 +25,7 @@ class Erasure(Explainer):
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         change = value_changes(context, self.removal.logits_of_each(context))
+        change = change * context.encoded.shares.to(change)
         return change * context.observation.shares() if self.reads_attention else change
 
 

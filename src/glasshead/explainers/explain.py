@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import check_utf8, coverage, encode, join_pair
-from glasshead.errors import InputError
+from glasshead.data import UnitReader, check_utf8, coverage, encode, join_pair
+from glasshead.errors import InputError, ParameterError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
@@ -20,16 +20,20 @@ from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
 
+WORD, TOKEN = UNITS = ("word", "token")
+"""What has a number."""
+
 
 @dataclass(frozen=True)
 class ExplainRequest:
     """How texts are explained: by which method, for which class (None: class 1 of two, else the predicted
     one), and whether weights come with the values that give the same output. Of a language model ``target``
-    is the next token, and ``against`` another one with which it is contrasted.
+    is the next token, and ``against`` another one with which it is contrasted. The ``unit`` that has a number
+    is a word, or a token of the model.
 
     Raises:
         InputError: on an unknown method, on one whose package is missing, on intervals of numbers that are no
-            weights, and on a contrast with nothing.
+            weights, on a contrast with nothing, and on an unknown unit.
     """
 
     method: str = "attention"
@@ -39,10 +43,13 @@ class ExplainRequest:
     intervals: bool = False
     tolerance: float = 0.0
     against: str | None = None
+    unit: str = WORD
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)
         check_heads(explainer, self.attention_selector)
+        if self.unit not in UNITS:
+            raise ParameterError("unit", f"is {' or '.join(map(repr, UNITS))}, not {self.unit!r}")
         if self.against is not None and self.target is None:
             raise InputError("a contrast is between two tokens: name the other one too, as `target`")
         if self.intervals:
@@ -53,9 +60,9 @@ class ExplainRequest:
 class ExplainOptions(TypedDict, total=False):
     """What can be said beside the method: what is explained (``target_fn``: probability, log-probability,
     logit, log-odds, margin, entropy, rating), the token ``against`` which the next one is held, which
-    attention is read (``layer``, ``head``, ``row``, ``level``), the ``intervals`` of weights at a
-    ``tolerance``, names for the classes (``labels``), ``trust_remote_code``, and on which ``device`` and in
-    which precision (``dtype``) the model is read."""
+    attention is read (``layer``, ``head``, ``row``, ``level``), whether words or tokens have a number
+    (``unit``), the ``intervals`` of weights at a ``tolerance``, names for the classes (``labels``),
+    ``trust_remote_code``, and on which ``device`` and in which precision (``dtype``) the model is read."""
 
     target_fn: str | None
     against: str | None
@@ -63,6 +70,7 @@ class ExplainOptions(TypedDict, total=False):
     head: int | str | None
     row: str | None
     level: str
+    unit: str
     intervals: bool
     tolerance: float
     labels: Mapping[str, str]
@@ -73,21 +81,22 @@ class ExplainOptions(TypedDict, total=False):
 
 def explain(
     model: object,
-    texts: str | Iterable[str],
+    texts: Any,
     *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
+    tokenizer: Any = None,
     pairs: str | Iterable[str] | None = None,
     method: str = "attention",
     target: int | str | None = None,
     **options: Unpack[ExplainOptions],
 ) -> Attributions:
-    """Explain the prediction of a model for each text, word by word.
+    """Explain the prediction of a model for each text, word by word (or token by token: ``unit``).
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
-    ``pairs`` are the second texts of a model that compares two. ``target`` is the class that is explained, by
-    name or number; left out, class 1 of two classes, else the predicted one. ``options`` are
-    `ExplainOptions`.
+    ``texts`` are strings or, of a model that classifies images, files, folders of them, or images of Pillow;
+    its ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that compares two.
+    ``target`` is the class that is explained, by name or number; left out, class 1 of two classes, else the
+    predicted one. ``options`` are `ExplainOptions`.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
@@ -112,6 +121,7 @@ def explain(
         options.get("intervals", False),
         options.get("tolerance", 0.0),
         options.get("against"),
+        options.get("unit", WORD),
     )
     opening = OpenOptions(
         options.get("labels", {}),
@@ -120,7 +130,8 @@ def explain(
         dtype=options.get("dtype"),
     )
     subject = open_subject(model, tokenizer, opening)
-    firsts = as_texts(texts)
+    reader = subject.tokenizer
+    firsts = reader.inputs(as_sources(texts)) if isinstance(reader, UnitReader) else as_texts(texts)
     seconds = None if pairs is None else as_texts(pairs)
     return explain_texts(subject, firsts, seconds, request)
 
@@ -134,6 +145,12 @@ def check_head(head: int | str | None) -> int | str | None:
     if head is None or (isinstance(head, int) and not isinstance(head, bool)) or head in HEAD_COMBINATIONS:
         return head
     raise InputError(f"`head` is a number, {', '.join(HEAD_COMBINATIONS)}, not {head!r}")
+
+
+def as_sources(inputs: Any) -> list[Any]:
+    """One input that is no text, or several."""
+    several = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
+    return list(inputs) if several else [inputs]
 
 
 def as_texts(texts: str | Iterable[str]) -> list[str]:
@@ -151,14 +168,14 @@ def as_texts(texts: str | Iterable[str]) -> list[str]:
 
 
 def explain_texts(
-    subject: Subject, texts: Sequence[str], pairs: Sequence[str] | None, request: ExplainRequest
+    subject: Subject, texts: Sequence[Any], pairs: Sequence[str] | None, request: ExplainRequest
 ) -> Attributions:
-    """Explain texts, or pairs of texts, word by word.
+    """Explain texts, pairs of texts, or images, word by word, token by token or patch by patch.
 
     Raises:
         InputError: if the model knows nothing of any text, and as an explainer does.
     """
-    check_utf8(*texts, *(pairs or ()))
+    check_utf8(*map(str, texts), *(pairs or ()))
     if pairs is not None and len(pairs) != len(texts):
         raise InputError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     tokenizer = subject.tokenizer
@@ -172,15 +189,14 @@ def explain_texts(
     model, target = aim(isolated_copy(subject.model), tokenizer, request)
     inputs = model, tokenizer, texts, pairs
     explainer = find_explainer(request.method)
-    attributions = [
-        by_word(attribution)
-        for attribution in explainer(
-            *inputs,
-            target=target,
-            target_fn=request.target_fn,
-            attention_selector=request.attention_selector,
-        )
-    ]
+    attributions = explainer(
+        *inputs,
+        target=target,
+        target_fn=request.target_fn,
+        attention_selector=request.attention_selector,
+    )
+    if request.unit == WORD:
+        attributions = [by_word(attribution) for attribution in attributions]
     if request.intervals:
         attributions = with_intervals(
             attributions, *inputs, attention_selector=request.attention_selector, tolerance=request.tolerance
@@ -193,7 +209,7 @@ def explain_texts(
 
 
 def aim(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, request: ExplainRequest
+    model: PreTrainedModel, tokenizer: Any, request: ExplainRequest
 ) -> tuple[PreTrainedModel, int | str | None]:
     """The model that is asked, and its class: of a language model a token, between two if one is contrasted.
 
@@ -225,6 +241,15 @@ def sign_note(subject: Subject) -> str | None:
     if getattr(subject.model.config, "gauge", None) is None:
         return "raw signs: no gauge was fixed, so read the contributions"
     gauge = subject.gauge or {}
+    if "kinds" in gauge:  # of several heads each has one
+        kinds = [kind for layer in gauge["kinds"] for kind in layer]
+        undecided = kinds.count(UNDECIDED)
+        if not undecided:
+            return None
+        return (
+            f"it is undecided of {undecided} of {len(kinds)} heads whether their sign lives in the weights: "
+            "read the contributions"
+        )
     old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
     return {
         ONE_SIGN: "the weights have one sign: the contributions say for which side",
@@ -233,9 +258,9 @@ def sign_note(subject: Subject) -> str | None:
 
 
 def unreadable_texts(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], pairs: Sequence[str] | None
+    tokenizer: PreTrainedTokenizerFast | UnitReader, texts: Sequence[Any], pairs: Sequence[str] | None
 ) -> dict[int, str]:
-    """The numbers of texts of which the model knows nothing, whatever is going to be explained, and why."""
+    """The numbers of texts, or pictures, of which the model knows nothing whatever is explained, and why."""
     encoded = encode(tokenizer, texts, pairs)
     reasons = {}
     for row, (ids, words) in enumerate(zip(encoded.ids.numpy(), encoded.words, strict=True)):

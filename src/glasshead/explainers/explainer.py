@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, encode, join_pair, token_names
+from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
@@ -29,6 +29,11 @@ from glasshead.trace import (
     eval_mode,
 )
 
+FAMILIES = (
+    "attention of one layer", "attention through all layers", "gradients", "relevance", "erasure",
+    "local surrogates", "control", "other methods",
+)  # fmt: skip
+
 
 class Explainer(ABC):
     """One number per token: how much it mattered for the target.
@@ -39,6 +44,8 @@ class Explainer(ABC):
     name: str
     description: str
     citation: str
+    family: str = "other methods"
+    """The kind of method, one of `FAMILIES`, by which a list of all is ordered."""
     reads_attention: bool = False
     """Whether it makes a difference which attention is read."""
     reads_target_fn: bool = True
@@ -80,6 +87,13 @@ class Explainer(ABC):
         """The invariant numbers that colour the map, where they differ from the importance."""
         return None
 
+    def halves(
+        self, context: ExplanationContext
+    ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]] | None:
+        """What speaks for and what against, where the importance is the difference of both and hides them;
+        None: its own sign says it."""
+        return None
+
     def caveat(self, context: ExplanationContext) -> str | None:
         """Why the numbers mean little for this model, and what to use instead; None: nothing is known."""
         return None
@@ -104,8 +118,8 @@ class Explainer(ABC):
     def __call__(
         self,
         model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerFast,
-        texts: Sequence[str],
+        tokenizer: PreTrainedTokenizerFast | UnitReader,
+        texts: Sequence[Any],
         pairs: Sequence[str] | None = None,
         *,
         target: int | str | None = None,
@@ -146,10 +160,11 @@ class Explainer(ABC):
                     target=target,
                     target_fn=target_fn,
                     attention_selector=attention_selector,
+                    reads_attention=self.reads_attention,
                 )
                 if target is None and not self.mirrors_classes:
                     context = context.towards_predicted()
-                shown = batch if seconds is None else list(map(join_pair, batch, seconds))
+                shown = list(batch) if seconds is None else list(map(join_pair, batch, seconds))
                 attributions = to_attributions(
                     self, context, shown, self.importance(context), self.contributions(context)
                 )
@@ -231,7 +246,7 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
 def to_attributions(
     explainer: Explainer,
     context: ExplanationContext,
-    texts: Sequence[str],
+    texts: Sequence[Any],
     importance: Float[Tensor, "texts tokens"],
     contributions: Float[Tensor, "texts tokens"] | None,
 ) -> list[Attribution]:
@@ -245,13 +260,14 @@ def to_attributions(
     caveat, settings = explainer.caveat(context), explainer.settings(context)
     gaps = explainer.completeness_gaps(context)
     words = explainer.word_importance(context)
+    halves = explainer.halves(context)
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
         target = int(context.target[index])
         results.append(
             Attribution(
-                text=text,
+                text=str(text),
                 **token_fields(context.tokenizer, context.encoded, index),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
@@ -269,6 +285,10 @@ def to_attributions(
                 completeness_gap=None if gaps is None else float(gaps[index]),
                 word_scores=None if words is None else _numbers(words[index], keep),
                 sink=sink_share(explainer, context, importance[index]),
+                halves=None
+                if halves is None
+                else (_numbers(halves[0][index], keep), _numbers(halves[1][index], keep)),
+                **context.encoded.drawing(index),
             )
         )
     return results
@@ -284,7 +304,9 @@ def sink_share(
     return sink_of(weights.tolist())
 
 
-def token_fields(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:
+def token_fields(
+    tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, index: int
+) -> dict[str, Any]:
     """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
     keep = encoded.mask[index].numpy()
     ids = encoded.ids[index].numpy()[keep].tolist()

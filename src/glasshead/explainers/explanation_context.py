@@ -9,9 +9,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, batches, heads_of, longest
+from glasshead.data import Encoded, UnitReader, batches, heads_of, longest
 from glasshead.errors import InputError
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
+from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.in_parts import InParts, in_one_part
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
@@ -36,11 +37,12 @@ DEFAULT_SELECTOR = AttentionSelector()
 class ExplanationContext:
     """Encoded texts before a model, with the target of each, and where attention is read.
 
-    ``in_parts`` computes what the model says of texts without some of their tokens.
+    ``in_parts`` computes what the model says of texts without some of their tokens. ``first_pass`` is that
+    over a single text, where attention is going to be read.
     """
 
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: Any
     encoded: Encoded
     logits: Float[Tensor, "texts classes"]
     target: Int[Tensor, " texts"]
@@ -48,6 +50,7 @@ class ExplanationContext:
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
     progress: OnTexts = not_watched
     in_parts: InParts = in_one_part
+    first_pass: FirstPass | None = None
 
     @cached_property
     def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
@@ -57,7 +60,9 @@ class ExplanationContext:
     @cached_property
     def site(self) -> AttentionSite | None:
         """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        return find_site(self.model, longest(self.encoded, self.model.device), self.attention_selector)
+        calls = None if self.first_pass is None else list(self.first_pass.calls)
+        inputs = longest(self.encoded, self.model.device)
+        return find_site(self.model, inputs, self.attention_selector, calls)
 
     @cached_property
     def unreadable_reason(self) -> str | None:
@@ -86,7 +91,9 @@ class ExplanationContext:
             return observe_pooled(self.model, self.encoded.ids, self.encoded.mask)
         if is_linear_readout(self.model, self.site):
             return observe_linear(self.model, self.encoded, self.site, self.logits)
-        return observe_by_forward(self.model, self.encoded, self.site, self.logits, self.progress)
+        return observe_by_forward(
+            self.model, self.encoded, self.site, self.logits, self.progress, self.first_pass
+        )
 
     @cached_property
     def computed(self) -> dict[str, Any]:
@@ -107,7 +114,8 @@ class ExplanationContext:
     def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
         """The same view of some of the texts."""
         encoded = self.encoded.some(rows.numpy())
-        return replace(self, encoded=encoded, logits=self.logits[rows], target=self.target[rows])
+        logits, target = self.logits[rows], self.target[rows]
+        return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
@@ -123,16 +131,18 @@ class ExplanationContext:
 def make_context(
     model: PreTrainedModel,
     encoded: Encoded,
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
     *,
     target: int | str | None = None,
     target_fn: str | None = None,
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,
     progress: OnTexts = not_watched,
+    reads_attention: bool = False,
 ) -> ExplanationContext:
     """Predict, and resolve the class or number that is explained.
 
-    ``progress`` is told how many of the texts are done while long methods run.
+    ``progress`` is told how many of the texts are done while long methods run. Where what follows
+    ``reads_attention`` the pass over a single text is kept.
     """
     regression = is_regression(model.config)
     named = target_fn or default_target_fn(model)
@@ -146,20 +156,26 @@ def make_context(
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
-    logits: Tensor | None = None
-    with torch.no_grad(), eval_mode(model):
-        for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-            part = model(**inputs).logits.cpu()
-            logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
-            logits[rows] = part
-    if logits is None:
-        logits = torch.zeros(0, len(class_names(model)))
+    with eval_mode(model):
+        kept = first_pass(model, encoded) if reads_attention else None
+        logits = predict(model, encoded) if kept is None else kept.logits.detach().cpu()
     targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
     return ExplanationContext(
-        model, tokenizer, encoded, logits, targets, function, attention_selector, progress
+        model, tokenizer, encoded, logits, targets, function, attention_selector, progress, first_pass=kept
     )
+
+
+@torch.no_grad()
+def predict(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
+    """The logits of all texts."""
+    logits: Tensor | None = None
+    for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        part = model(**inputs).logits.cpu()
+        logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
+        logits[rows] = part
+    return torch.zeros(0, len(class_names(model))) if logits is None else logits
 
 
 def default_target_fn(model: PreTrainedModel) -> str:

@@ -10,18 +10,20 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionInputs
-from glasshead.data import Encoded, Inputs, batch_size, batches
+from glasshead.data import Encoded, Inputs, batch_size, batches, length_of
 from glasshead.explainers.attention_observation import (
     AttentionChange,
     AttentionObservation,
     OnTexts,
     not_watched,
 )
+from glasshead.explainers.first_pass import FirstPass
 from glasshead.explainers.hierarchical_erasure import erase_words
 from glasshead.models import HierarchicalClassifier
 from glasshead.trace import (
     AttentionSite,
     Edit,
+    ForwardPass,
     LayerRecord,
     ResumedPasses,
     Shortcut,
@@ -57,6 +59,7 @@ class ForwardObservation(AttentionObservation):
     weights: Float[Tensor, "texts tokens"]
     canonical_weights: Float[Tensor, "texts tokens"]
     progress: OnTexts = not_watched
+    first_pass: FirstPass | None = None
 
     exact = False
 
@@ -75,7 +78,7 @@ class ForwardObservation(AttentionObservation):
     def shares(self) -> Float[Tensor, "texts tokens"]:
         shares = self.mask.to(self.weights.dtype)
         for rows, inputs in batches(self.encoded):
-            n = inputs["input_ids"].shape[1]
+            n = length_of(inputs)
             shares[rows, :n] = token_layout(self.model, inputs, self.site.key_unit).shares(shares.dtype)
         return shares
 
@@ -127,16 +130,15 @@ class ForwardObservation(AttentionObservation):
         sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
         maps = self.site.num_heads * self.site.num_layers
         for rows, inputs in batches(self.encoded, device=self.model.device, maps=maps):
-            with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
-                logits = logits_of(self.model, inputs, rows=self.site.row)
-            layer, layout = trace.only[self.site.layer], token_layout(self.model, inputs, self.site.key_unit)
+            logits, layer = self._layer_in_graph(inputs)
+            layout = token_layout(self.model, inputs, self.site.key_unit)
             counted = (
                 read_rows(layer.weights.shape[2], layout.mask, self.site.row)[:, None, :, None]
                 * layer.allowed
             )
             for number, target in enumerate(targets[:, rows].to(logits.device)):
                 value = target_score(logits, target).sum()
-                more = number < len(targets) - 1
+                more = number < len(targets) - 1 or self.first_pass is not None
                 (slopes,) = torch.autograd.grad(value, layer.weights, retain_graph=more)
                 terms = layer.weights.detach() * slopes, sign * slopes
                 for result, heads in zip(results, terms, strict=True):
@@ -145,6 +147,14 @@ class ForwardObservation(AttentionObservation):
         # A sentence has its slope once, and each of its tokens that of the whole.
         shares = self.shares()
         return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
+
+    def _layer_in_graph(self, inputs: Inputs) -> tuple[Tensor, LayerRecord]:
+        """The logits of a batch, and the layer that is read, from which they can be differentiated."""
+        if self.first_pass is not None:
+            return self.first_pass.logits, self.first_pass.calls[self.site.layer]
+        with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
+            logits = logits_of(self.model, inputs, rows=self.site.row)
+        return logits, trace.only[self.site.layer]
 
     @cached_property
     def shortcut(self) -> Shortcut:
@@ -174,7 +184,7 @@ class ForwardObservation(AttentionObservation):
         done = 0
         # Few texts at a time, so that what is kept of them is no more than a batch of their variants.
         for places, inputs in batches(self.encoded, which, self.model.device, maps=self.site.num_heads):
-            passes, length = self.passes(inputs), inputs["input_ids"].shape[1]
+            passes, length = self.passes(inputs), length_of(inputs)
             place = torch.full((len(which),), -1)
             place[places] = torch.arange(len(places))
             (variants,) = (place[number] >= 0).nonzero(as_tuple=True)
@@ -201,13 +211,13 @@ class ForwardObservation(AttentionObservation):
         owner = self.owners()
         columns = torch.arange(owner.shape[1])
         text, token = (owner == columns).logical_and(self.mask).nonzero(as_tuple=True)
-        result[text, token] = self.without(change, text, token[:, None] == columns)
+        result[text, token] = self.without(change, text, (owner[text] == token[:, None]) & self.mask[text])
         return result.gather(1, owner[..., None].expand_as(result))
 
     def owners(self) -> Int[Tensor, "texts tokens"]:
         """The first of the tokens that share a key with each token: itself, or the first of its sentence."""
         n = self.mask.shape[1]
-        owner = torch.arange(n).expand(self.mask.shape).clone()
+        owner = self.encoded.owner.clone()
         if self.site.key_unit != "sentence":
             return owner
         for rows, inputs in batches(self.encoded):
@@ -226,12 +236,14 @@ def observe_by_forward(
     site: AttentionSite,
     logits: Float[Tensor, "texts classes"],
     progress: OnTexts = not_watched,
+    first_pass: FirstPass | None = None,
 ) -> ForwardObservation:
-    """Read the weights."""
-    raw, canonical = observe_weights(
-        model, encoded, site, logits.dtype, raw_weights, partial(canonical_weights, model)
-    )
-    return ForwardObservation(model, encoded, site, logits, encoded.mask, raw, canonical, progress)
+    """Read the weights, those of a single text in the pass that there was."""
+    functions = raw_weights, partial(canonical_weights, model)
+    calls = None if first_pass is None else first_pass.calls
+    raw, canonical = observe_weights(model, encoded, site, logits.dtype, *functions, calls=calls)
+    mask = encoded.mask
+    return ForwardObservation(model, encoded, site, logits, mask, raw, canonical, progress, first_pass)
 
 
 def observe_weights(
@@ -241,27 +253,29 @@ def observe_weights(
     dtype: torch.dtype,
     *weight_functions: WeightFunction,
     by_word: bool = False,
+    calls: ForwardPass | None = None,
 ) -> list[Float[Tensor, "texts tokens"]]:
     """The weight of each token, once for each weight function: the mean over heads and rows, times that of
     the sentence where the site has one above. ``by_word`` sums those of each head over the tokens of a word
-    first."""
+    first. ``calls`` are those of the pass, where there was one."""
     results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in weight_functions]
     layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
     maps = site.num_heads * len(layers)
     for rows, inputs in batches(encoded, device=model.device, maps=maps):
-        with torch.no_grad(), record(model, layers) as trace:
-            logits_of(model, inputs, rows=site.row)
+        seen = calls
+        if seen is None:
+            with torch.no_grad(), record(model, layers) as trace:
+                logits_of(model, inputs, rows=site.row)
+            seen = trace.only
         words = encoded.words[rows.numpy()].tolist()
         for result, function in zip(results, weight_functions, strict=True):
             weigh = partial(word_weights, function, words) if by_word else function
-            tokens = mean_weights(
-                trace.only[site.layer], token_layout(model, inputs, site.key_unit), site, weigh
-            )
+            tokens = mean_weights(seen[site.layer], token_layout(model, inputs, site.key_unit), site, weigh)
             if site.above is not None:
                 sentences = token_layout(model, inputs, "sentence")
-                share = mean_weights(trace.only[site.above.layer], sentences, site.above, weigh)
+                share = mean_weights(seen[site.above.layer], sentences, site.above, weigh)
                 tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
-            result[rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+            result[rows, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
     return results
 
 

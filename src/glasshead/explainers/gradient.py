@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import batches, heads_of, layers_of, longest
+from glasshead.data import Inputs, batches, heads_of, layers_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
@@ -45,7 +45,7 @@ def embedding_gradients(
         model = context.model
         with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
             logits = model(**inputs).logits
-        shifts = lookup_shifts(model, lookups, inputs["input_ids"])
+        shifts = lookup_shifts(model, lookups, inputs)
         segments = None
         if after_norm and isinstance(model, TransformerClassifier) and model.packs_segments:
             read = read[:1]  # the words; further ones are sentences
@@ -63,7 +63,7 @@ def embedding_gradients(
         if context.target_fn is probability:
             factor = (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
             gradients = tuple(factor * gradient for gradient in gradients)
-        n = inputs["input_ids"].shape[1]
+        n = length_of(inputs)
         along = [g * e.detach() for g, e in zip(gradients, vectors, strict=True)]
         yield (
             rows,
@@ -103,14 +103,17 @@ def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
 
 
 def lookup_shifts(
-    model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], input_ids: Tensor
+    model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], inputs: Inputs
 ) -> list[int]:
-    """By how many places each look-up is behind the text.
+    """By how many places each look-up is behind the text; below 0 where the vectors of an image stand behind
+    those that the model adds.
 
     Raises:
         InputError: if there is none, or one of another text.
     """
-    shifts = [shift for ids, _ in lookups if (shift := shift_of(ids, input_ids)) is not None]
+    if "input_ids" not in inputs:  # pixels are read as a whole
+        return [vectors.shape[1] - length_of(inputs) for _, vectors in lookups]
+    shifts = [shift for ids, _ in lookups if (shift := shift_of(ids, inputs["input_ids"])) is not None]
     if not shifts or len(shifts) < len(lookups):
         raise no_vector_for_each_token(model)
     return shifts
@@ -139,9 +142,9 @@ def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
 
 def sum_shifted(values: Sequence[Tensor], shifts: Sequence[int], n: int) -> Tensor:
     """Vectors of several look-ups of the same n tokens, added up token by token."""
-    total = torch.zeros_like(values[0][:, :n])
+    total = values[0].new_zeros(len(values[0]), n, *values[0].shape[2:])
     for vectors, shift in zip(values, shifts, strict=True):
-        total[:, : n - shift] += vectors[:, shift:n]
+        total[:, max(-shift, 0) : n - max(shift, 0)] += vectors[:, max(shift, 0) : n + min(shift, 0)]
     return total
 
 
@@ -152,6 +155,7 @@ class GradientAlong(Explainer):
     embeddings.
     """
 
+    family = "gradients"
     citation = "Denil et al. 2014; Li et al. 2016; Atanasova et al. 2020"
 
     def __init__(self, *, after_norm: bool = False) -> None:
@@ -178,6 +182,7 @@ class GradientAlong(Explainer):
 class Gradient(Explainer):
     """``mean``, ``l1``: mean of (|·| of) the entries of ∂ŷ/∂e_i; ``l2``: its Euclidean norm."""
 
+    family = "gradients"
     citation = "Atanasova et al. 2020; Li et al. 2016"
 
     def __init__(self, reduction: str) -> None:

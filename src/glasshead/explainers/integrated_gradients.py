@@ -19,6 +19,7 @@ class IntegratedGradients(Explainer):
     """(e_i − e′_i)ᵀ ∫₀¹ ∂ŷ/∂e_i (x′ + α (x − x′)) dα, summed over the vector of a token; 50 Gauss-Legendre
     steps. Complete: Σ_i = ŷ(x) − ŷ(x′), but for the gap that the steps leave."""
 
+    family = "gradients"
     description = "gradients on the way from a baseline of padding to the text, by Captum"
     citation = "Sundararajan, Taly and Yan 2017"
     package = "captum"

@@ -6,12 +6,13 @@ that lies between the means of their ends, and a product all that lies between t
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, encode, longest
+from glasshead.data import Encoded, UnitReader, encode, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
@@ -34,8 +35,8 @@ SCORE_TOLERANCE = (
 def with_intervals(
     attributions: Sequence[Attribution],
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,

@@ -30,6 +30,7 @@ class LocalSurrogate(Explainer):
     Draws are seeded by the tokens of the text alone.
     """
 
+    family = "local surrogates"
     package = "captum"
 
     @abstractmethod
@@ -51,6 +52,11 @@ class LocalSurrogate(Explainer):
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         removable = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask
+        if "delete" not in context.encoded.removals:
+            raise InputError(
+                f"{self.name!r} puts tokens in the place of words, and {context.encoded.called} have none: "
+                f"use 'erasure-{context.encoded.removals[0]}'"
+            )
         _, token_id = replacement(context.tokenizer)
         for text, places in enumerate(map(torch.Tensor.nonzero, removable)):
             tokens = places[:, 0]

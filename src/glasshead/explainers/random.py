@@ -13,6 +13,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 class Random(Explainer):
     """Independent U(−1, 1) per token, the same for the same text."""
 
+    family = "control"
     description = "random numbers, the control that must fail an audit"
     citation = "Jain and Wallace 2019"
     reads_target_fn = False

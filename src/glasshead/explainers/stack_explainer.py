@@ -35,6 +35,7 @@ class StackExplainer(Explainer):
     share of each.
     """
 
+    family = "attention through all layers"
     reads_attention = True
     reads_target_fn = False
     combines_heads = True

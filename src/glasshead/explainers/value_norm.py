@@ -30,6 +30,7 @@ class ValueNorm(StackExplainer):
     normalise after the residual. The number of a divided word is the norm of the sum of its tokens' vectors.
     """
 
+    family = "attention of one layer"
     combines_heads = False
 
     def __init__(self, *, with_residual: bool = False) -> None:

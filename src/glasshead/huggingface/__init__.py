@@ -33,6 +33,12 @@ from glasshead.huggingface.next_token import (
     token_id,
     vocabulary_names,
 )
+from glasshead.huggingface.patch_classifier import (
+    IMAGE_CLASSIFIERS,
+    PatchClassifier,
+    image_model_of,
+    reads_images,
+)
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
@@ -43,8 +49,10 @@ from glasshead.huggingface.vocabulary_at import vocabulary_at
 __all__ = [
     "CAUGHT_HEADS",
     "HALVES",
+    "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "NextTokenClassifier",
+    "PatchClassifier",
     "attention_modules",
     "class_name",
     "class_names",
@@ -56,6 +64,7 @@ __all__ = [
     "dtype_of",
     "first_line",
     "free_memory",
+    "image_model_of",
     "is_answerer",
     "is_writer",
     "isolated_copy",
@@ -70,6 +79,7 @@ __all__ = [
     "random_twin",
     "read_config",
     "readable_copy",
+    "reads_images",
     "refuse_own_code",
     "shows_attention",
     "silence_transformers",

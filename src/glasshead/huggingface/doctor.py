@@ -20,6 +20,7 @@ from glasshead.attention import (
     Mechanism,
     MultiHeadAttention,
     Spec,
+    lacks_native,
     mechanism,
     parse,
     select_kernel,
@@ -152,7 +153,13 @@ def doctor(
         dtype=str(dtype).removeprefix("torch."),
         length=length,
         layers=layers,
-        diagnostics=(*noted, *diagnose_kernel_memory(layers, length)),
+        diagnostics=(
+            *noted,
+            *diagnose_kernel_memory(layers, length),
+            *diagnose_compilation(
+                layers, mechanism_spec, length, torch.zeros((), device=target, dtype=dtype)
+            ),
+        ),
     )
 
 
@@ -169,6 +176,27 @@ def diagnose_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int)
                     layer.modules[0],
                 )
                 return
+
+
+def diagnose_compilation(
+    layers: tuple[AttentionLayerGroup, ...], spec: Spec, length: int, blank: Tensor
+) -> Iterator[Diagnostic]:
+    """Whether the native kernel would serve here if it were compiled."""
+    for layer in layers:
+        if layer.kernel is None or layer.attention == OWN or not layer.heads or not layer.head_dim:
+            continue
+        built = mechanism(spec, num_heads=layer.heads, head_dim=layer.head_dim).to(blank.device)
+        key_heads = layer.key_heads or layer.heads
+        shapes = [(1, heads, length, layer.head_dim) for heads in (layer.heads, key_heads, key_heads)]
+        mask = Mask(length, length, causal=layer.causal, query_positions=range(length))
+        if lacks_native(AttentionInputs.of(built, *(blank.expand(shape) for shape in shapes), mask=mask)):
+            yield Diagnostic(
+                "native kernel",
+                Severity.note,
+                f"{layer.kernel} serves; a kernel in C++ would be faster, and is not compiled",
+                "compile it once with `glasshead.attention.build_native`",
+            )
+            return
 
 
 def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:

@@ -180,9 +180,11 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
     if cls is None:
         if saved and saved[0] is not None:
             return saved[0]
-        cls = transformers.AutoModel
-        if type(config) not in cls._model_mapping:  # as our own classifiers
-            cls = transformers.AutoModelForSequenceClassification
+        usual = (transformers.AutoModel, transformers.AutoModelForImageClassification)
+        cls = next(
+            (auto for auto in usual if type(config) in auto._model_mapping),
+            transformers.AutoModelForSequenceClassification,  # as our own classifiers
+        )
     mapping = getattr(cls, "_model_mapping", None)
     if mapping is None:
         if not (isinstance(cls, type) and issubclass(cls, PreTrainedModel)):

@@ -14,6 +14,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
+from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
@@ -126,8 +127,8 @@ def last_places(
 
 
 def class_name(model: PreTrainedModel) -> str:
-    """The class of a model; of a language model that is read as a classifier, that of the language model."""
-    return type(model.model if isinstance(model, NextTokenClassifier) else model).__name__
+    """The class of a model; of one that is read as another kind of classifier, that of the model in it."""
+    return type(model.model if isinstance(model, NextTokenClassifier | PatchClassifier) else model).__name__
 
 
 def is_writer(config: PreTrainedConfig) -> bool:

@@ -7,6 +7,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.next_token import NextTokenClassifier
+from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
 
@@ -27,6 +28,6 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
 
 def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
     """A model of the same class with new weights."""
-    if isinstance(model, NextTokenClassifier):
+    if isinstance(model, NextTokenClassifier | PatchClassifier):
         return model.rebuild(config)
     return type(model)(config)

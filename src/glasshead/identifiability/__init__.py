@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import PARTS, ResultStore, merge_parts, solve_batches
-    from glasshead.identifiability.length_sampling import LengthSample, read_texts, to_csv
+    from glasshead.identifiability.length_sampling import LengthSample, read_texts, sample_texts, to_csv
     from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
     from glasshead.identifiability.logit_rank_by_length import logit_ranks_by_length
     from glasshead.identifiability.lp.extreme_weights import SameOutput
@@ -62,6 +62,7 @@ MODULES = {
     "logit_ranks_by_length": "glasshead.identifiability.logit_rank_by_length",
     "ranks_by_length": "glasshead.identifiability.rank_by_length",
     "read_texts": "glasshead.identifiability.length_sampling",
+    "sample_texts": "glasshead.identifiability.length_sampling",
     "to_csv": "glasshead.identifiability.length_sampling",
     "LengthSample": "glasshead.identifiability.length_sampling",
     "ColumnSpace": "glasshead.identifiability.lp.rank",
@@ -134,6 +135,7 @@ __all__ = [
     "read_sample",
     "read_texts",
     "residual",
+    "sample_texts",
     "solve_batches",
     "solve_parallel",
     "to_csv",

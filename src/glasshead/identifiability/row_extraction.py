@@ -13,12 +13,12 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.attention import LearnedQueryAttention
-from glasshead.data import Encoded, batches, heads_of, longest
+from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_selector import ROW_NAMES, RowSelector
-from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
 from glasshead.trace import (
     KeyUnit,
     LayerRecord,
@@ -57,7 +57,7 @@ def attention_rows(
     if isinstance(model, PooledClassifier):
         yield from pooled_rows(model, encoded, selector)
         return
-    only = [0] if selector.named in ("first", "pooled") else None
+    only = [0] if selector.named in ("first", "pooled", "asked") else None
     for batch in record_rows(model, encoded, selector, only):
         yield [
             row
@@ -129,7 +129,11 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
-        if units[layer.layer] == "token" and layer.call.k.shape[2] != inputs["input_ids"].shape[1]:
+        if selector.named == "asked" and not isinstance(model, TokenClassifier):
+            raise InputError(
+                f"{type(model).__name__} is asked about no token: choose the rows cls, last or all"
+            )
+        if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) does not read the tokens of the text: "
                 "choose other layers"
@@ -208,7 +212,8 @@ def query_indices(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool
     there = np.flatnonzero(real) if count > 1 else np.array([0])  # a learned query, or the first alone
     if isinstance(rows, tuple):
         return [row for row in rows if row in there]
-    return {"first": [0], "pooled": [0], "last": there[-1:].tolist(), "all": there.tolist()}[ROW_NAMES[rows]]
+    named = ROW_NAMES[rows]
+    return there.tolist() if named == "all" else there[-1:].tolist() if named == "last" else [0]
 
 
 def batch_index(

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from glasshead.errors import InputError
 
-ROW_NAMES = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
+ROW_NAMES = {"cls": "first"} | {name: name for name in ("first", "last", "pooled", "asked", "all")}
 
 
 @dataclass(frozen=True)
 class RowSelector:
     """Which heads and rows are read; None: all layers, all heads.
 
-    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
+    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked"
+    (that of the token which a token classifier is asked about), "all", or numbers.
     """
 
     layers: tuple[int, ...] | None = None

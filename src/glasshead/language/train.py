@@ -31,6 +31,7 @@ from glasshead.training import (
     CHECKPOINTS,
     MEASURED,
     WATCHED,
+    OwnNamesTrainer,
     RunAwareCallback,
     half_precision,
     training_arguments,
@@ -151,7 +152,7 @@ def epochs_of(trainer: Trainer) -> list[dict[str, float]]:
     ]
 
 
-class LanguageTrainer(Trainer):
+class LanguageTrainer(OwnNamesTrainer):
     """Hugging Face's Trainer, which knows dev by the mean loss of its tokens to be found."""
 
     held_out: Batch

@@ -16,11 +16,14 @@ from glasshead.models.pooled import ENCODERS, SCORE_FIELDS, PooledClassifier, Po
 from glasshead.models.registry import MODELS
 from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression
+from glasshead.models.token_classifier import TokenClassifier, TokenClassifierConfig
 from glasshead.models.transformer_classifier import TransformerClassifier
+from glasshead.models.vision import IMAGE_MODELS, VisionConfig
 from glasshead.models.word_vectors import read_vectors
 
 __all__ = [
     "ENCODERS",
+    "IMAGE_MODELS",
     "MODELS",
     "REGRESSION",
     "SCORE_FIELDS",
@@ -41,7 +44,10 @@ __all__ = [
     "SegmentLayout",
     "SinusoidalPositions",
     "TextClassifier",
+    "TokenClassifier",
+    "TokenClassifierConfig",
     "TransformerClassifier",
+    "VisionConfig",
     "WordEmbedding",
     "as_logits",
     "initialise",

@@ -79,25 +79,24 @@ class EncoderConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no encoder can be built from."""
-        for name in (
-            "hidden_size",
-            "max_length",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "intermediate_size",
-        ):
-            if getattr(self, name) < 1:
-                raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
+        check_sizes(self, "hidden_size")
         if not 0 <= self.dropout < 1:
             raise ParameterError("dropout", f"must be in [0, 1), not {self.dropout}")
-        if not 0 < self.initializer_range < float("inf"):
-            raise ParameterError(
-                "initializer_range", f"must be a positive number, not {self.initializer_range}"
-            )
         for registry, name in ((EMBEDDING_POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
             registry[name]
         with torch.device("meta"):
             EncoderLayer(self)
+
+
+def check_sizes(config: Any, *more: str) -> None:
+    """Raise InputError unless the sizes that all encoders have, and ``more`` of them, are such."""
+    for name in (*more, "max_length", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
+        if getattr(config, name) < 1:
+            raise ParameterError(name, f"must be at least 1, not {getattr(config, name)}")
+    if not 0 < config.initializer_range < float("inf"):
+        raise ParameterError(
+            "initializer_range", f"must be a positive number, not {config.initializer_range}"
+        )
 
 
 class WordEmbedding(nn.Embedding):
@@ -139,13 +138,22 @@ class LearnedPositions(nn.Module):
         self.embedding = nn.Embedding(config.max_length, config.hidden_size)
 
     def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
-        known = self.embedding.num_embeddings
-        if hidden.shape[1] > known and int(places.max()) >= known:
-            raise InputError(
-                f"a text of {int(places.max()) + 1} tokens is longer than the {known} positions that this "
-                "model has learned: cut it, or train with a larger `max_length`"
-            )
-        return hidden + self.embedding(places)
+        return hidden + vectors_of_places(self.embedding, places)
+
+
+def vectors_of_places(embedding: nn.Embedding, places: Int[Tensor, "p n"]) -> Float[Tensor, "p n d"]:
+    """One learned vector for each place.
+
+    Raises:
+        InputError: if a text has more places than were learned.
+    """
+    known = embedding.num_embeddings
+    if places.shape[1] > known and int(places.max()) >= known:
+        raise InputError(
+            f"a text of {int(places.max()) + 1} tokens is longer than the {known} positions that this "
+            "model has learned: cut it, or train with a larger `max_length`"
+        )
+    return embedding(places)
 
 
 EMBEDDING_POSITIONS: Registry[type[nn.Module]] = Registry("positions")

@@ -8,7 +8,7 @@ from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from glasshead.report.claims import judge_claims
+    from glasshead.report.claims import judge_claims, words_of_card
     from glasshead.report.dynamics.summary import DynamicsSummary
     from glasshead.report.figure import Figure, Panel
     from glasshead.report.figure_file import image_file
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from glasshead.report.html.audit_page import audit_page
     from glasshead.report.html.comparison_page import comparison_page
     from glasshead.report.html.dynamics_page import dynamics_page
+    from glasshead.report.html.environment import page_part
     from glasshead.report.html.figure_page import figure_page
+    from glasshead.report.html.heads_page import heads_page
     from glasshead.report.html.written_page import written_page
     from glasshead.report.model_card import model_card
     from glasshead.report.number_format import number, share
     from glasshead.report.plot_registry import Plot, PlotOptions, plot
     from glasshead.report.plots import PLOTS, plots_of
     from glasshead.report.plots.class_ratios import ratio_lines
+    from glasshead.report.plots.minima import minimum_lines
     from glasshead.report.plots.token_curves import unique_tokens
+    from glasshead.report.plots.transition import transition_lines
     from glasshead.report.table_figures import (
         Estimate,
         EstimateRow,
@@ -43,10 +47,14 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
     from glasshead.report.terminal.written_table import written_table
-    from glasshead.report.text_spans import computation, prediction, shared_scale, sink_in_words
+    from glasshead.report.text_alignment import AlignedPiece, align_texts
+    from glasshead.report.text_drawing import DrawnSpan, TextDrawing, draw_text
+    from glasshead.report.text_spans import computation, diverging, prediction, shared_scale, sink_in_words
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
+    "AlignedPiece": "glasshead.report.text_alignment",
+    "DrawnSpan": "glasshead.report.text_drawing",
     "Estimate": "glasshead.report.table_figures",
     "EstimateRow": "glasshead.report.table_figures",
     "Histogram": "glasshead.report.table_figures",
@@ -64,17 +72,23 @@ MODULES = {
     "WrappingTable": "glasshead.report.terminal.wrapping_table",
     "attribution_page": "glasshead.report.html.attribution_page",
     "attribution_table": "glasshead.report.terminal.attribution_table",
+    "TextDrawing": "glasshead.report.text_drawing",
+    "align_texts": "glasshead.report.text_alignment",
     "audit_page": "glasshead.report.html.audit_page",
     "card_table": "glasshead.report.terminal.card_table",
     "comparison_page": "glasshead.report.html.comparison_page",
     "comparison_table": "glasshead.report.terminal.comparison_table",
     "doctor_table": "glasshead.report.terminal.doctor_table",
+    "diverging": "glasshead.report.text_spans",
+    "draw_text": "glasshead.report.text_drawing",
     "dynamics_page": "glasshead.report.html.dynamics_page",
     "dynamics_table": "glasshead.report.terminal.dynamics_table",
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
     "judge_claims": "glasshead.report.claims",
+    "words_of_card": "glasshead.report.claims",
     "head_table": "glasshead.report.terminal.head_table",
+    "heads_page": "glasshead.report.html.heads_page",
     "method_table": "glasshead.report.terminal.method_table",
     "model_card": "glasshead.report.model_card",
     "number": "glasshead.report.number_format",
@@ -84,15 +98,20 @@ MODULES = {
     "sink_in_words": "glasshead.report.text_spans",
     "prediction": "glasshead.report.text_spans",
     "ranking_table": "glasshead.report.terminal.ranking_table",
+    "minimum_lines": "glasshead.report.plots.minima",
+    "transition_lines": "glasshead.report.plots.transition",
     "ratio_lines": "glasshead.report.plots.class_ratios",
     "share": "glasshead.report.number_format",
     "shared_scale": "glasshead.report.text_spans",
+    "page_part": "glasshead.report.html.environment",
     "text_heatmap": "glasshead.report.terminal.text_heatmap",
     "unique_tokens": "glasshead.report.plots.token_curves",
 }
 
 __all__ = [
     "PLOTS",
+    "AlignedPiece",
+    "DrawnSpan",
     "DynamicsSummary",
     "Estimate",
     "EstimateRow",
@@ -101,7 +120,9 @@ __all__ = [
     "Panel",
     "Plot",
     "PlotOptions",
+    "TextDrawing",
     "WrappingTable",
+    "align_texts",
     "attribution_page",
     "attribution_table",
     "audit_page",
@@ -110,18 +131,23 @@ __all__ = [
     "comparison_page",
     "comparison_table",
     "computation",
+    "diverging",
     "doctor_table",
+    "draw_text",
     "dynamics_page",
     "dynamics_table",
     "figure_page",
     "head_table",
+    "heads_page",
     "histogram_figure",
     "image_file",
     "interval_figure",
     "judge_claims",
     "method_table",
+    "minimum_lines",
     "model_card",
     "number",
+    "page_part",
     "plot",
     "plots_of",
     "prediction",
@@ -131,7 +157,9 @@ __all__ = [
     "shared_scale",
     "sink_in_words",
     "text_heatmap",
+    "transition_lines",
     "unique_tokens",
+    "words_of_card",
     "written_page",
     "written_table",
 ]

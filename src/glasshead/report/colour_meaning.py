@@ -1,8 +1,9 @@
-"""What the colours of texts mean, in one sentence that names the class they speak for."""
+"""What the colours of texts mean, in a sentence or a legend that names the class they speak for."""
 
 from collections.abc import Sequence
 
 from glasshead.escaping import visible
+from glasshead.report.text_spans import diverging, quantity
 from glasshead.results import Attribution
 
 
@@ -23,3 +24,14 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
     if len(targets) > 1 and all(attribution.target == attribution.predicted for attribution in attributions):
         side = "the predicted class"
     return f"Red words speak for {side}, blue words against it"
+
+
+def colour_legend(attribution: Attribution) -> str:
+    """``red: for positive, blue: against it``, for one text beside others."""
+    if not diverging(attribution):
+        return f"the stronger the colour, the larger the {quantity(attribution)}"
+    if attribution.intervals is not None:
+        return "red: weights above zero, blue: below"
+    if attribution.rates:
+        return "red: raises the rating, blue: lowers it"
+    return f"red: for {visible(attribution.target)}, blue: against it"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -22,7 +21,7 @@ from matplotlib.transforms import Bbox
 from glasshead.escaping import visible
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
 from glasshead.report.labels import sentence
-from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, matplotlib_style
+from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, in_style, matplotlib_style
 
 WIDTH, HEIGHT, ALONE = 3.5, 2.7, 3.4
 """Of a panel in inches; the height of one that stands alone."""
@@ -64,7 +63,7 @@ def to_bytes(figure: MatplotlibFigure, kind: str) -> bytes:
     """A figure of matplotlib as a file."""
     metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     buffer = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
+    with in_style(STYLE):
         freeze_layout(figure)
         figure.savefig(buffer, format=kind, dpi=160, metadata=metadata[kind])
     return buffer.getvalue()
@@ -89,7 +88,7 @@ def to_matplotlib(figure: Figure) -> MatplotlibFigure:
     """The figure as one of matplotlib, laid out but not yet drawn."""
     cells, down = grid_cells(figure)
     widths, heights = track_sizes(figure, cells, down)
-    with matplotlib.rc_context(STYLE):
+    with in_style(STYLE):
         # Names on the left of a column make the picture wider, not the axes of that column.
         width = max(LEAST_WIDTH, sum(widths) + max(panel.left for panel in figure.panels))
         entries_across = legend_columns(figure.legend, width)

@@ -134,6 +134,7 @@ STATISTICS = {
     "auprc": "area under precision and recall",
     "token-f1": "token F1 of the largest scores",
     "iou": "intersection over union of the largest scores",
+    "pointing": "is the largest score marked? (pointing game)",
     "identifiable": "share of maps that are the only one",
     "width": "mean width of the intervals",
     "may-be-zero": "share of the five largest weights that may be zero",

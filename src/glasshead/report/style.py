@@ -1,8 +1,11 @@
 """The colours of the page as ink, and the style of everything that matplotlib draws."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
 
 INK, MUTED, LINE, PAPER = "#1f2328", "#5c636b", "#d9dce0", "#ffffff"
@@ -37,6 +40,17 @@ def group_colours(groups: list[str]) -> dict[str, str]:
     others = [group for group in groups if group not in POLARITY_COLOURS]
     palette = {group: class_colour(rank) for rank, group in enumerate(others)}
     return {group: POLARITY_COLOURS.get(group) or palette[group] for group in groups}
+
+
+ONE_DRAWS = threading.RLock()
+"""Settings of matplotlib hold for the whole process."""
+
+
+@contextmanager
+def in_style(style: Mapping[Any, Any]) -> Iterator[None]:
+    """Draw in the block with these settings; other threads wait until it is left."""
+    with ONE_DRAWS, matplotlib.rc_context(dict(style)):
+        yield
 
 
 def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[Any, Any]:

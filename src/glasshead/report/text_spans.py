@@ -86,7 +86,9 @@ def max_abs(attribution: Attribution) -> float:
 
 
 def drawn_tokens(attribution: Attribution) -> set[int]:
-    """The tokens that have a place in the text."""
+    """The tokens that have a place in the text, or in the image."""
+    if attribution.boxes is not None:
+        return {token for token, box in enumerate(attribution.boxes) if box is not None}
     return {span.token for span in text_spans(attribution) if span.token is not None}
 
 
@@ -139,6 +141,11 @@ def normalised_score(value: float | None, scale: float) -> float:
 def score_name(attribution: Attribution) -> str:
     """What the scores of this method are called, whatever its options."""
     return SCORE_NAMES.get(attribution.method.split("+")[0], "score")
+
+
+def quantity(attribution: Attribution) -> str:
+    """What the colours stand for: the contribution, or what the scores of the method are."""
+    return score_name(attribution) if attribution.colours is attribution.scores else "contribution"
 
 
 def prediction(attribution: Attribution) -> str:

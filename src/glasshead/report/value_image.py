@@ -35,7 +35,9 @@ def value_image(value: Any, kind: str) -> bytes:
     """
     if isinstance(value, Attribution):
         value = Attributions((value,))
-    if isinstance(value, AuditCard):
+    if isinstance(value, Attributions) and any(each.boxes is not None for each in value):
+        figure = PLOTS["patches"].draw(value)
+    elif isinstance(value, AuditCard):
         figure = PLOTS["key-findings"].draw([value], card_names([value]))
     else:
         figure = PLOTS[PLOT_OF[type(value)]].draw(value)

@@ -85,7 +85,7 @@ from glasshead.results.history import (
     versus,
     write_history,
 )
-from glasshead.results.json_text import json_text
+from glasshead.results.json_text import json_text, plain
 from glasshead.results.ledger import (
     DominantTerm,
     Ledger,
@@ -109,6 +109,7 @@ from glasshead.results.method_ranking import (
     RankedText,
     Standing,
 )
+from glasshead.results.minima import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.results.plot_data import (
     CoefficientCurve,
     CoefficientMatrix,
@@ -128,6 +129,7 @@ from glasshead.results.recorded_attention import (
     RecordedLayer,
 )
 from glasshead.results.slice_test import DIFFERENCE_LEVEL, SliceTest
+from glasshead.results.transition import TRANSITION_QUANTITIES, Transition, TransitionPoint
 from glasshead.results.verdict import (
     AGREEMENT_STRENGTHS,
     ALMOST_ALL,
@@ -203,6 +205,7 @@ __all__ = [
     "ONE_SIGN",
     "ONE_SIGNED",
     "PAIR_DIVERGENCE",
+    "PARTS",
     "POINT_WIDTH",
     "PREDICTIONS",
     "PRODUCTS",
@@ -221,6 +224,7 @@ __all__ = [
     "TOO_FEW_TOKENS",
     "TOO_MUCH_LEFT",
     "TOO_SPARSE",
+    "TRANSITION_QUANTITIES",
     "TYPICAL_GAMMA",
     "UNDECIDED",
     "USE_QUANTITIES",
@@ -238,6 +242,7 @@ __all__ = [
     "Columns",
     "Comparison",
     "CouplingByRatio",
+    "Curvature",
     "DepthCurve",
     "Difference",
     "DistanceCoefficients",
@@ -260,12 +265,14 @@ __all__ = [
     "Ledger",
     "LogRank",
     "LogitRankTable",
+    "LossLine",
     "MapDivergence",
     "Merge",
     "MergeTrace",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",
+    "Minima",
     "OtherAnswer",
     "PairedDifference",
     "RankCollapse",
@@ -282,8 +289,11 @@ __all__ = [
     "RunGroup",
     "SeedTest",
     "SliceTest",
+    "Solution",
     "Standing",
     "Status",
+    "Transition",
+    "TransitionPoint",
     "Verdict",
     "Written",
     "WrittenAttribution",
@@ -303,6 +313,7 @@ __all__ = [
     "json_text",
     "ledger_terms",
     "mean_ledger",
+    "plain",
     "rate_column",
     "read_history",
     "residual_note",

@@ -31,6 +31,9 @@ class Attribution(Drawable):
     ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
     more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
     ``position`` is the place of the token that is the target, counted from 0, where a text was written.
+    Of an image, ``text`` is its name, ``image`` a data URI of what the model reads of it, and ``boxes`` are
+    left, top, right and bottom of each token in its pixels, None of special tokens. ``halves`` are the sizes
+    of the weights for and against, means over heads, where the scores are means in which they cancel.
     ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
     the change of the prediction that it should be.
 
@@ -67,6 +70,9 @@ class Attribution(Drawable):
     word_scores: tuple[float, ...] | None = None
     sink: float | None = None
     position: int | None = None
+    image: str | None = None
+    boxes: tuple[tuple[int, int, int, int] | None, ...] | None = None
+    halves: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):
@@ -94,6 +100,16 @@ class Attribution(Drawable):
         if self.contributions is None or self.intervals is not None:
             return self.scores
         return self.contributions
+
+    @property
+    def positive(self) -> tuple[float, ...]:
+        """What speaks for, as sizes: of scores that are means over heads the mean of what is above zero."""
+        return tuple(max(score, 0.0) for score in self.scores) if self.halves is None else self.halves[0]
+
+    @property
+    def negative(self) -> tuple[float, ...]:
+        """The same of what is below zero."""
+        return tuple(max(-score, 0.0) for score in self.scores) if self.halves is None else self.halves[1]
 
     @property
     def rest(self) -> tuple[float | None, ...] | None:

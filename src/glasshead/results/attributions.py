@@ -14,6 +14,7 @@ from glasshead.results.json_text import json_text
 if TYPE_CHECKING:
     import pandas as pd
 
+SIDES = ("left", "top", "right", "bottom")
 SHOWN = 5
 """Texts of a ``repr``."""
 
@@ -78,6 +79,8 @@ def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
             "target": attribution.target,
             "method": attribution.method,
         }
+        if attribution.boxes is not None:
+            row |= dict(zip(SIDES, attribution.boxes[index] or [None] * len(SIDES), strict=True))
         if attribution.contributions is not None:
             row["contribution"] = attribution.contributions[index]
         if attribution.rest is not None:

@@ -31,12 +31,18 @@ from glasshead.statistics.paired_tests import (
 )
 from glasshead.statistics.rationale_overlap import (
     intersection_over_union,
+    pointing_hits,
     precision_recall_area,
     token_f1,
     top_tokens,
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
-from glasshead.statistics.student import detectable_difference, prediction_interval, student_interval
+from glasshead.statistics.student import (
+    detectable_difference,
+    interval_of_mean,
+    prediction_interval,
+    student_interval,
+)
 
 __all__ = [
     "LEVEL",
@@ -61,6 +67,7 @@ __all__ = [
     "intersection_over_union",
     "interval_ends",
     "interval_of_equals",
+    "interval_of_mean",
     "intervals_beside_nulls",
     "jensen_shannon",
     "kendall_tau_b",
@@ -72,6 +79,7 @@ __all__ = [
     "metric_values",
     "metrics_of",
     "paired_by_seed",
+    "pointing_hits",
     "precision_recall_area",
     "prediction_interval",
     "resampled_counts",

@@ -23,6 +23,9 @@ from glasshead.statistics.resampling import (
     seed_from,
 )
 
+ROUNDING = 1e-12
+"""Relative: numbers of float64 that differ by less are the same."""
+
 
 class Estimate(NamedTuple):
     """A mean over ``n`` units with its standard deviation and the ends of its interval; None is undefined.
@@ -188,7 +191,7 @@ def intervals_beside_nulls(
         for name, null in nulls_of_row.items()
         if null is not None
     ]
-    differences = [values[row] - null for row, _, null in paired]
+    differences = [beyond_rounding(values[row], null) for row, _, null in paired]
     stacked = np.stack([*values, *differences])
     estimates = mean_intervals(stacked, rng=rng, level=level, resamples=resamples_for(level))
     beside: list[dict[str, Estimate]] = [{} for _ in values]
@@ -196,6 +199,12 @@ def intervals_beside_nulls(
         if estimate.mean is not None:
             beside[row][name] = estimate
     return list(zip(estimates[: len(values)], beside, strict=True))
+
+
+def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floating]:
+    """a − b, 0 where they differ by rounding alone, which else would be a difference that never varies."""
+    difference = a - b
+    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
 
 
 def defined_mean(values: NDArray[np.floating] | None) -> float | None:

@@ -46,6 +46,17 @@ def top_tokens(scores: Floats, mask: Flags, k: int) -> Flags:
     return top & mask & (scores > 0)
 
 
+def pointing_hits(scores: Floats, marked: Flags, mask: Flags) -> Floats:
+    """1 where the token with the largest score is marked, else 0, of every text [N]; of several with the same
+    score the share that is.
+
+    Source: Zhang et al. (2018), the pointing game.
+    """
+    known = np.where(mask, scores, -np.inf)
+    largest = mask & (known == known.max(axis=1, keepdims=True, initial=-np.inf))
+    return _ratio((largest & marked).sum(axis=1), largest.sum(axis=1))
+
+
 def token_f1(predicted: Flags, rationale: Flags) -> Floats:
     """2 |p ∩ r| / (|p| + |r|) of every text [N], the harmonic mean of precision and recall; NaN where both
     are empty."""

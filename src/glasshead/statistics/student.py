@@ -30,6 +30,13 @@ def student_interval(
     return np.asarray(np.stack([mean - half, mean + half]))
 
 
+def interval_of_mean(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
+    """`student_interval` of the numbers themselves; NaN for n < 2."""
+    sums = [np.array([total]) for total in (np.sum(values), np.sum(np.square(values)))]
+    low, high = student_interval(sums[0], sums[1], np.array([len(values)]), level)[:, 0]
+    return float(low), float(high)
+
+
 def prediction_interval(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
     """x̄ ± t_{n−1} s √(1 + 1/n): where one more value of the same kind falls; NaN for n < 2.
 

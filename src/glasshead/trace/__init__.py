@@ -17,6 +17,7 @@ from glasshead.trace.attention_site import (
     list_attention_calls,
     logits_of,
     read_rows,
+    shows_attention,
 )
 from glasshead.trace.attention_stack import (
     DECODER,
@@ -114,6 +115,7 @@ __all__ = [
     "record_stack",
     "replace",
     "run_blocks",
+    "shows_attention",
     "substituted_forward",
     "target_polarity",
     "target_score",

@@ -126,7 +126,9 @@ def run_blocks(model: PreTrainedModel, inputs: Inputs) -> dict[int, BlockRun]:
             stack.callback(block.register_forward_pre_hook(watcher.enter, with_kwargs=True).remove)
             stack.callback(block.register_forward_hook(watcher.leave).remove)
         stack.enter_context(attach_hook(watcher))
-        if len(inputs["input_ids"]) == 1:  # what is of all texts is told from what is of each by its size
+        if (
+            len(inputs["attention_mask"]) == 1
+        ):  # what is of all texts is told from what is of each by its size
             inputs = {name: torch.cat([value, value]) for name, value in inputs.items()}
         forward(model, inputs, rows="mean")
     return {

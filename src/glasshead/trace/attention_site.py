@@ -1,6 +1,6 @@
 """Which attention of a model is read: which call, which head, the row of which query."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,12 +13,12 @@ from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.huggingface import MECHANISM
-from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
-ROWS = ("first", "last", "mean", "pooled")
+ROWS = ("first", "last", "mean", "pooled", "asked")
 LEVELS = ("word", "sentence")
 HEAD_COMBINATIONS: dict[str, Callable[[Float[Tensor, "r h q k"]], Float[Tensor, "r q k"]]] = {
     "mean": lambda maps: maps.mean(dim=1),
@@ -38,9 +38,10 @@ class AttentionSelector:
     ``layer`` is the number of an attention call in the order of a pass, or the name of its module; ``head`` a
     number, or how the maps of all heads become one: "max", "min", "sum", or None for their mean. ``row`` is
     whose attention is read: that of the "first" or the "last" token, the "mean" of all real tokens, or
-    "pooled", which is the one learned query of a pooling. None is what the model's own prediction rests on:
-    its pooling, else the first token in the last layer (the last token in a causal model). ``level`` chooses
-    between words and sentences in models that read both.
+    "pooled", which is the one learned query of a pooling, or that of the token that is "asked" about, in
+    the last layer of a token classifier. None is what the model's own prediction rests on: its pooling or
+    what is asked, else the first token in the last layer (the last token in a causal model). ``level``
+    chooses between words and sentences in models that read both.
 
     Raises:
         InputError: on a row, a level or a combination of heads that no model has.
@@ -115,6 +116,7 @@ class AttentionSite:
             "first": "row of the first token",
             "last": "row of the last token",
             "mean": "mean of all rows",
+            "asked": "row of the token that is asked about",
         }[self.row]
 
     @property
@@ -139,13 +141,18 @@ def logits_of(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None
     return logits
 
 
+def shows_attention(model: PreTrainedModel) -> bool:
+    """Whether some module computes its attention by a mechanism that can be watched."""
+    return any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
+
+
 def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
     """One record for every attention call of a pass.
 
     Raises:
         InputError: if the model shows no attention.
     """
-    if not any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules()):
+    if not shows_attention(model):
         raise InputError(
             f"{type(model).__name__} shows no attention: plug(model, 'softmax') makes it readable (or train "
             "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
@@ -155,8 +162,14 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     return list(trace.only)
 
 
-def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelector) -> AttentionSite | None:
-    """What a selector means in this model, found on a short input; None for a pooled classifier.
+def find_site(
+    model: PreTrainedModel,
+    inputs: Inputs,
+    selector: AttentionSelector,
+    calls: Sequence[LayerRecord] | None = None,
+) -> AttentionSite | None:
+    """What a selector means in this model, found on an input, or among the attention ``calls`` of a pass that
+    has been made; None for a pooled classifier.
 
     Raises:
         InputError: if there is no such layer, head, row or level; the message says what there is.
@@ -167,7 +180,7 @@ def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelecto
         if selector.row not in (None, "pooled") or selector.level != "word":
             raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
         return None
-    records = list_attention_calls(model, inputs)
+    records = list_attention_calls(model, inputs) if calls is None else list(calls)
     if not isinstance(model, HierarchicalClassifier):
         if selector.level != "word":
             raise InputError(NO_SENTENCES)
@@ -208,8 +221,11 @@ def find_site_among(
     rows: tuple[str, ...] = ("pooled",)
     if not isinstance(module, LearnedQueryAttention):
         rows = ("last", "first", "mean") if causal or encoder_decoder else ("first", "last", "mean")
-        if isinstance(model, TransformerClassifier) and model.config.pooling == "mean":
+        pools = isinstance(model, TransformerClassifier) and model.config.pooling == "mean"
+        if pools or getattr(model, "prediction_row", None) == "mean":
             rows = ("mean", "first", "last")
+    if isinstance(model, TokenClassifier) and record.layer == len(records) - 1:
+        rows = ("asked",)
     row = selector.row or rows[0]
     if row not in rows:
         raise InputError(
@@ -233,9 +249,9 @@ def combine_heads(maps: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[
 
 
 def read_rows(queries: int, mask: Bool[Tensor, "r k"], row: str) -> Bool[Tensor, "r q"]:
-    """Which queries are read: the first, the last real one, or all real ones."""
+    """Which queries are read: the first (or only) one, the last real one, or all real ones."""
     selected = torch.zeros(len(mask), queries, dtype=torch.bool, device=mask.device)
-    if row in ("first", "pooled"):
+    if row in ("first", "pooled", "asked"):
         selected[:, 0] = True
     elif row == "mean":
         selected |= mask

@@ -202,8 +202,13 @@ def record_stack(
     numbers with respect to its weights; with ``norms`` it has the layer norm behind it.
 
     Raises:
-        InputError: if a decoder reads something else than the text.
+        InputError: if a decoder reads something else than the text, or the last layer works out one row.
     """
+    if site.row == "asked":
+        raise InputError(
+            "attention of all layers needs every row of each, and this model works out one row of its last "
+            "layer, that of the token which is asked about: choose 'attention', a gradient or an erasure"
+        )
     grad = torch.no_grad() if score is None else torch.enable_grad()
     watcher = NormWatcher(model)
     watching = attach_hook(watcher) if norms else nullcontext()

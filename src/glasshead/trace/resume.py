@@ -112,7 +112,7 @@ class ResumedPasses:
     @contextmanager
     def _shortened(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
         """Every skipped block hands on what the last one of its chain said of these texts."""
-        size, last = len(self.inputs["input_ids"]), self.shortcut.last
+        size, last = len(self.inputs["attention_mask"]), self.shortcut.last
         outputs, call = self.outputs, self.call
         if texts is not None:
             outputs = {chain: select(output, texts, size) for chain, output in outputs.items()}
@@ -225,7 +225,7 @@ class CallOrder(AttentionHook):
 
 def gives_same_logits(model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut) -> bool:
     """Whether logits under an edit are those of a whole pass, for texts in another order and twice."""
-    size = len(inputs["input_ids"])
+    size = len(inputs["attention_mask"])
     texts = torch.arange(size).flip(0).repeat(2)
 
     def halve(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel
 
 from glasshead.huggingface import class_names
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model whose attention can be read, in evaluation mode, and its tokenizer.
+    """A model whose attention can be read, in evaluation mode, and its tokenizer; where no
+    texts are read a `glasshead.data.UnitReader`.
 
     Both are Glasshead's own: whatever happens to them, the caller's model and tokenizer are as they were.
     ``name`` is what pages and messages call it. ``counts`` [K, V] are the train occurrences of every
@@ -26,7 +27,7 @@ class Subject:
     """
 
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: Any
     name: str
     counts: NDArray[np.int64] | None = None
     gauge: Mapping[str, Any] | None = None

@@ -25,8 +25,10 @@ from glasshead.training.load_predictions import (
     load_predictions,
 )
 from glasshead.training.load_run_model import load_run_model
+from glasshead.training.loss_landscape import curvature, losses_between, match_hidden_units
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
+from glasshead.training.minima import compare_minima
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
@@ -53,10 +55,14 @@ from glasshead.training.train import RunAwareCallback, train
 from glasshead.training.train_data import labels_for, with_train_data
 
 if TYPE_CHECKING:
+    from glasshead.training.own_names_trainer import OwnNamesTrainer
     from glasshead.training.trainer import half_precision, training_arguments
 
 # Importing the trainer takes as long as explaining a text, which needs none.
-TRAINER = dict.fromkeys(("half_precision", "training_arguments"), "glasshead.training.trainer")
+TRAINER = {
+    "OwnNamesTrainer": "glasshead.training.own_names_trainer",
+    **dict.fromkeys(("half_precision", "training_arguments"), "glasshead.training.trainer"),
+}
 __getattr__, __dir__, _ = lazy_exports(globals(), TRAINER)
 
 __all__ = [
@@ -77,6 +83,7 @@ __all__ = [
     "BuiltModel",
     "NoClassError",
     "OpenOptions",
+    "OwnNamesTrainer",
     "RecommenderRecord",
     "Run",
     "RunAwareCallback",
@@ -88,6 +95,8 @@ __all__ = [
     "bag_of_words",
     "check_texts",
     "class_metrics",
+    "compare_minima",
+    "curvature",
     "encoded_split",
     "folder_kind",
     "guess_in_words",
@@ -99,6 +108,8 @@ __all__ = [
     "load_predictions",
     "load_run",
     "load_run_model",
+    "losses_between",
+    "match_hidden_units",
     "open",
     "open_model",
     "open_record",

@@ -10,7 +10,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import parse_head_combination
-from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings
+from glasshead.data import Coverage, Encoded, UnitReader, coverage, encode, has_images, has_ratings, inputs_of
 from glasshead.errors import InputError
 from glasshead.huggingface import first_line
 from glasshead.models import (
@@ -22,6 +22,7 @@ from glasshead.models import (
     is_regression,
     read_vectors,
 )
+from glasshead.training.build_image_model import build_image_model
 from glasshead.training.config import TOKENIZERS, TrainingConfig, embedding_field
 from glasshead.training.other_run import check_adversary, impose_scores, imposed_settings, load_other_run
 from glasshead.training.pretrained import load_pretrained
@@ -37,14 +38,23 @@ class BuiltModel:
     """A model that fits the data, its tokenizer, remarks, and the model from which it is to depart."""
 
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: Any
     notes: list[str] = field(default_factory=list)
     adversary_of: PooledClassifier | None = None
 
 
 def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
-    """Raise InputError if the model reads pairs and the data have none, or the reverse."""
-    if not config.pretrained:
+    """Raise InputError if the model reads pairs, or images, and the data have none, or the reverse."""
+    images = has_images(data["train"])
+    if config.of_images and not images:
+        raise InputError(
+            f"the model {config.model} reads images, and these data are texts: take `model='encoder'`"
+        )
+    if images and not config.of_images:
+        raise InputError(
+            f"the model {config.model} reads texts, and these data are images: take `model='vit'`"
+        )
+    if not config.pretrained and not images:
         check_texts_per_example(MODELS[config.model], config.model, data)
 
 
@@ -61,16 +71,16 @@ def check_texts_per_example(family: type[TextClassifier], name: str, data: "Data
         )
 
 
-def encoded_split(tokenizer: PreTrainedTokenizerFast, split: "Dataset") -> Encoded:
-    """The texts of a split, or its pairs."""
-    pairs = split[PAIR][:] if PAIR in split.column_names else None
-    return encode(tokenizer, split["text"][:], pairs)
+def encoded_split(tokenizer: PreTrainedTokenizerFast | UnitReader, split: "Dataset") -> Encoded:
+    """The texts of a split, its pairs, or its images."""
+    return encode(tokenizer, *inputs_of(split))
 
 
-def split_coverage(tokenizer: "PreTrainedTokenizerFast", split: "Dataset", encoded: Encoded) -> Coverage:
+def split_coverage(
+    tokenizer: PreTrainedTokenizerFast | UnitReader, split: "Dataset", encoded: Encoded
+) -> Coverage:
     """How much of a split is read."""
-    pairs = split[PAIR][:] if PAIR in split.column_names else None
-    return coverage(tokenizer, split["text"][:], pairs, encoded)
+    return coverage(tokenizer, *inputs_of(split), encoded)
 
 
 def label_tensor(split: "Dataset") -> torch.Tensor:
@@ -97,6 +107,8 @@ def build(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
         InputError: if the model does not read such data, or a file of the configuration cannot be used.
     """
     check_texts(config, data)
+    if config.of_images:
+        return BuiltModel(*build_image_model(config, data, label_settings(data)))
     if config.pretrained:
         built = BuiltModel(*load_pretrained(config, label_settings(data)))
         if isinstance(built.model, TextClassifier):

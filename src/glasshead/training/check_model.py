@@ -10,6 +10,7 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
+from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier
 from glasshead.models import TextClassifier
 from glasshead.training.pretrained import check_vocabulary
 
@@ -27,8 +28,13 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):
         raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
+    if IMAGE_CLASSIFIERS in kind or isinstance(model, PatchClassifier):
+        return
     if model.main_input_name not in ("input_ids", "decoder_input_ids"):
-        raise InputError(f"{kind} reads {model.main_input_name}, no texts: give a classifier of texts")
+        raise InputError(
+            f"{kind} reads {model.main_input_name}, and neither classifies texts nor images: give a "
+            "model that does"
+        )
     if not classifies:
         return
     known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
@@ -62,8 +68,6 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
         raise NoClassError(f"{saved} classifies every token, not the text: give a classifier of texts")
-    if saved.endswith("ForImageClassification"):
-        raise NoClassError(f"{saved} reads images: give a classifier of texts")
     raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification); "
         "only the audit 'identifiability' needs none"

@@ -138,8 +138,9 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
             how = describe_callback_change(before.get(WATCHED), plan.get(WATCHED))
             raise InputError(f"cannot resume {record.parent}: it was started {how}; use `overwrite=True`")
         what = " and ".join(different)
+        kind = "other" if different[0] == "seeds" else "another"
         raise InputError(
-            f"cannot resume {record.parent}: it was started with another {what}; use `overwrite=True`"
+            f"cannot resume {record.parent}: it was started with {kind} {what}; use `overwrite=True`"
         )
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from torch.utils.data import Sampler
-from transformers import Trainer
 
 from glasshead.training.length_sampler import LengthGroupedSampler
+from glasshead.training.own_names_trainer import OwnNamesTrainer
 from glasshead.training.tensor_dataset import TensorDataset
 
 
-class ClassifierTrainer(Trainer):
+class ClassifierTrainer(OwnNamesTrainer):
     """The Trainer; ``by_length`` makes batches of texts of similar length, in random order."""
 
     by_length = False

@@ -9,9 +9,9 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedTokenizerFast
 
 from glasshead.attention import parse, parse_head_combination
-from glasshead.data import train_byte_pairs, train_tokenizer
+from glasshead.data import AUGMENTATIONS, train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import MODELS
+from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
 from glasshead.training.losses import LOSSES
@@ -21,11 +21,13 @@ from glasshead.training.penalties import validate_penalties
 
 SET_BY_DATA = (
     "vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers", "imposed",
+    "asked_tokens",
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
 CAME_LATER = (
     "patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight", "tokenizer",
+    "augment",
 )  # fmt: skip
 """Left out of records where they are what they were before anybody could choose them."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
@@ -36,7 +38,8 @@ USUAL_ADVERSARY_WEIGHT = 1e-3
 class TrainingConfig:
     """Everything that decides a trained model besides the data and the seed.
 
-    ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
+    ``model`` is a name in `MODELS` or `IMAGE_MODELS`, or a folder or Hub name of a pretrained Hugging Face
+    classifier of texts. ``augment`` changes images anew in each epoch (`glasshead.data.AUGMENTATIONS`).
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
     mechanism that is put into it. ``tokenizer`` is "word" (`glasshead.data.train_tokenizer`) or "bpe"
     (`glasshead.data.train_byte_pairs`). ``dev_fraction`` is the part of train that becomes dev where there is
@@ -78,6 +81,7 @@ class TrainingConfig:
     by_length: bool = False
     compile: bool = False
     penalties: Mapping[str, float] = field(default_factory=dict)
+    augment: str | None = None
     # Another run
     frozen_attention: str | None = None
     adversary_of: str | None = None
@@ -108,6 +112,7 @@ class TrainingConfig:
             self.model_config().check()
         object.__setattr__(self, "penalties", self.validate_penalties())
         self.check_tokenizer()
+        self.check_augmentation()
         self.check_other_run()
 
     @property
@@ -127,11 +132,23 @@ class TrainingConfig:
             raise InputError(
                 "word vectors are of words: take `tokenizer='word'`, or leave `word_vectors` out"
             )
+        if self.of_images:
+            raise InputError(f"the model {self.model!r} reads images and has no tokenizer: leave it out")
         if MODELS[self.model].sentence_marks is not None:
             raise InputError(
                 f"the model {self.model!r} finds sentences by the words that end them: take "
                 "`tokenizer='word'`"
             )
+
+    def check_augmentation(self) -> None:
+        """Raise InputError where texts would be changed as images are, or by an unknown name."""
+        if self.augment is None:
+            return
+        if not self.of_images:
+            raise InputError(
+                f"only images are changed in training, and {self.model!r} reads texts: leave `augment` out"
+            )
+        AUGMENTATIONS[self.augment]
 
     def check_other_run(self) -> None:
         """Raise InputError where a training cannot build on another run in this way."""
@@ -162,7 +179,12 @@ class TrainingConfig:
     @property
     def pretrained(self) -> bool:
         """Whether the model is somebody's trained one, to be tuned further."""
-        return self.model not in MODELS
+        return self.model not in MODELS and not self.of_images
+
+    @property
+    def of_images(self) -> bool:
+        """Whether the model reads images."""
+        return self.model in IMAGE_MODELS
 
     @property
     def attention(self) -> Any:
@@ -173,7 +195,7 @@ class TrainingConfig:
 
     def model_config(self, **overrides: Any) -> Any:
         """The configuration of a new model, with what the data say."""
-        kind = MODELS[self.model].config_class
+        kind = config_class(self.model)
         has_length = any(option.name == "max_length" for option in fields(kind))
         length = {"max_length": self.max_length} if has_length else {}
         return kind(**dict(self.architecture) | length | overrides)
@@ -194,7 +216,7 @@ class TrainingConfig:
         Raises:
             InputError: on a name that is no field of it, and on a value of another type.
         """
-        family = MODELS[self.model].config_class
+        family = config_class(self.model)
         kinds = {option.name: option.type for option in option_fields(family)}
         checked = {}
         for name, value in config_field_names(self.model, self.architecture).items():
@@ -251,6 +273,11 @@ class TrainingConfig:
         return {name: value for name, value in settings.items() if name not in unused}
 
 
+def config_class(model: str) -> Any:
+    """The configuration of a model of ours."""
+    return IMAGE_MODELS[model] if model in IMAGE_MODELS else MODELS[model].config_class
+
+
 SETTINGS = [
     option.name for option in fields(TrainingConfig) if option.name not in ("preset", "model", "architecture")
 ]
@@ -263,7 +290,8 @@ def config_field_names(model: str, settings: Mapping[str, Any]) -> dict[str, Any
     Raises:
         InputError: if two of them are the same.
     """
-    synonyms = MODELS[model].config_class.attribute_map if model in MODELS else {}
+    known = model in MODELS or model in IMAGE_MODELS
+    synonyms = config_class(model).attribute_map if known else {}
     return with_current_names(
         settings, {name: own for name, own in synonyms.items() if own not in SET_BY_DATA}
     )

@@ -1,13 +1,14 @@
 """The same training with one seed after the other, and the mean and spread of what comes out."""
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from transformers import TrainerCallback
 
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError
 from glasshead.files import check_writable, partial_path, remove, reserve_folder
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
@@ -34,43 +35,37 @@ def train_repeats(
     data: "DatasetDict",
     config: TrainingConfig,
     out: Path,
-    num_seeds: int,
+    seeds: Sequence[int],
     *,
-    seed: int = 0,
     source: dict[str, Any] | None = None,
     resume: bool = False,
     overwrite: bool = False,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> Path:
-    """Train with ``seed``, ``seed`` + 1, … into OUT/seed-…, and write mean ± std to OUT/repeats.json.
+    """Train with each of the ``seeds`` into OUT/seed-…, and write mean ± std to OUT/repeats.json.
 
     Work in progress lives in ``out.partial``; ``resume`` keeps the runs that are whole and goes on with the
     one that was cut off.
 
     Raises:
-        InputError: on fewer than two repeats or more than 1,000, and wherever `train` raises it.
+        InputError: on fewer than two seeds or more than 1,000, or one twice, and wherever `train` raises it.
     """
-    if num_seeds < 2:
-        raise ParameterError("num_seeds", f"takes 2 or more, not {num_seeds}: leave it out for a single run")
-    if num_seeds > MOST_REPEATS:
-        raise ParameterError("num_seeds", f"takes at most {MOST_REPEATS:,}")
-    if seed + num_seeds > SEEDS:
-        raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller `seed`")
+    check_seeds(seeds)
     check_writable(out, overwrite=overwrite, resume=resume)
     work = partial_path(out)
-    plan = training_fingerprint(data, config, seed, source) | {"repeats": num_seeds}
+    plan = training_fingerprint(data, config, seeds[0], source) | {"seeds": list(seeds)}
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / PLAN)
         _prepare(work, plan, resume=resume, overwrite=overwrite)
-        folders = [work / f"seed-{seed + number}" for number in range(num_seeds)]
+        folders = [work / f"seed-{seed}" for seed in seeds]
         try:
-            for number, folder in enumerate(folders):
+            for seed, folder in zip(seeds, folders, strict=True):
                 if not folder.exists():
                     train(
                         data,
                         config,
                         folder,
-                        seed=seed + number,
+                        seed=seed,
                         source=source,
                         resume=bool(valid_checkpoints(partial_path(folder) / CHECKPOINTS)),
                         callbacks=callbacks,
@@ -79,9 +74,22 @@ def train_repeats(
             if not any(folder.exists() or partial_path(folder).exists() for folder in folders):
                 remove(work)  # nothing worth resuming
             raise
-        write_json(work / REPEATS, summary(folders, [seed + number for number in range(num_seeds)]))
+        write_json(work / REPEATS, summary(folders, seeds))
         publish(reserved, work, work / PLAN)
     return out
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Raise InputError unless these are several seeds, of which the generators know each."""
+    count = len(list(islice(seeds, MOST_REPEATS + 1)))  # a range may be longer than `len` can say
+    if count < 2:
+        raise InputError(f"repeats need 2 seeds or more, not {count}: leave them out for a single run")
+    if count > MOST_REPEATS:
+        raise InputError(f"repeats take at most {MOST_REPEATS:,} seeds")
+    if max(seeds) >= SEEDS or min(seeds) < 0:
+        raise InputError(f"seeds lie between 0 and {SEEDS - 1:,}: one of them is beyond it")
+    if len(set(seeds)) < len(seeds):
+        raise InputError("one of the seeds stands there twice")
 
 
 def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
+    AutoModelForImageClassification,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerFast,
 )
 
 from glasshead.errors import InputError
@@ -23,12 +23,14 @@ from glasshead.huggingface import (
     load_weights,
     model_class,
     read_config,
+    reads_images,
     refuse_own_code,
     spec_of,
 )
 from glasshead.training.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.pretrained import read_tokenizer
+from glasshead.training.read_processor import read_processor
 from glasshead.training.run import RECORD
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
@@ -37,8 +39,8 @@ POOLER = "pooler."
 """Weights that many models are saved without; no attention rests on them."""
 
 
-def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """The model of a folder or a Hub id as it was saved, and its tokenizer.
+def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedModel, Any]:
+    """The model of a folder or a Hub id as it was saved, and its tokenizer or image processor.
 
     Raises:
         InputError: as `open_subject`.
@@ -60,12 +62,14 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
     config = read_config(source, trust_remote_code=options.trust_remote_code)
     model = load_saved(source, config, options)
+    if reads_images(config):
+        return model, read_processor(source)
     settings = {"trust_remote_code": options.trust_remote_code}
     return model, read_tokenizer(str(source), settings)
 
 
 def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:
-    """The weights in the class that reads texts with them."""
+    """The weights in the class that reads texts, or images, with them."""
     if config.model_type == RECOMMENDER:
         raise InputError(
             f"{source} recommends news and reads no single text: give a classifier or an encoder"
@@ -75,6 +79,8 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     if own and not options.trust_remote_code:
         refuse_own_code(source)
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
+    if reads_images(config):
+        cls = AutoModelForImageClassification
     if cls is AutoModel and options.answers and is_answerer(config):
         cls = AutoModelForSeq2SeqLM
     elif cls is AutoModel and options.classifies:

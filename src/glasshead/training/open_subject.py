@@ -12,12 +12,23 @@ from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, Pre
 
 from glasshead.errors import InputError
 from glasshead.files import partial_path
-from glasshead.huggingface import HALVES, device_of, dtype_name, dtype_of, isolated_copy, readable_copy
+from glasshead.huggingface import (
+    HALVES,
+    IMAGE_CLASSIFIERS,
+    NextTokenClassifier,
+    device_of,
+    dtype_name,
+    dtype_of,
+    isolated_copy,
+    readable_copy,
+    reads_images,
+)
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.trace import Subject
 from glasshead.training.check_copy import check_copy
 from glasshead.training.check_model import check_model, check_tokenizer
 from glasshead.training.fit_tokenizer import fit_tokenizer
+from glasshead.training.open_images import open_image_classifier
 from glasshead.training.open_language_model import read_next_token, writes
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.open_saved import open_saved
@@ -68,6 +79,8 @@ def open_subject(
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {type(source).__name__}"
         raise InputError(f"{kind} has its tokenizer beside it: leave `tokenizer` out")
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
+    if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
+        check_model(subject.model, True)  # it may have been opened for its attention alone
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
     return convert(subject, options)
@@ -130,11 +143,14 @@ def is_run(folder: Path) -> bool:
 
 def run_subject(run: Run) -> Subject:
     """A run as it was trained, with train counts and gauge."""
+    model, tokenizer = readable_copy(run.model), run.tokenizer
+    if reads_images(run.model.config):
+        model, tokenizer = open_image_classifier(run.model, model, tokenizer)
     return Subject(
-        readable_copy(run.model),
-        run.tokenizer,
+        model,
+        tokenizer,
         run.folder.name,
-        counts=run.counts,
+        counts=run.counts if run.counts.size else None,
         gauge=run.record["gauge"],
         record=run.record,
         folder=run.folder,
@@ -147,9 +163,12 @@ def of_pipeline(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     Raises:
         InputError: if it does something else than classifying texts.
     """
+    if pipeline.task == "image-classification":
+        return pipeline.model, pipeline.image_processor
     if pipeline.task != "text-classification":
         raise InputError(
-            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification'"
+            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
+            "'image-classification'"
         )
     return pipeline.model, pipeline.tokenizer
 
@@ -168,7 +187,8 @@ def model_subject(
     """
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
-    check_tokenizer(name, model, tokenizer)
+    if IMAGE_CLASSIFIERS not in type(model).__name__:
+        check_tokenizer(name, model, tokenizer)
     if writer:
         model, tokenizer = read_next_token(model, tokenizer)
     notes = []
@@ -177,6 +197,9 @@ def model_subject(
         finer = dtype_name(options.dtype or torch.float32)
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
+    if IMAGE_CLASSIFIERS in type(model).__name__:
+        classifier, reader = open_image_classifier(model, read, tokenizer)
+        return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
         if read.config.num_labels == 1:

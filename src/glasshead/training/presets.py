@@ -3,7 +3,7 @@
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.models import MODELS
+from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.registry import Registry
 from glasshead.training.config import TrainingConfig
 
@@ -122,6 +122,29 @@ for word, head_combination in (("identifiable", "add"), ("regular", "concat")):
             by_length=True,
         )
 
+# Dosovitskiy et al. (2021), with sizes for images of 8 to 64 pixels and some thousands of them: 4 layers of 4
+# heads, 8 × 8 patches. All else is ours.
+register_preset(
+    "vit",
+    model="vit",
+    optimizer="adamw",
+    learning_rate=1e-3,
+    batch_size=64,
+    epochs=20,
+    augment="shift",
+)
+
+# Cui et al. (2024), section 2: one layer, one head, letters and places in vectors of their own. Sizes,
+# rate and epochs are ours; their embeddings are fixed, these are learned.
+register_preset(
+    "token-classifier",
+    model="token-classifier",
+    max_length=16,
+    learning_rate=6e-3,
+    batch_size=256,
+    epochs=60,
+)
+
 # Fine-tuning of a pretrained classifier, at the usual rate.
 FINE_TUNING = "fine-tune"
 TRAINING_PRESETS.register(FINE_TUNING)(
@@ -137,7 +160,12 @@ TRAINING_PRESETS.register(FINE_TUNING)(
     )
 )
 
-USUAL = {"pooled": "s0-paper", "encoder": "da-transformer-small"}
+USUAL = {
+    "pooled": "s0-paper",
+    "encoder": "da-transformer-small",
+    "token-classifier": "token-classifier",
+    "vit": "vit",
+}
 
 
 def preset_config(name: str | None, model: str | None) -> TrainingConfig:
@@ -147,17 +175,21 @@ def preset_config(name: str | None, model: str | None) -> TrainingConfig:
         InputError: if the two do not belong together.
     """
     if model is not None and not model.strip():
-        raise InputError(f"an empty name is no model: choose from {', '.join(MODELS)}, or name a folder")
+        raise InputError(
+            f"an empty name is no model: choose from {', '.join([*MODELS, *IMAGE_MODELS])}, or name a folder"
+        )
     if name is None:
         if model is None:
             return TRAINING_PRESETS[USUAL["pooled"]]
-        name = FINE_TUNING if model not in MODELS else USUAL.get(model, USUAL["encoder"])
+        known = model in MODELS or model in IMAGE_MODELS
+        name = USUAL.get(model, USUAL["encoder"]) if known else FINE_TUNING
     config = TRAINING_PRESETS[name]
     if model is None:
         if config.pretrained:
             raise InputError(f"the preset {name!r} tunes a pretrained model: name it with `model`")
         return config
-    kinds = [family if family in USUAL else "encoder" for family in (config.model, model) if family in MODELS]
-    if config.pretrained != (model not in MODELS) or len(set(kinds)) > 1:
+    ours = [*MODELS, *IMAGE_MODELS]
+    kinds = [family if family in USUAL else "encoder" for family in (config.model, model) if family in ours]
+    if config.pretrained != (model not in ours) or len(set(kinds)) > 1:
         raise InputError(f"the preset {name!r} is not for the model {model!r}: leave one of them out")
     return config.with_changes(model=model)

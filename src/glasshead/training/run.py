@@ -28,24 +28,27 @@ from transformers import (
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable, partial_path
-from glasshead.huggingface import class_names, load, load_weights, silence_transformers, spec_of
+from glasshead.huggingface import class_names, load, load_weights, reads_images, silence_transformers, spec_of
+from glasshead.training.read_processor import read_processor
 from glasshead.training.run_record import ClassifierRecord, validate_record
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
 REPEATS = "repeats.json"
 MEASURED = "metrics.json"
+NO_COUNTS = np.empty((0, 0), dtype=np.int64)
 WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
 """What `load` gives it has checked itself."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model, its tokenizer, the record of its making and its train counts [classes, vocabulary]."""
+    """A trained model, its tokenizer or image processor, the record of its making, and its train counts
+    [classes, vocabulary], of which images have none."""
 
     folder: Path
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: Any
     record: dict[str, Any]
     counts: np.ndarray
 
@@ -145,6 +148,9 @@ def load_run(folder: Path) -> Run:
     record = read_record(folder)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        if reads_images(config):
+            model = load(folder, local_files_only=True).eval()
+            return Run(folder, model, read_processor(folder), record, NO_COUNTS)
         if spec_of(config) is not None:
             model, loading = load(folder, local_files_only=True), WHOLE
         else:

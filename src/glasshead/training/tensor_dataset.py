@@ -8,16 +8,19 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from glasshead.data import Encoded
+from glasshead.data import Augmentation, Encoded
 
 Batch = dict[str, Tensor]
 
 
 class TensorDataset(Dataset[Batch]):
-    """Encoded texts and their labels; a batch is cut to its longest text."""
+    """Encoded texts, or images, and their labels; a batch is cut to its longest text.
 
-    def __init__(self, encoded: Encoded, labels: Tensor) -> None:
-        self.encoded, self.labels = encoded, labels
+    ``augment`` changes the pixels of every batch anew, with PyTorch's own random numbers.
+    """
+
+    def __init__(self, encoded: Encoded, labels: Tensor, augment: Augmentation | None = None) -> None:
+        self.encoded, self.labels, self.augment = encoded, labels, augment
         self.lengths: Int[Tensor, " texts"] = encoded.mask.sum(dim=1)
 
     def __len__(self) -> int:
@@ -29,21 +32,15 @@ class TensorDataset(Dataset[Batch]):
     def __getitems__(self, indices: Sequence[int]) -> Batch:
         rows = torch.as_tensor(indices)
         longest = max(int(self.lengths[rows].max()), 1)
-        inputs = {name: tensor[:, :longest] for name, tensor in self.encoded.inputs(rows).items()}
+        inputs = self.encoded.cut(self.encoded.inputs(rows), longest)
+        if self.augment is not None:
+            inputs["pixel_values"] = self.augment(inputs["pixel_values"])
         return inputs | {"labels": self.labels[rows]}
 
     def by_length(self) -> tuple["TensorDataset", Int[Tensor, " texts"]]:
         """The same texts from short to long, so that batches hold little padding, and where each stood."""
         order = self.lengths.argsort(stable=True)
-        encoded, types = self.encoded, self.encoded.types
-        ordered = encoded._replace(
-            ids=encoded.ids[order],
-            mask=encoded.mask[order],
-            words=encoded.words[order],
-            offsets=encoded.offsets[order],
-            types=None if types is None else types[order],
-        )
-        return TensorDataset(ordered, self.labels[order]), order
+        return TensorDataset(self.encoded.take(order), self.labels[order]), order
 
 
 def whole_batch(batch: Any) -> Batch:

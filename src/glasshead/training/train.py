@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from transformers import TrainerCallback, set_seed
 
-from glasshead.data import describe
+from glasshead.data import AUGMENTATIONS, UnitReader, describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
@@ -124,11 +124,15 @@ def _fill(
         for split in data
         for line in split_coverage(tokenizer, data[split], rows[split].encoded).lines(split)
     ]
+    changed = rows
+    if config.augment is not None:
+        own = rows["train"]
+        changed = rows | {"train": TensorDataset(own.encoded, own.labels, AUGMENTATIONS[config.augment])}
     for callback in callbacks:
         if isinstance(callback, RunAwareCallback):
             callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
     first = penalty_values(model, config.penalties)
-    trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
+    trainer = make_trainer(model, config, changed, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
     texts = sample_evenly(rows["dev"])
     use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
     for callback in trainer.callback_handler.callbacks:
@@ -172,8 +176,9 @@ def _fill(
         entry["loss"] = None if entry["loss"] is None else entry["loss"] / config.loss_scale
     model.save_pretrained(work)
     tokenizer.save_pretrained(work)
-    tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
-    write_vocabulary(work / VOCABULARY, tokens, train_counts(model, tokenizer, rows["train"]))
+    if not isinstance(tokenizer, UnitReader):
+        tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+        write_vocabulary(work / VOCABULARY, tokens, train_counts(model, tokenizer, rows["train"]))
     write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}

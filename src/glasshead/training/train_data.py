@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import align_labels, occurrences
+from glasshead.data import UnitReader, align_labels, occurrences
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names, isolated_copy
 from glasshead.models import is_regression
@@ -33,7 +33,8 @@ def with_train_data(subject: Subject, split: "Dataset") -> Subject:
     rows = TensorDataset(encoded_split(subject.tokenizer, split), target)
     model = isolated_copy(subject.model)
     gauge = store_gauge(model, rows)
-    counts = train_counts(model, subject.tokenizer, rows)
+    of_words = not isinstance(subject.tokenizer, UnitReader)
+    counts = train_counts(model, subject.tokenizer, rows) if of_words else None
     return replace(subject, model=model, counts=counts, gauge=gauge)
 
 

@@ -46,6 +46,13 @@ def products_reason(call: AttentionInputs) -> str | None:
     )
 
 
+def lengthens_many_keys(call: AttentionInputs) -> bool:
+    """Whether a few rows would have all keys first made longer by their positions."""
+    position = call.mechanism.position
+    few = call.q.shape[2] < call.q.shape[3] and call.q.shape[2] < call.k.shape[2]
+    return few and position.is_dot_product and position.needs_positions
+
+
 def prefixes_reason(call: AttentionInputs) -> str | None:
     """Refuses masks other than padding and the real keys up to each of consecutive queries."""
     if call.mask.attn_mask is not None:

@@ -9,7 +9,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
 from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks, in_groups
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, products_reason
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, lengthens_many_keys, products_reason
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
@@ -17,6 +17,8 @@ BLOCK = 2**22
 """Entries of a mask, or of scores where no fused kernel runs, held at once."""
 MADE = 6 * 2**20
 """Numbers made of q, k and v held at once: 24 MiB in float32, all heads of some two thousand tokens."""
+SMALL = 0.5
+"""Scores below which the difference of their two exponentials is small beside either."""
 NARROW = 64
 """Keys below which (16 in truth) the kernel of the CPU says 0 for a query that is not a number."""
 
@@ -42,9 +44,11 @@ class SDPA(Kernel):
         return products_reason(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        """Not for a few rows among many keys, all of which would first be made longer by their positions."""
-        few = call.q.shape[2] < call.q.shape[3] and call.q.shape[2] < call.k.shape[2]
-        return not (few and call.mechanism.position.needs_positions)
+        """Not for a few rows among many keys, all of which would first be made longer by their positions.
+
+        Nor for TanhMax of scores that are all small, of which float32 would lose digits.
+        """
+        return not lengthens_many_keys(call) and not loses_digits(call)
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         dtype = call.q.dtype
@@ -57,6 +61,19 @@ class SDPA(Kernel):
             return in_blocks(part, rows_per_block(part), fused_attention)
 
         return in_groups(call, heads_per_block(call), blockwise).to(dtype)
+
+
+def loses_digits(call: AttentionInputs) -> bool:
+    """Whether e^s and e^{−s}, summed apart, are so nearly equal that their difference has few right digits.
+
+    No score is larger than |scale| max‖q‖ max‖k‖. A GPU and a compiler are not asked: that would wait.
+    """
+    looks = call.q.device.type == "cpu" and not torch.compiler.is_compiling()
+    paired = call.mechanism.activation.uses_paired_exponential and not call.mechanism.position.needs_positions
+    if not (looks and paired and call.q.dtype == torch.float32) or not call.q.numel() or not call.k.numel():
+        return False
+    longest = [float(each.detach().norm(dim=-1).max()) for each in (call.q, call.k)]
+    return 0 < abs(call.scale) * longest[0] * longest[1] < SMALL
 
 
 def is_softmax(activation: Activation) -> bool:

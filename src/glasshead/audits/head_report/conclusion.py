@@ -36,7 +36,7 @@ def conclude(
 ) -> list[str]:
     """What these texts show; intervals of heads hold for all heads at once."""
     if texts < MIN_UNITS:
-        return [f"These are {pluralise(texts, 'text')}, and it takes {MIN_UNITS} to say anything."]
+        return [f"These maps are of {pluralise(texts, 'text')}; to say what heads do takes {MIN_UNITS}."]
     return [
         *pattern_sentences(heads),
         *breadth_sentences(heads, random_entropies),

@@ -39,7 +39,7 @@ from glasshead.audits.request import (
     no_progress,
     subject_settings,
 )
-from glasshead.data import Encoded, coverage, encode
+from glasshead.data import Encoded, UnitReader, coverage, encode
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
@@ -149,6 +149,11 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     started = time.perf_counter()
     stages = StageProgress(progress)
     subject, predicts = open_model(with_datasets(request))
+    if isinstance(subject.tokenizer, UnitReader):
+        raise InputError(
+            "what heads do is told by the distance, the order and the kind of words, and this model reads "
+            "images: audit it"
+        )
     texts = read_texts(with_datasets(request), subject)
     tokenizer = limit_length(subject.tokenizer, request.max_length)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
@@ -295,7 +300,7 @@ def signed_notes(layers: Sequence[LayerStatistics]) -> list[str]:
 def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, level: float) -> dict[str, Any]:
     """What was looked at, by which protocol."""
     return {
-        "name": f"{subject.name} · {Path(str(texts.facts.get('data', 'data'))).name}",
+        "name": " · ".join(filter(None, (subject.name, Path(str(texts.facts.get("data", ""))).name))),
         "run": str(subject.folder or subject.name),
         "model": class_name(subject.model),
         "examples": len(texts.firsts),

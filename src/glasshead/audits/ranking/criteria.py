@@ -52,6 +52,11 @@ def larger_is_better(statistic: str) -> bool:
     return statistic == AUPRC or STATISTICS[statistic].larger_is_better
 
 
+def fitting_removals(context: AuditContext) -> list[str]:
+    """The meanings of deleting that are about inputs of this kind."""
+    return [name for name, removal in REMOVALS.items() if removal.fits(context.explanation.encoded)]
+
+
 def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What each meaning of deleting does that this model allows, those first that change the text, and why it
     does not allow the others."""

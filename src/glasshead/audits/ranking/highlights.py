@@ -20,7 +20,7 @@ def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats
     if not picks:
         return []
     context = methods[0].context
-    firsts, seconds = context.pairs or (context.texts, None)
+    firsts, seconds = context.inputs or (context.texts, None)
     rows = list(picks.values())
     texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
     by_method = []

@@ -36,6 +36,7 @@ from glasshead.audits.ranking.criteria import (
     distinct_criteria,
     equal_methods,
     faithfulness_criteria,
+    fitting_removals,
     plausibility_criterion,
     supported_removals,
 )
@@ -175,7 +176,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         dtype=dtype_of(request.dtype),
     )
     context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
-    meanings, left_out = supported_removals(context, request.removals or list(REMOVALS))
+    meanings, left_out = supported_removals(context, request.removals or fitting_removals(context))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))
         raise InputError(f"{name!r} has no meaning here: {reason}")

@@ -121,6 +121,16 @@ def claims(data: DataSource) -> Iterator[Claim]:
         yield claim(data, "da-transformer", second, f"DA-Transformer is better than {TITLES[second]}")
 
 
+def order_claims(data: DataSource) -> Iterator[Claim]:
+    """Section 4.2 on those that know distances: Transformer-RPR is behind, and which of the two others leads
+    depends on the set."""
+    others = ("transformer-xl", "tener")
+    for word in others:
+        yield claim(data, word, "shaw", f"{TITLES[word]} is better than Transformer-RPR")
+    worse, better = sorted(others, key=lambda word: PAPER[data.name][word])
+    yield claim(data, better, worse, f"{TITLES[better]} is better than {TITLES[worse]}")
+
+
 def floor_claim(data: DataSource) -> Claim:
     """Not the paper's: whether what it is about pays at all."""
     return Claim(
@@ -138,11 +148,13 @@ def claim(data: DataSource, better: str, worse: str, text: str) -> Claim:
     return Claim(f"{data.title}: {text}", f"{data.name}/{better}", f"{data.name}/{worse}", effect=effect)
 
 
+TABLE3 = [*mechanisms(AG, max_length=128), *mechanisms(AMAZON, "hierarchical", max_length=256)]
+TABLE4 = [*mechanisms(SST2), *mechanisms(SNLI, "pair-encoder")]
 TABLES = (
     Table(
         "table3",
         "Table 3, AG News and Amazon",
-        [*mechanisms(AG, max_length=128), *mechanisms(AMAZON, "hierarchical", max_length=256)],
+        TABLE3,
         claims=[*claims(AG), *claims(AMAZON)],
         floor_claims=[floor_claim(AG), floor_claim(AMAZON)],
         differences=DIFFERENCES,
@@ -152,9 +164,17 @@ TABLES = (
     Table(
         "table4",
         "Table 4, SST and SNLI",
-        [*mechanisms(SST2), *mechanisms(SNLI, "pair-encoder")],
+        TABLE4,
         claims=[*claims(SST2), *claims(SNLI)],
         floor_claims=[floor_claim(SST2), floor_claim(SNLI)],
+        differences=DIFFERENCES,
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "order",
+        "Section 4.2, the order of the mechanisms that know distances",
+        [*TABLE4, *TABLE3],
+        claims=[each for data in (SST2, SNLI, AG, AMAZON) for each in order_claims(data)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),

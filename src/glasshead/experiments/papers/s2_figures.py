@@ -41,6 +41,8 @@ STARTS: dict[str, Any] = {
     "0 … 1": [0.0, 1.0],
 }
 """Of w_h, over the heads; the paper does not say how it starts."""
+CUTS = (4, 8, 16)
+"""Tokens; a sentence of SST-2 has 19 on average."""
 ACCURACY = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LONGER: dict[str, dict[str, Any]] = {
     AG.name: {"max_length": 128},
@@ -95,6 +97,16 @@ def starts(*sources: DataSource) -> Iterator[Cell]:
             yield distance_aware(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
         yield from without_order(data, **LONGER.get(data.name, {}))
         yield bag_of_words(data)
+
+
+def cut_texts() -> Iterator[Cell]:
+    """Footnote 7: DA-Transformer on the same texts, whole and cut."""
+    for length in CUTS:
+        settings = recipe("da-transformer", max_length=length)
+        yield Cell(f"sst2/cut-{length}", f"cut after {length} tokens", SST2, settings, grid=GRID)
+    yield Cell("sst2/whole", "whole texts", SST2, recipe("da-transformer"), grid=GRID)
+    yield from without_order(SST2)
+    yield bag_of_words(SST2)
 
 
 def pair_heads() -> Iterator[Cell]:
@@ -191,6 +203,27 @@ FIGURES = (
             "The paper does not say how w starts.",
         ),
         data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "footnote7",
+        "Footnote 7, the sign of w by the length of texts",
+        [*cut_texts()],
+        metrics=("accuracy", "positive_w", "least_w", "most_w"),
+        claims=[
+            Claim(
+                f"more heads have w > 0 where texts are whole than where {length} tokens are left",
+                "sst2/whole",
+                f"sst2/cut-{length}",
+                metric="positive_w",
+            )
+            for length in CUTS
+        ],
+        differences=(
+            *DIFFERENCES,
+            "The paper saw no significant correlation of the length of texts with the sign of w, and does "
+            "not say over what. Here the same texts are cut, so that nothing else differs; *not shown* is "
+            "what the paper says.",
+        ),
     ),
     Table(
         "pairs",

@@ -9,6 +9,7 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.figures import IntervalPicture
+from glasshead.experiments.papers.s3_figures import FIGURES
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import TrainingConfig, preset_config
@@ -149,4 +150,4 @@ PAPER_SIZE = Table(
     ),
 )
 
-PAPERS.register("s3")(Paper("s3", "Bhardwaj et al. (2021)", (TABLE, PAPER_SIZE)))
+PAPERS.register("s3")(Paper("s3", "Bhardwaj et al. (2021)", (TABLE, PAPER_SIZE, *FIGURES)))

@@ -1,18 +1,18 @@
 """A token is read as the average word: its embedding becomes the mean of all embeddings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import Inputs, batches, heads_of
+from glasshead.data import Inputs, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import shift_of, word_embeddings
-from glasshead.explainers.removals.removal import Removal, register
+from glasshead.explainers.removals.removal import Removal, logits_edited, register
 from glasshead.trace import thread_hook
 
 
@@ -22,7 +22,6 @@ class MeanEmbedding(Removal):
     description = "its embedding becomes the mean of all word embeddings"
     citation = "Haug et al. 2021"
 
-    @torch.no_grad()
     def compute_logits(
         self,
         context: ExplanationContext,
@@ -30,15 +29,11 @@ class MeanEmbedding(Removal):
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
-        result = context.logits.new_zeros(len(texts), context.logits.shape[1])
-        done, total = 0, len(texts.unique())
-        for rows, inputs in batches(context.encoded, texts, model.device, maps=heads_of(model.config)):
-            gone = removed[rows, : inputs["input_ids"].shape[1]].to(model.device)
-            with average_embeddings(model, inputs, gone):
-                result[rows] = model(**inputs).logits.cpu().to(result.dtype)
-            done += len(rows)
-            context.progress(done * total // len(texts), total)
-        return result
+
+        def average(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
+            return average_embeddings(model, inputs, removed[rows, : length_of(inputs)].to(model.device))
+
+        return logits_edited(context, texts, average)
 
 
 @contextmanager

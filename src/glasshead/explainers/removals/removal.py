@@ -1,6 +1,8 @@
 """The shape of every meaning of "without": texts and sets of their tokens in, logits without them out."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import ClassVar
 
@@ -8,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from glasshead.data import Encoded, Inputs, batches, heads_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.registry import Registry
@@ -23,9 +26,19 @@ class Removal(ABC):
     edits_attention: ClassVar[bool] = False
     """Whether the attention that is read is edited, and the text stays."""
 
+    def fits(self, encoded: Encoded) -> bool:
+        """Whether it is about inputs of that kind."""
+        return self.edits_attention or self.name in encoded.removals
+
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
-        """Why it has no meaning for this model; None if it has."""
-        return None
+        """Why it has no meaning for this model or its inputs; None if it has."""
+        known = context.encoded.removals
+        if self.fits(context.encoded):
+            return None
+        return (
+            f"{self.name!r} is no way to take a part out of {context.encoded.called}: use the method "
+            f"'erasure-{known[0]}'"
+        )
 
     def is_product(self, context: ExplanationContext) -> bool:
         """Whether the model need not be run again, so that it is sooner done than sent."""
@@ -37,7 +50,7 @@ class Removal(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """Logits of variants of the texts, each without its set of tokens.
+        """Logits of variants of the texts, each without its set of tokens and what goes with them.
 
         Special tokens and padding are no part of a text: who asks leaves them out of the sets.
 
@@ -47,6 +60,7 @@ class Removal(ABC):
         reason = self.unsupported_reason(context)
         if reason is not None:
             raise InputError(reason)
+        removed = context.encoded.whole_units(removed, texts)
         if self.is_product(context):
             return self.compute_logits(context, texts, removed)
         return context.in_parts(partial(logits_without, self.name), context, texts, removed)
@@ -71,7 +85,27 @@ class Removal(ABC):
         text, token = words_of(context).nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)
-        return result
+        owner = context.encoded.owner
+        return result.gather(1, owner[..., None].expand_as(result))
+
+
+@torch.no_grad()
+def logits_edited(
+    context: ExplanationContext,
+    texts: Int[Tensor, " variants"],
+    edit: Callable[[Tensor, Inputs], AbstractContextManager[None]],
+) -> Float[Tensor, "variants classes"]:
+    """Logits of variants of the texts, each batch within ``edit(rows, inputs)``, which changes what the model
+    makes of it."""
+    model = context.model
+    result = context.logits.new_zeros(len(texts), context.logits.shape[1])
+    done, total = 0, len(texts.unique())
+    for rows, inputs in batches(context.encoded, texts, model.device, maps=heads_of(model.config)):
+        with edit(rows, inputs):
+            result[rows] = model(**inputs).logits.cpu().to(result.dtype)
+        done += len(rows)
+        context.progress(done * total // len(texts), total)
+    return result
 
 
 REMOVALS: Registry[Removal] = Registry("meaning of deleting")
@@ -94,8 +128,8 @@ def logits_without(
 
 
 def words_of(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:
-    """Which tokens belong to the text itself."""
-    return context.encoded.mask & torch.from_numpy(context.encoded.words >= 0)
+    """Which tokens belong to the text itself, the first of each unit that is taken out as a whole."""
+    return context.encoded.leads & torch.from_numpy(context.encoded.words >= 0)
 
 
 def one_each(token: Int[Tensor, " variants"], length: int) -> Bool[Tensor, "variants tokens"]:

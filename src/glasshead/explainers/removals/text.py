@@ -1,8 +1,8 @@
 """A token is removed from the text that the model reads: cut out, or replaced by another."""
 
 from abc import abstractmethod
+from dataclasses import replace
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -15,8 +15,8 @@ CHUNK = 4_000_000
 """Tokens of variants that are written out at once, which bounds memory for long texts."""
 
 
-class TextRemoval(Removal):
-    """The model reads another text."""
+class InputRemoval(Removal):
+    """The model reads another input."""
 
     @abstractmethod
     def variants(
@@ -40,7 +40,7 @@ class TextRemoval(Removal):
         done, total = 0, len(texts.unique())
         for start in range(0, len(texts), step):
             some = slice(start, start + step)
-            variants = self.variants(context, take(context.encoded, texts[some]), removed[some])
+            variants = self.variants(context, context.encoded.take(texts[some]), removed[some])
             for rows, inputs in batches(variants, device=model.device, maps=heads_of(model.config)):
                 result[start + rows] = model(**inputs).logits.cpu().to(result.dtype)
                 done += len(rows)
@@ -48,18 +48,7 @@ class TextRemoval(Removal):
         return result
 
 
-def take(encoded: Encoded, texts: Int[Tensor, " variants"]) -> Encoded:
-    """Texts, each as often as it is named; their words are not needed any more."""
-    return encoded._replace(
-        ids=encoded.ids[texts],
-        mask=encoded.mask[texts],
-        words=np.empty((0, 0), dtype=np.int64),
-        offsets=np.empty((0, 0, 2), dtype=np.int64),
-        types=None if encoded.types is None else encoded.types[texts],
-    )
-
-
-class Delete(TextRemoval):
+class Delete(InputRemoval):
     """x₋S: the text without the tokens, shorter by so many."""
 
     description = "it is cut out, and the model reads the rest"
@@ -72,14 +61,15 @@ class Delete(TextRemoval):
         order = removed.long().argsort(dim=1, stable=True)
         gone = removed.gather(1, order)
         ids = encoded.ids.gather(1, order).masked_fill(gone, context.tokenizer.pad_token_id or 0)
-        return encoded._replace(
+        return replace(
+            encoded,
             ids=ids,
             mask=encoded.mask.gather(1, order) & ~gone,
             types=None if encoded.types is None else encoded.types.gather(1, order).masked_fill(gone, 0),
         )
 
 
-class Replace(TextRemoval):
+class Replace(InputRemoval):
     """The token's id becomes that of a special token of the tokenizer."""
 
     citation = "DeYoung et al. 2020; Hase, Xie and Bansal 2021"
@@ -89,15 +79,16 @@ class Replace(TextRemoval):
         self.description = f"it becomes {what}"
 
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
-        if getattr(context.tokenizer, f"{self.token}_id") is None:
+        reason = super().unsupported_reason(context)
+        if reason is None and getattr(context.tokenizer, f"{self.token}_id") is None:
             return f"this tokenizer has no {self.what}: use the method 'erasure-delete'"
-        return None
+        return reason
 
     def variants(
         self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
     ) -> Encoded:
-        return encoded._replace(
-            ids=encoded.ids.masked_fill(removed, getattr(context.tokenizer, f"{self.token}_id"))
+        return replace(
+            encoded, ids=encoded.ids.masked_fill(removed, getattr(context.tokenizer, f"{self.token}_id"))
         )
 
 

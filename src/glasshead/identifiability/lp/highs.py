@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from glasshead.checkpoints import checkpoint
 from glasshead.identifiability.lp.simplex import Floats
 
 
@@ -40,6 +41,7 @@ def highs_maxima(
     every = np.arange(n, dtype=np.int32)
     values, reasons = np.full(len(functions), np.nan), []
     for one, weights in enumerate(functions):
+        checkpoint()
         solver.changeColsCost(n, every, weights)
         solver.run()
         status = solver.getModelStatus()

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from glasshead.checkpoints import checkpoint
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -159,6 +161,7 @@ def maximise(
 
     begin(np.arange(active))
     while active:
+        checkpoint()
         here, each = slice(active), np.arange(active)
         # Reduced costs w − Aᵀ y.
         if shared:

@@ -46,6 +46,11 @@ def environment() -> Environment:
     return jinja
 
 
+def page_part(name: str) -> str:
+    """The style of all pages (style.css) or their keys (keys.js), for a page that is made elsewhere."""
+    return environment().get_template(name).render()
+
+
 def format_options(text: str) -> Markup:
     """A sentence with options that do not break behind their hyphens, and indices of letters such as h_e."""
     safe = str(escape(visible(text)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from glasshead.errors import pluralise
 from glasshead.escaping import one_line, visible
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.head_titles import BRIEF, IMPORTANCE, LOOKS, head_title, layer_title
@@ -102,9 +103,11 @@ def heads_page(report: HeadReport) -> str:
 def intro_sentence(report: HeadReport) -> str:
     """On what the conclusion rests."""
     size = f"{count(len(report.heads))} heads of {count(len(report.layers))} layers"
-    data = visible(str(report.facts.get("data", "data"))).rstrip("/").rsplit("/", 1)[-1]
+    data = visible(str(report.facts.get("data", ""))).rstrip("/").rsplit("/", 1)[-1]
     examples = report.facts.get("examples")
-    return f"{size}, over {count(examples)} texts of {data}." if examples else f"{size}, over {data}."
+    texts = pluralise(examples, "text") if examples else ""
+    over = " of ".join(filter(None, (texts, data)))
+    return f"{size}, over {over}." if over else f"{size}."
 
 
 def text_title(text: str) -> str:

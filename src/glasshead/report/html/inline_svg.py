@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-import matplotlib
 import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.backend_bases import FigureCanvasBase, GraphicsContextBase, RendererBase
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from glasshead.escaping import visible
 from glasshead.report.figure import Figure, Panel, frame
 from glasshead.report.figure_file import drawable
-from glasshead.report.style import COLOURS, matplotlib_style
+from glasshead.report.style import COLOURS, in_style, matplotlib_style
 
 PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(COLOURS, 1)}
 """A colour of the page → what matplotlib draws it with until it is written."""
@@ -86,7 +85,7 @@ def panel_svg(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
     height = (
         panel.row_height * len(names) + 54 if names else width * panel.aspect if panel.aspect else size[1]
     )
-    with matplotlib.rc_context(matplotlib_style(INK, 9.5)):
+    with in_style(matplotlib_style(INK, 9.5)):
         figure = MatplotlibFigure(figsize=(width / 72, height / 72), dpi=72)
         figure.patch.set_visible(False)
         FigureCanvasBase(figure)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from markupsafe import Markup, escape
 
 from glasshead.escaping import visible
+from glasshead.report.html.picture_heatmap import picture_heatmap
 from glasshead.report.style import AGAINST, FOR, STRONGEST
 from glasshead.report.text_spans import ColouredSpan, coloured_spans, strongest_tokens, token_description
 from glasshead.report.weight_intervals import summary_of_ranges
@@ -25,8 +26,11 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The whole text for a page, each token coloured by its number; red is positive, blue is negative.
 
     Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
-    its weight (``--a``) that of the least it can have (``--least``), for the page's switch.
+    its weight (``--a``) that of the least it can have (``--least``), for the page's switch. Of an image the
+    patches are coloured.
     """
+    if attribution.boxes is not None:
+        return picture_heatmap(attribution, scale)
     marks = highlight_tokens(attribution, scale, page_mark(attribution))
     if not marks:
         return Markup('<p class="text void">(empty text)</p>')
@@ -39,6 +43,8 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
 
 def notebook_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The same with its styles on each token, for a notebook, on whatever paper it has."""
+    if attribution.boxes is not None:
+        return picture_heatmap(attribution, scale)
     return highlight_tokens(attribution, scale, inline_mark) or Markup("(empty text)")
 
 

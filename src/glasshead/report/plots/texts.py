@@ -1,6 +1,7 @@
 """Explained texts, each word on the colour of its number."""
 
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
-from glasshead.report.figure_file import drawable
+from glasshead.report.figure_file import SMALL_LETTER, SMALL_LINE, drawable
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import AGAINST, FOR, STRONGEST
 from glasshead.report.text_spans import (
@@ -124,8 +125,17 @@ def text_panel(attribution: Attribution, layout: list[Word], title: str) -> Pane
         axes.set_axis_off()
         # Inches to the right of, and below, the upper left corner.
         on_axes: Any = axes
-        place = on_axes.figure.dpi_scale_trans + ScaledTranslation(0.0, 1.0, on_axes.transAxes)
-        axes.text(0.0, -0.15, ink.text(above), transform=place, fontsize=SMALL, color=ink("--muted"))
+        inches = on_axes.figure.dpi_scale_trans
+        place = inches + ScaledTranslation(0.0, 1.0, on_axes.transAxes)
+        for number, said in enumerate(above):
+            text = axes.text(
+                0.0, -0.15 - SMALL_LINE * number, ink.text(said), transform=place, fontsize=SMALL,
+                color=ink("--muted"),
+            )  # fmt: skip
+            text.set_in_layout(False)
+        place = (
+            inches + ScaledTranslation(0.0, -more, inches) + ScaledTranslation(0.0, 1.0, on_axes.transAxes)
+        )
         for word in words:
             draw_word(axes, ink, word, place)
         if not words:
@@ -133,9 +143,11 @@ def text_panel(attribution: Attribution, layout: list[Word], title: str) -> Pane
                 0.0, -HEADING - 0.66 * LINE, EMPTY, transform=place, fontsize=SIZE, color=ink("--muted")
             )
 
-    above = f"{title}: {prediction(attribution)}" if title else prediction(attribution)
-    size = WIDTH + 0.3, HEADING + LINE * lines + 0.16
-    return Panel("", ("", ""), draw, f"{above}: {attribution.text}", x="own", grid=False, size=size)
+    said = f"{title}: {prediction(attribution)}" if title else prediction(attribution)
+    above = textwrap.wrap(said, int(WIDTH / SMALL_LETTER))
+    more = SMALL_LINE * (len(above) - 1)
+    size = WIDTH + 0.3, HEADING + more + LINE * lines + 0.16
+    return Panel("", ("", ""), draw, f"{said}: {attribution.text}", x="own", grid=False, size=size)
 
 
 def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform) -> None:

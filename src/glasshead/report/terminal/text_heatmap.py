@@ -7,7 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.terminal.bars import BLUE, RED
-from glasshead.report.text_spans import coloured_spans, max_abs
+from glasshead.report.text_spans import coloured_spans, max_abs, normalised_score
 from glasshead.results import Attribution
 
 STEPS = (0.08, 0.25, 0.5, 0.75)
@@ -31,10 +31,26 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
     may be zero gets slanted letters and no ground.
     """
-    text = Text(visible(attribution.text))
     full = max_abs(attribution) if scale is None else scale
+    if attribution.boxes is not None:
+        return patch_grid(attribution, full)
+    text = Text(visible(attribution.text))
     for span in coloured_spans(attribution, full):
         if span.token is not None:
             style = faint_style if span.doubt == "maybe" else heat_style
             text.stylize(style(span.share), span.start, span.end)
+    return text
+
+
+def patch_grid(attribution: Attribution, scale: float) -> Text:
+    """The name of an image, and below it a cell for each of its patches, row by row."""
+    text, row = Text(visible(attribution.text)), None
+    for value, box in zip(attribution.colours, attribution.boxes or (), strict=True):
+        if box is None:
+            continue
+        if box[1] != row:
+            text.append("\n")
+            row = box[1]
+        share = normalised_score(value, scale)
+        text.append("▪ " if heat_style(share) == "" else "■ ", heat_style(share))
     return text

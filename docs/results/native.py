@@ -1,0 +1,182 @@
+"""What the native kernel costs beside softmax by PyTorch, from which length on, and how large its errors are.
+
+glasshead kernels build
+python docs/results/native.py run
+python docs/results/native.py write
+"""
+
+import json
+import statistics
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from glasshead.attention import KERNELS, AttentionInputs, mechanism, run_kernel
+from glasshead.bench import (
+    AttentionSettings,
+    TrainingSettings,
+    machine,
+    measure_attention,
+    measure_training,
+)
+from glasshead.bench.tables import format_number
+from glasshead.bench.timing import time_interleaved
+from glasshead.compiled import compiled_capabilities
+
+STORED = Path(__file__).with_suffix(".json")
+ROUNDS = 9
+PAIRED = ("tanhmax", "tanhmax+distance-aware")
+MECHANISMS = ("tanhmax", "distance-aware", "tanhmax+distance-aware", "sigsoftmax", "sigmoid", "relu")
+SPREADS = (1e-4, 0.01, 1.0, 30.0, 300.0)
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
+TENSORS = ("output", "dq", "dk", "dv")
+
+
+def speed() -> Iterator[dict]:
+    """Every mechanism with every mask, and TanhMax in bfloat16."""
+    common = {
+        "kernels": ("native", "sdpa"),
+        "backward": True,
+        "linear_at": None,
+        "budget": 1.0,
+        "rounds": ROUNDS,
+    }
+    masks = ("none", "padding", "causal", "window")
+    for settings in (
+        AttentionSettings(mechanisms=MECHANISMS, masks=masks, **common),
+        AttentionSettings(mechanisms=PAIRED, dtype=torch.bfloat16, **common),
+    ):
+        for result in measure_attention(settings, lambda text: print(text, file=sys.stderr)):
+            yield asdict(result)
+
+
+def training() -> Iterator[dict]:
+    """Steps of the encoder."""
+    settings = TrainingSettings(lengths=(512,), mechanisms=MECHANISMS[:3], rounds=ROUNDS)
+    for result in measure_training(settings):
+        if result.work == "step":
+            yield asdict(result)
+
+
+def call_of(
+    name: str, length: int, spread: float = 1.0, dtype: torch.dtype = torch.float32
+) -> AttentionInputs:
+    """Eight heads of 64 with scores of that standard deviation, and gradients."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 1, 8, length, 64)
+    leaves = [each.to(dtype).requires_grad_() for each in (q * spread, k, v)]
+    return AttentionInputs.of(mechanism(name, num_heads=8, head_dim=64).to(dtype), *leaves)
+
+
+def results_of(call: AttentionInputs, kernel: str) -> list[torch.Tensor]:
+    """The output and the gradients of q, k and v of a fixed sum."""
+    output = run_kernel(call, kernel)
+    along = torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output.dtype)
+    return [output.detach(), *torch.autograd.grad(output, [call.q, call.k, call.v], along)]
+
+
+def errors() -> Iterator[dict]:
+    """‖error‖ / ‖result in float64‖ of three ways to compute TanhMax in float32."""
+    for spread in SPREADS:
+        right = results_of(call_of("tanhmax", 512, spread, torch.float64), "reference")
+        for kernel in ("native", "reference", "sdpa"):
+            found = results_of(call_of("tanhmax", 512, spread), kernel)
+            sizes = [
+                float((one - other).norm() / other.norm()) for one, other in zip(found, right, strict=True)
+            ]
+            yield {"spread": spread, "kernel": kernel, **dict(zip(TENSORS, sizes, strict=True))}
+
+
+def crossover() -> Iterator[dict]:
+    """Times over those of the fastest other kernel that the automatic choice has there."""
+    others = {"tanhmax": "sdpa", "distance-aware": "tiles", "sigsoftmax": "reference", "relu": "reference"}
+    for name, other in others.items():
+        for length in LENGTHS:
+            call = call_of(name, length)
+
+            def both(kernel: str, call: AttentionInputs = call) -> object:
+                return results_of(call, kernel)
+
+            def forward(kernel: str, call: AttentionInputs = call) -> object:
+                with torch.no_grad():
+                    return run_kernel(call, kernel)
+
+            row = {"mechanism": name, "other": other, "length": length}
+            for way, work in (("forward", forward), ("backward", both)):
+                seconds = time_interleaved(
+                    {kernel: lambda kernel=kernel, work=work: work(kernel) for kernel in ("native", other)},
+                    1.0,
+                )
+                row[way] = statistics.median(
+                    one / base for one, base in zip(seconds["native"], seconds[other], strict=True)
+                )
+            yield row
+
+
+def run() -> None:
+    """Measure everything; minutes."""
+    assert KERNELS["native"].unsupported_reason(call_of("tanhmax", 1)) is None, "glasshead kernels build"
+    facts = {**machine("cpu"), "compiled": compiled_capabilities(), "rounds": ROUNDS}
+    page = {"machine": facts}
+    for part in (errors, crossover, training, speed):
+        page[part.__name__] = list(part())
+        STORED.write_text(json.dumps(page, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def cell(spread: dict) -> str:
+    """Median, least and most."""
+    median, least, largest = (format_number(spread[name]) for name in ("median", "least", "largest"))
+    return f"{median} ({least}–{largest})"
+
+
+def table(heads: tuple[str, ...], rows: list[list[str]]) -> list[str]:
+    """Lines of Markdown."""
+    return ["", *(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)), ""]
+
+
+def tables(page: dict) -> str:
+    """The part of docs/results/speed.md that is measured."""
+    facts = page["machine"]
+    lines = [
+        f"2,048 tokens, batch 1, 8 heads of 64, on {facts['processor']}, {facts['threads']} threads, "
+        f"torch {facts['torch']}, {facts['rounds']} rounds:"
+    ]
+    cases: dict[tuple[str, ...], dict[bool, dict]] = {}
+    for each in page["speed"]:
+        key = each["mechanism"], each["kernel"], each["dtype"], each["mask"]
+        cases.setdefault(key, {})[each["backward"]] = each
+    rows = [
+        [f"`{name}`", kernel, dtype, mask, cell(ways[False]["ratio"]), cell(ways[True]["ratio"])]
+        for (name, kernel, dtype, mask), ways in cases.items()
+        if kernel != "literal"
+    ]
+    lines += table(("mechanism", "kernel", "type", "mask", "forward ×", "with backward ×"), rows)
+    lines += ["A training step of the encoder, 16 heads of 16 on 300 numbers, 8 texts of 256 to 512 tokens:"]
+    steps = [[each["way"], cell(each["ratio"])] for each in page["training"]]
+    lines += table(("mechanism", "× softmax with sinusoids"), steps)
+    lines += ["Relative errors of TanhMax in float32, 512 tokens, by the standard deviation of the scores:"]
+    found = [
+        [format(each["spread"], "g"), each["kernel"], *(f"{each[name]:.1e}" for name in TENSORS)]
+        for each in page["errors"]
+    ]
+    lines += table(("SD", "kernel", *TENSORS), found)
+    lines += ["Time over that of what serves otherwise, 8 heads of 64, forward / with backward:"]
+    by_name: dict[str, list[str]] = {}
+    for each in page["crossover"]:
+        row = by_name.setdefault(each["mechanism"], [f"`{each['mechanism']}` / {each['other']}"])
+        row.append(f"{format_number(each['forward'])} / {format_number(each['backward'])}")
+    lines += table(("tokens", *map(str, LENGTHS)), list(by_name.values()))
+    return "\n".join(lines).strip() + "\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["run"]:
+        run()
+    elif sys.argv[1:] == ["write"]:
+        page = json.loads(STORED.read_text(encoding="utf-8"))
+        STORED.with_suffix(".md").write_text(tables(page), encoding="utf-8")
+    else:
+        sys.exit(__doc__)

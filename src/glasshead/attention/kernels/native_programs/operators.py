@@ -1,0 +1,145 @@
+"""The compiled passes as operators of torch, with shapes for its compiler and gradients."""
+
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glasshead.attention.kernels.native_programs.formula import Leaves, formula
+from glasshead.attention.precision import no_autocast
+from glasshead.compiled import CAPABILITIES, native_library
+
+
+def library_name(capability: str) -> str:
+    """The namespace of a library's operators."""
+    return f"glasshead_native_{capability.lower()}"
+
+
+class Libraries:
+    """The libraries of this process: loaded at most once each, and never at import."""
+
+    def __init__(self) -> None:
+        self.loaded: set[str] = set()
+        self.broken: set[Path] = set()
+        self.lock = threading.Lock()
+
+    def best(self) -> str | None:
+        """The fastest instructions that torch uses here and a library serves; None without any."""
+        using = torch.backends.cpu.get_cpu_capability()
+        usable = CAPABILITIES[CAPABILITIES.index(using) if using in CAPABILITIES else -1 :]
+        there = (each for each in usable if native_library(each).is_file())
+        return next((capability for capability in there if self.load(capability)), None)
+
+    def load(self, capability: str) -> bool:
+        """Whether the library of these instructions serves; a file that does not load is told of once."""
+        with self.lock:
+            if capability in self.loaded:
+                return True
+            path = native_library(capability)
+            if path in self.broken:
+                return False
+            try:
+                torch.ops.load_library(path)
+            except OSError as error:
+                self.broken.add(path)
+                warnings.warn(
+                    f"the native kernel is left out: {path} cannot be loaded ({error}); build it again",
+                    stacklevel=2,
+                )
+                return False
+            name = library_name(capability)
+            torch.library.register_fake(f"{name}::forward", forward_shapes)
+            torch.library.register_fake(f"{name}::backward", backward_shapes)
+            torch.library.register_autograd(f"{name}::forward", Gradients(capability), setup_context=remember)
+            self.loaded.add(capability)
+            return True
+
+
+LIBRARIES = Libraries()
+
+
+def operators(capability: str) -> Any:
+    """The operators of a library that is loaded."""
+    return getattr(torch.ops, library_name(capability))
+
+
+def best_capability() -> str | None:
+    """`Libraries.best`, of which a compiler need not know how it is found and loaded."""
+    return LIBRARIES.best()
+
+
+# What `torch.compiler.assume_constant_result` does, without importing the compiler (and Triton) for it.
+best_capability._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def forward_shapes(q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Output, m and l; heads lie beside one another in memory, so that merging them costs nothing."""
+    batch, heads, queries, _size = q.shape
+    wide = torch.float64 if q.dtype == torch.float64 else torch.float32
+    out = q.new_empty(batch, queries, heads, v.shape[3]).transpose(1, 2)
+    m, total = (q.new_empty(batch, heads, queries, dtype=wide) for _ in range(2))
+    return out, m, total
+
+
+def backward_shapes(
+    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, line: Tensor | None, *rest: Any
+) -> tuple[Tensor, ...]:
+    """The gradients of q, k, v, the bias and the line."""
+    wants_bias, none = rest[-1], rest[2].new_empty(0)
+    return (
+        *(torch.empty_like(each, memory_format=torch.contiguous_format) for each in (q, k, v)),
+        torch.empty_like(bias, memory_format=torch.contiguous_format)
+        if bias is not None and wants_bias
+        else none,
+        none if line is None else torch.empty_like(line, memory_format=torch.contiguous_format),
+    )
+
+
+def remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    q, k, v, bias, line, mask, *ctx.options = inputs
+    ctx.save_for_backward(q, k, v, bias, line, *mask, *output)
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.set_materialize_grads(False)
+
+
+class Gradients:
+    """The gradients of the forward operator of one library."""
+
+    def __init__(self, capability: str) -> None:
+        self.capability = capability
+
+    def __call__(self, ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
+        if grad is None:
+            return (None,) * 9
+        q, k, v, bias, line, *rest = ctx.saved_tensors
+        mask, (out, m, total) = rest[:-3], rest[-3:]
+        wanted = ctx.needs_input_grad
+        if torch.is_grad_enabled():  # create_graph
+            warnings.warn(
+                "second derivatives of the native kernel are those of the formula, which holds all pairs",
+                stacklevel=2,
+            )
+            leaves = q, k, v, bias, line
+            found = differentiable_gradients(leaves, wanted[:5], mask, ctx.options, grad)
+            return *found, None, None, None, None
+        dq, dk, dv, dbias, dline = operators(self.capability).backward(
+            grad, q, k, v, bias, line, mask, out, m, total, *ctx.options, wanted[3]
+        )
+        return dq, dk, dv, dbias if wanted[3] else None, dline if wanted[4] else None, None, None, None, None
+
+
+def differentiable_gradients(
+    leaves: Leaves,
+    wanted: tuple[bool, ...],
+    mask: list[Tensor | None],
+    options: list[Any],
+    grad: Tensor,
+) -> list[Tensor | None]:
+    """The gradients by the formula, themselves part of the graph."""
+    asked = [leaf for leaf, want in zip(leaves, wanted, strict=True) if want and leaf is not None]
+    with no_autocast(grad.device):
+        found = iter(torch.autograd.grad(formula(leaves, mask, options), asked, grad, create_graph=True))
+    return [next(found) if want else None for want in wanted]

@@ -1,0 +1,85 @@
+"""glasshead serve: a page to type texts into."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import print_error, print_line
+from glasshead.cli.errors import in_options
+from glasshead.errors import InputError, exit_code
+
+LAST_SECONDS = 0.9
+"""What is not answered so long after a signal is given up, before the server complains of it."""
+
+
+def end_soon(number: int) -> None:
+    """End the process though a thread draws or an answer is written, neither of which can be told to stop."""
+    timer = threading.Timer(LAST_SECONDS, os._exit, (128 + number,))
+    timer.daemon = True
+    timer.start()
+
+
+@app.command()
+def serve(
+    ctx: typer.Context,
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="MODEL…", help="Runs, folders of saved models, or Hub ids; none: the demo's."),
+    ] = None,
+    audits: Annotated[
+        Path | None, typer.Option("--audits", metavar="DIR", help="A folder that holds audits.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Where the page is.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Another address than this computer's own; then a token is needed.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option(help="The token of requests; else one is drawn where it is needed.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+) -> None:
+    """Open a page to type a text into and see the attention, doubt included.
+
+    Example: [bold]glasshead serve my-bert gpt2-folder --audits audits/[/]
+    """
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise InputError('serving needs two packages more: pip install "glasshead[serve]"') from None
+    from glasshead.serve import ServeRequest
+    from glasshead.serve import serve as run_server
+
+    def say_failure(reason: str) -> str:
+        commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
+        sentence = " ".join(in_options(reason, ctx.command, commands.get("train")).split())
+        print_error(sentence)
+        return sentence
+
+    signals: list[int] = []
+
+    def end(number: int) -> None:
+        signals.append(number)
+        end_soon(number)
+
+    request = ServeRequest(models or (), audits, host, port, token)
+    try:
+        run_server(
+            request,
+            browser=not no_browser,
+            on_start=lambda address: print_line(f"Glasshead is at {address} (Ctrl-C ends it)"),
+            on_failure=say_failure,
+            on_signal=end,
+        )
+    except KeyboardInterrupt as error:
+        # How a server ends: nothing was interrupted, and nothing can be lost. A thread in the middle of a
+        # long product, or PyTorch that is taken down, would keep the process for seconds.
+        if signals:
+            sys.stdout.flush()
+            os._exit(exit_code(error))
+        raise typer.Exit(exit_code(error)) from None

@@ -1,0 +1,124 @@
+"""What explanations and audits know of inputs of any kind: what is a unit, where it stands, how it goes.
+
+`Encoded` has the tokens of texts; `glasshead.data.encoded_images` the patches of images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.data.marked_tokens import marked_tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
+
+    ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
+    second text count on from the first, as in `join_pair`.
+    """
+
+    removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
+    """The meanings of taking a unit out of the input itself; the first is the usual one."""
+    called: ClassVar[str] = "texts"
+    shows_halves: ClassVar[bool] = False
+    """Whether weights of either sign are drawn by themselves."""
+
+    ids: Int[Tensor, "texts tokens"]
+    mask: Bool[Tensor, "texts tokens"]
+    words: Int[np.ndarray, "texts tokens"]
+    offsets: Int[np.ndarray, "texts tokens 2"]
+    types: Int[Tensor, "texts tokens"] | None = None
+
+    def inputs(
+        self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
+    ) -> dict[str, Tensor]:
+        """What a model is called with for some of the texts."""
+        inputs = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
+        if self.types is not None:
+            inputs["token_type_ids"] = self.types[rows]
+        return {name: tensor.to(device) for name, tensor in inputs.items()}
+
+    @staticmethod
+    def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
+        """The same inputs without the padding beyond so many tokens."""
+        return {name: tensor[:, :length] for name, tensor in inputs.items()}
+
+    def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
+        """Some of the texts, each as often as it is named."""
+        places = rows.numpy() if isinstance(rows, Tensor) else rows
+        return replace(
+            self,
+            ids=self.ids[rows],
+            mask=self.mask[rows],
+            words=self.words[places],
+            offsets=self.offsets[places],
+            types=None if self.types is None else self.types[rows],
+        )
+
+    def some(self, rows: slice | np.ndarray) -> Self:
+        """Some of the texts, padded to the longest of them."""
+        taken = self.take(rows)
+        longest = max(int(taken.mask.sum(dim=1).max()) if len(taken.mask) else 0, 1)
+        return replace(
+            taken,
+            ids=taken.ids[:, :longest],
+            mask=taken.mask[:, :longest],
+            words=taken.words[:, :longest],
+            offsets=taken.offsets[:, :longest],
+            types=None if taken.types is None else taken.types[:, :longest],
+        )
+
+    @property
+    def owner(self) -> Int[Tensor, "texts tokens"]:
+        """The first of the tokens that are taken out together with each token: it alone, unless a kind of
+        input has units of several."""
+        return torch.arange(self.ids.shape[1]).expand(self.ids.shape)
+
+    @property
+    def leads(self) -> Bool[Tensor, "texts tokens"]:
+        """Which tokens stand for their unit."""
+        return self.mask & (self.owner == torch.arange(self.ids.shape[1]))
+
+    @property
+    def shares(self) -> Float[Tensor, "texts tokens"]:
+        """The part of each token in its unit: 1 where units are tokens."""
+        sizes = torch.zeros(self.ids.shape).scatter_add(1, self.owner, self.mask.float())
+        return self.mask / sizes.gather(1, self.owner).clamp(min=1)
+
+    def sum_units(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of tokens [texts, tokens], added up where each unit begins; zeros elsewhere."""
+        owner = self.owner.numpy()
+        if (owner == np.arange(owner.shape[1])).all():
+            return values
+        sums = np.zeros(values.shape, dtype=np.result_type(values, np.float32))
+        np.add.at(sums, (np.arange(len(values))[:, None], owner), np.where(self.mask.numpy(), values, 0))
+        return sums
+
+    def whole_units(
+        self, removed: Bool[Tensor, "variants tokens"], texts: Int[Tensor, " variants"]
+    ) -> Tensor:
+        """Sets of tokens of some texts, with all tokens of the units that they touch."""
+        owner = self.owner[texts, : removed.shape[1]]
+        touched = torch.zeros_like(removed).scatter_reduce(1, owner, removed, "amax", include_self=False)
+        return touched.gather(1, owner)
+
+    def baseline(self, tokenizer: Any) -> Encoded:
+        """The same length of nothing: every word is padding that is read; special tokens stay."""
+        words = self.mask & torch.from_numpy(self.words >= 0)
+        return replace(self, ids=self.ids.masked_fill(words, tokenizer.pad_token_id))
+
+    def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
+        """Which tokens share a character with a mark of their text."""
+        return marked_tokens(texts, marks, self.offsets)
+
+    def drawing(self, index: int) -> dict[str, Any]:
+        """What an attribution needs beside its text to be drawn."""
+        return {}

@@ -1,0 +1,187 @@
+"""Images → one batch of pixels that remembers where every patch stands."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int, UInt8
+from PIL import Image
+from torch import Tensor
+from torch.nn.functional import avg_pool2d
+
+from glasshead.data.encoded import Encoded
+
+Box = tuple[int, int, int, int]
+Fill = Literal["mean-colour", "blur"]
+"""What stands where a patch was: the mean colour of the image, or the image out of focus."""
+BLUR = 0.25
+"""The window of the blur, as a share of the longer side of the image."""
+
+
+@dataclass(frozen=True)
+class PatchGrid:
+    """Where the patches of an image stand, in pixels and among the tokens of a model.
+
+    ``special`` tokens of the model (a class token, a distillation token, registers) come before the patches,
+    which follow row by row. In each direction, patches are divided into so many ``blocks`` (None: each is
+    one by itself).
+    """
+
+    rows: int
+    columns: int
+    height: int
+    width: int
+    special: int
+    blocks: int | None = None
+
+    @property
+    def length(self) -> int:
+        """Tokens of an image."""
+        return self.special + self.rows * self.columns
+
+    @property
+    def block_of_patch(self) -> Int[np.ndarray, " patches"]:
+        """The number of the block of each patch, row by row."""
+        if self.blocks is None:
+            return np.arange(self.rows * self.columns)
+        rows, columns = (np.arange(n) * min(self.blocks, n) // n for n in (self.rows, self.columns))
+        return (rows[:, None] * self.blocks + columns).ravel()
+
+    @property
+    def owner(self) -> Int[Tensor, " tokens"]:
+        """The first token of the block of each token; special tokens stand for themselves."""
+        _, first, place = np.unique(self.block_of_patch, return_index=True, return_inverse=True)
+        return torch.from_numpy(np.concatenate([np.arange(self.special), self.special + first[place]]))
+
+    def box(self, patch: int) -> Box:
+        """Left, top, right and bottom of a patch, in pixels."""
+        row, column = divmod(patch, self.columns)
+        lefts, tops = (
+            [round(size * place / parts) for place in (own, own + 1)]
+            for size, parts, own in ((self.width, self.columns, column), (self.height, self.rows, row))
+        )
+        return lefts[0], tops[0], lefts[1], tops[1]
+
+    def patches_at(
+        self, boxes: Sequence[Sequence[float]], size: tuple[int, int]
+    ) -> Bool[np.ndarray, " patches"]:
+        """Which patches share a pixel with boxes in an image that had this size, width and height, once."""
+        scale = np.array([self.width / size[0], self.height / size[1]] * 2)
+        found = np.zeros(self.rows * self.columns, dtype=bool)
+        own = np.array([self.box(patch) for patch in range(len(found))])
+        for box in boxes:
+            left, top, right, bottom = np.array(box) * scale
+            found |= (own[:, 0] < right) & (left < own[:, 2]) & (own[:, 1] < bottom) & (top < own[:, 3])
+        return found
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Pixels of 0 to 255 → what a model reads: (pixel · ``scale`` − mean) / deviation, colour by colour."""
+
+    scale: float
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+    def __call__(self, pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        mean, deviation = (torch.tensor(values)[:, None, None] for values in (self.mean, self.deviation))
+        return (pixels * self.scale - mean) / deviation
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedImages(Encoded):
+    """The pixels of images, cut and scaled as a model reads them, and where their patches stand.
+
+    ``ids`` are numbers that are equal where patches are, ``words`` the numbers of patches, −1 for special
+    tokens. ``sizes`` are width and height of each image as it was.
+    """
+
+    pixels: UInt8[Tensor, "images c h w"] = field(default_factory=lambda: torch.empty(0))
+    sizes: Int[np.ndarray, "images 2"] = field(default_factory=lambda: np.empty((0, 2), dtype=int))
+    grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
+    normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
+
+    removals: ClassVar[tuple[str, ...]] = ("mean-colour", "blur", "masked")
+    called: ClassVar[str] = "images"
+    shows_halves: ClassVar[bool] = True
+
+    def inputs(
+        self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
+    ) -> dict[str, Tensor]:
+        """What a model is called with for some of the images; ``attention_mask`` says how many tokens it
+        makes of each."""
+        pixels = self.pixels[rows]
+        values = pixels if pixels.is_floating_point() else self.normalise(pixels.float())
+        return {
+            "pixel_values": values.to(device),
+            "attention_mask": self.mask[rows].long().to(device),
+        }
+
+    @staticmethod
+    def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
+        """The same inputs: images of one model have one size."""
+        return inputs
+
+    def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
+        places = rows.numpy() if isinstance(rows, Tensor) else rows
+        return replace(super().take(rows), pixels=self.pixels[rows], sizes=self.sizes[places])
+
+    @property
+    def owner(self) -> Int[Tensor, "images tokens"]:
+        return self.grid.owner.expand(self.ids.shape)
+
+    def filled(self, removed: Bool[Tensor, "images tokens"], fill: Fill) -> EncodedImages:
+        """The images with something else where patches were, which then is read as it stands."""
+        patches = removed[:, self.grid.special :].reshape(-1, 1, self.grid.rows, self.grid.columns)
+        gone = torch.zeros(len(patches), 1, *self.pixels.shape[2:], dtype=torch.bool)
+        for patch in range(self.grid.rows * self.grid.columns):
+            left, top, right, bottom = self.grid.box(patch)
+            row, column = divmod(patch, self.grid.columns)
+            gone[:, :, top:bottom, left:right] = patches[:, :, row : row + 1, column : column + 1]
+        pixels = self.pixels.float()
+        others = FILLS[fill](pixels)
+        return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
+
+    def baseline(self, tokenizer: Any) -> EncodedImages:
+        """The mean colour of each image everywhere."""
+        return self.filled(torch.ones_like(self.mask), "mean-colour")
+
+    def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
+        """Which patches share a pixel with a box of their image."""
+        special = np.zeros(self.grid.special, dtype=bool)
+        return np.array(
+            [
+                np.concatenate([special, self.grid.patches_at(boxes or [], tuple(size))])
+                for boxes, size in zip(marks, self.sizes, strict=True)
+            ]
+        ).reshape(self.ids.shape)
+
+    def drawing(self, index: int) -> dict[str, Any]:
+        """The image as the model reads it, as a data URI, and the box of each token; none of special ones."""
+        file = BytesIO()
+        Image.fromarray(self.pixels[index].permute(1, 2, 0).numpy()).save(file, "PNG")
+        patches = [self.grid.box(patch) for patch in range(self.grid.rows * self.grid.columns)]
+        return {
+            "image": f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}",
+            "boxes": (*[None] * self.grid.special, *patches),
+        }
+
+
+def mean_colour(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+    """The mean colour of each image in every place."""
+    return pixels.mean(dim=(2, 3), keepdim=True).expand_as(pixels)
+
+
+def blur(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+    """The mean colour around each pixel, without what is beyond the edges."""
+    window = max(int(BLUR * max(pixels.shape[2:])) // 2 * 2 + 1, 3)
+    return avg_pool2d(pixels, window, stride=1, padding=window // 2, count_include_pad=False)
+
+
+FILLS = {"mean-colour": mean_colour, "blur": blur}

@@ -1,0 +1,148 @@
+"""An image processor before a model: images in, patches out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+from zlib import crc32
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from PIL import Image
+
+from glasshead.data.encoded_images import EncodedImages, Normalisation, PatchGrid
+from glasshead.data.image_folders import list_images
+from glasshead.data.pictures import Picture, as_picture, decode, is_folder
+from glasshead.data.unit_reader import UnitReader
+from glasshead.errors import InputError, ParameterError
+
+OTHER_SHAPES = ((40, 64), (64, 40))
+"""Two sizes of images that a processor has to bring to one."""
+
+
+@dataclass(frozen=True)
+class ImageReader(UnitReader):
+    """What stands where a tokenizer does: a Transformers image processor, and where patches stand.
+
+    The processor scales and cuts; its normalisation is done here, so that the pixels between are those that
+    are drawn and that fills are made of.
+    """
+
+    processor: Any
+    grid: PatchGrid
+    normalise: Normalisation
+    pad_token: ClassVar[str] = "the mean colour of the image"
+    usual_blocks: ClassVar[int] = 4
+    usual_limit: ClassVar[int] = 20
+
+    def inputs(self, sources: Sequence[Any]) -> list[Picture]:
+        found: list[Picture] = []
+        for source in sources:
+            folder = Path(source).expanduser() if isinstance(source, str | Path) else None
+            if folder is not None and is_folder(folder):
+                found += map(as_picture, list_images(folder))
+            else:
+                found.append(as_picture(source))
+        return found
+
+    def encode(self, inputs: Sequence[Any]) -> EncodedImages:
+        pictures = [as_picture(each) for each in inputs]
+        pixels = np.empty((len(pictures), 3, self.grid.height, self.grid.width), dtype=np.uint8)
+        sizes = np.empty((len(pictures), 2), dtype=int)
+        for number, picture in enumerate(pictures):
+            image = decode(picture)
+            pixels[number], sizes[number] = processed(self.processor, image), image.size
+        patches = self.grid.rows * self.grid.columns
+        ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)
+        for patch in range(patches):
+            left, top, right, bottom = self.grid.box(patch)
+            for number, own in enumerate(pixels[:, :, top:bottom, left:right]):
+                # No two places are alike to a model that knows where they are.
+                ids[number, self.grid.special + patch] = crc32(np.ascontiguousarray(own).tobytes(), patch)
+        words = np.tile(np.concatenate([np.full(self.grid.special, -1), np.arange(patches)]), (len(ids), 1))
+        return EncodedImages(
+            torch.from_numpy(ids),
+            torch.ones(ids.shape, dtype=torch.bool),
+            words,
+            np.zeros((*ids.shape, 2), dtype=np.int64),
+            pixels=torch.from_numpy(pixels),
+            sizes=sizes,
+            grid=self.grid,
+            normalise=self.normalise,
+        )
+
+    def names(self, units: Sequence[int]) -> list[str]:
+        special = [f"[special {number + 1}]" for number in range(self.grid.special)]
+        places = [
+            f"row {patch // self.grid.columns + 1}, column {patch % self.grid.columns + 1}"
+            for patch in range(self.grid.rows * self.grid.columns)
+        ]
+        return [*special, *places][: len(units)]
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        self.processor.save_pretrained(folder)
+
+    def cost_note(self, inputs: int, total: int) -> str | None:
+        patches, units = self.grid.rows * self.grid.columns, len(np.unique(self.grid.block_of_patch))
+        if inputs == total and units == patches:
+            return None
+        parts = [f"{inputs} of {total:,} images" if inputs < total else f"{total:,} images"]
+        if units < patches:
+            parts.append(f"{units} blocks of an image as units instead of its {patches} patches")
+        more = total * patches / (inputs * units)
+        return f"audited were {', with '.join(parts)}: all would take about {more:,.0f} times as many passes"
+
+    def with_blocks(self, blocks: int | None) -> Self:
+        """The same, with so many blocks of patches in each direction, which are taken out as a whole.
+
+        Raises:
+            InputError: on a number below 2.
+        """
+        if blocks is not None and blocks < 2:
+            raise ParameterError("blocks", f"must be at least 2, not {blocks}: one block is the whole image")
+        return replace(self, grid=replace(self.grid, blocks=blocks))
+
+
+def processed(processor: Any, image: Image.Image) -> UInt8[np.ndarray, "3 h w"]:
+    """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
+    found = processor([image], do_rescale=False, do_normalize=False, return_tensors="np")["pixel_values"][0]
+    return np.clip(np.rint(found), 0, 255).astype(np.uint8)
+
+
+def normalisation_of(processor: Any) -> Normalisation:
+    """What a processor does to pixels once they have their size."""
+    scale = float(processor.rescale_factor) if getattr(processor, "do_rescale", True) else 1.0
+    normalises = getattr(processor, "do_normalize", True)
+    mean, deviation = (
+        tuple(map(float, getattr(processor, name))) if normalises else (default,) * 3
+        for name, default in (("image_mean", 0.0), ("image_std", 1.0))
+    )
+    return Normalisation(scale, mean, deviation)
+
+
+def image_size(processor: Any) -> tuple[int, int]:
+    """Height and width of what a processor makes of every image.
+
+    Raises:
+        InputError: if images of other shapes get other sizes, or other pixels than can be drawn.
+    """
+    rng = np.random.default_rng(0)
+    images = [Image.fromarray(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in OTHER_SHAPES]
+    try:
+        found = [processed(processor, image) for image in images]
+        read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"{type(processor).__name__} makes no pixels of one image ({error})") from error
+    if found[0].shape != found[1].shape or found[0].ndim != 3 or len(found[0]) != 3:
+        raise InputError(
+            f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "
+            "its size to a height and a width"
+        )
+    normalise = normalisation_of(processor)
+    for own, expected in zip(found, read, strict=True):
+        if not np.allclose(normalise(torch.from_numpy(own)[None].float())[0].numpy(), expected, atol=1e-2):
+            raise InputError(f"{type(processor).__name__} changes colours in a way of its own")
+    return found[0].shape[1], found[0].shape[2]

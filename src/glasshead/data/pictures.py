@@ -1,0 +1,153 @@
+"""An image by its name: as it is stored, and as upright pixels of red, green and blue."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from struct import error as StructError
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from glasshead.errors import InputError
+
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+MOST_PIXELS = 64_000_000
+"""A larger image is none that a classifier reads, and may be made to fill the memory."""
+BITS_16 = 65_535.0
+WHITE = (255, 255, 255)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image file in memory, which is called by its name wherever a text would be shown."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_picture(path: Path) -> Picture:
+    """The bytes of an image file.
+
+    Raises:
+        InputError: if there is none.
+    """
+    try:
+        return Picture(path.name, path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read the image {path}: {error.strerror or error}") from error
+
+
+def as_picture(source: object) -> Picture:
+    """A picture of what somebody has: a path, an image of Pillow, or a cell of `datasets.Image`.
+
+    Raises:
+        InputError: if it is none.
+    """
+    if isinstance(source, Picture):
+        return source
+    if isinstance(source, Image.Image):
+        file = io.BytesIO()
+        # PNG keeps sixteen bits, alpha and grey as they are; it has no CMYK.
+        (source.convert("RGB") if source.mode in ("CMYK", "YCbCr", "HSV", "LAB") else source).save(
+            file, "PNG"
+        )
+        return Picture(Path(getattr(source, "filename", "") or "image").name, file.getvalue())
+    if isinstance(source, Mapping) and {"bytes", "path"} <= set(source):
+        content, path = source["bytes"], source["path"]
+        if content is None and path is not None:
+            return read_picture(Path(path))
+        return Picture(Path(path or "image").name, content or b"")
+    if isinstance(source, str | Path):
+        path = Path(source).expanduser()
+        if not is_file(path):
+            raise InputError(f"{str(source)!r} is no file: this model reads images, so give files of images")
+        return read_picture(path)
+    raise InputError(f"{type(source).__name__} is no image: give a file, or an image that Pillow has opened")
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a long text is no name of one."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_picture_cell(value: Any) -> bool:
+    """Whether a cell of a table holds an image."""
+    if isinstance(value, Picture | Image.Image):
+        return True
+    return isinstance(value, Mapping) and {"bytes", "path"} <= set(value)
+
+
+def decode(picture: Picture) -> Image.Image:
+    """The pixels, upright, in eight bits of red, green and blue.
+
+    What a camera noted of its orientation (EXIF) is applied; grey and palettes become colours, sixteen bits
+    eight, and what is transparent lies on white. Of several frames the first counts.
+
+    Raises:
+        InputError: if the bytes are no image, or a truncated one, and on more than `MOST_PIXELS`.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is a lower one
+            with Image.open(io.BytesIO(picture.content)) as opened:
+                check_size(picture.name, opened)
+                opened.load()
+                return to_rgb(picture.name, ImageOps.exif_transpose(opened))
+    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+        if isinstance(error, Image.DecompressionBombError):
+            raise InputError(too_large(picture.name)) from None
+        raise InputError(
+            f"{picture.name} is no image that can be read: give one of {', '.join(IMAGE_SUFFIXES)}"
+        ) from None
+    except (OSError, SyntaxError, ValueError, EOFError, StructError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{picture.name} is truncated or damaged ({error}): save it again") from None
+
+
+def check_size(name: str, image: Image.Image) -> None:
+    """Raise InputError before the pixels of an image are unpacked that are too many."""
+    if image.width * image.height > MOST_PIXELS:
+        raise InputError(too_large(name, f", {image.width:,} × {image.height:,}"))
+
+
+def too_large(name: str, size: str = "") -> str:
+    """What is wrong with a huge image."""
+    return f"{name} has more than {MOST_PIXELS:,} pixels{size}: scale it down first"
+
+
+def to_rgb(name: str, image: Image.Image) -> Image.Image:
+    """Eight bits of red, green and blue; `Image.convert` would cut sixteen bits off at 255.
+
+    Raises:
+        InputError: on floating-point pixels, of which nobody knows what is white.
+    """
+    if image.mode == "F":
+        raise InputError(f"{name} has floating-point pixels: save it with 8 or 16 bits")
+    if image.mode.startswith("I"):
+        grey = np.asarray(image).astype(np.float64).clip(0, BITS_16)
+        return Image.fromarray(np.rint(grey * (255 / BITS_16)).astype(np.uint8)).convert("RGB")
+    if image.has_transparency_data:
+        solid = image.convert("RGBA")
+        paper = Image.new("RGBA", solid.size, (*WHITE, 255))
+        return Image.alpha_composite(paper, solid).convert("RGB")
+    return image.convert("RGB")

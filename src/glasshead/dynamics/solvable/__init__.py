@@ -1,0 +1,1 @@
+"""The transition from positional to semantic attention in a solvable model."""

@@ -1,0 +1,69 @@
+"""A patch is removed from the image that the model reads: painted over, or hidden from all attention."""
+
+from contextlib import AbstractContextManager
+from typing import cast
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.attention import AttentionInputs
+from glasshead.data import Encoded, EncodedImages, Fill, Inputs
+from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.forward_observation import renormalise_weights
+from glasshead.explainers.removals.removal import Removal, logits_edited, register
+from glasshead.explainers.removals.text import InputRemoval
+from glasshead.trace import intervene
+
+
+class Paint(InputRemoval):
+    """Other pixels stand where the patch was."""
+
+    citation = "Zeiler and Fergus 2014; Fong and Vedaldi 2017"
+
+    def __init__(self, fill: Fill, what: str) -> None:
+        self.fill = fill
+        self.description = f"its pixels become {what}"
+
+    def variants(
+        self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
+    ) -> Encoded:
+        return cast(EncodedImages, encoded).filled(removed, self.fill)
+
+
+class Hide(Removal):
+    """No layer attends to it: what is read is the rest of the image, where it stands."""
+
+    description = "no layer may attend to it, and the others share its place"
+    citation = "Jain et al. 2022"
+
+    def unsupported_reason(self, context: ExplanationContext) -> str | None:
+        reason = super().unsupported_reason(context) or context.unreadable_reason
+        if reason is None and context.site is not None and context.site.row == "mean":
+            return (
+                "this model averages the vectors of all patches, so none can be hidden from it: use the "
+                "method 'erasure-mean-colour'"
+            )
+        return reason
+
+    def compute_logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        model = context.model
+
+        def hidden(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
+            gone = removed[rows].to(model.device)[:, None, None, :]
+
+            def hide(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+                return renormalise_weights(call, gone)
+
+            return intervene(model, hide)
+
+        return logits_edited(context, texts, hidden)
+
+
+register("mean-colour", Paint("mean-colour", "the mean colour of the image"))
+register("blur", Paint("blur", "the colours around it, out of focus"))
+register("masked", Hide())

@@ -1,0 +1,132 @@
+"""The transition from positional to semantic attention: losses and overlaps over the number of texts."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
+from glasshead.report.number_format import number
+from glasshead.report.plot_registry import plot
+from glasshead.results import Transition, TransitionPoint
+
+COLOURS = {"positional": "--accent", "semantic": "--positive"}
+ALPHA = "texts over dimensions, α"
+
+
+@plot("transition", Transition)
+def transition(found: Transition) -> Figure:
+    """Loss of the semantic minus the positional solution, |m| and |θ| / σ², and the error on new texts.
+
+    Source: Cui, Behrens, Krzakala and Zdeborová (2024).
+    """
+    legend = [LegendEntry(colour, kind) for kind, colour in COLOURS.items()]
+    legend += [
+        LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
+        LegendEntry("--muted", "trained, mean and 95 % interval", "dot"),
+    ]
+    panels = [
+        difference_panel(found),
+        curves_panel(found, "Overlap with the places", "|m|", "m", 1.0),
+        curves_panel(found, "Overlap with the target", "|θ| / σ²", "theta", found.settings["sigma"] ** 2),
+        curves_panel(found, "Error on new texts", "E‖y − ŷ‖² / d", "error", 1.0),
+    ]
+    return Figure(
+        "From positional to semantic attention",
+        panels,
+        f"Lines are the theory of infinite dimensions, dots trainings with d = {found.settings['d']:g} and "
+        f"{found.settings['seeds']:g} seeds. {critical_sentence(found)}",
+        legend,
+        source="after Cui et al. 2024",
+        across=2,
+    )
+
+
+def difference_panel(found: Transition) -> Panel:
+    """Training loss of the semantic minus the positional solution, of the same texts."""
+    pairs = pairs_of(found)
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        alphas = [semantic.alpha for semantic, _ in pairs]
+        gaps = [semantic.theory["loss"] - other.theory["loss"] for semantic, other in pairs]
+        axes.plot(alphas, gaps, color=ink("--muted"), linewidth=1.5)
+        axes.axhline(0.0, color=ink("--muted"), linewidth=0.8)
+        for semantic, other in pairs:
+            values = [a["loss"] - b["loss"] for a, b in zip(semantic.trained, other.trained, strict=True)]
+            bar(axes, semantic.alpha, values, ink("--muted"))
+        if found.critical is not None:
+            axes.axvline(found.critical, color=ink("--muted"), linewidth=1.0, linestyle=(0, (1, 1.6)))
+
+    return Panel(
+        "Loss: semantic − positional",
+        (ALPHA, "training loss / d"),
+        draw,
+        critical_sentence(found),
+    )
+
+
+def curves_panel(found: Transition, title: str, axis: str, name: str, unit: float) -> Panel:
+    """One quantity of both solutions."""
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        for kind, colour in COLOURS.items():
+            points = [point for point in found.points if point.start == kind]
+            axes.plot(
+                [point.alpha for point in points],
+                [point.theory[name] / unit for point in points],
+                color=ink(colour),
+                linewidth=1.5,
+            )
+            for point in points:
+                bar(axes, point.alpha, [run[name] / unit for run in point.trained], ink(colour))
+        if name == "error":
+            axes.axhline(found.linear, color=ink("--muted"), linestyle=(0, (1, 1.6)), linewidth=1.0)
+        axes.set_ylim(bottom=0.0)
+
+    words = "; ".join(
+        f"{point.start} at {point.alpha:g}: {number(point.theory[name] / unit)}" for point in found.points
+    )
+    return Panel(title, (ALPHA, axis), draw, f"Theory. {words}.")
+
+
+def bar(axes: Axes, place: float, values: list[float], colour: str) -> None:
+    """Mean and 95 % t-interval over seeds."""
+    mean, half = mean_and_half(values)
+    axes.errorbar(place, mean, yerr=half, color=colour, marker="o", markersize=4, linewidth=1.2)
+
+
+def mean_and_half(values: list[float]) -> tuple[float, float]:
+    """The mean, and half of its 95 % t-interval."""
+    from glasshead.statistics import interval_of_mean
+
+    low, high = interval_of_mean(np.array(values))
+    return float(np.mean(values)), (high - low) / 2
+
+
+def pairs_of(found: Transition) -> list[tuple[TransitionPoint, TransitionPoint]]:
+    """The semantic and the positional point of each α."""
+    by_kind = {(point.alpha, point.start): point for point in found.points}
+    alphas = sorted({point.alpha for point in found.points})
+    return [(by_kind[alpha, "semantic"], by_kind[alpha, "positional"]) for alpha in alphas]
+
+
+def critical_sentence(found: Transition) -> str:
+    """Where the losses cross."""
+    if found.critical is None:
+        return "In theory the losses do not cross between these α."
+    return f"In theory the semantic solution has the lower loss from α = {number(found.critical, 2)} on."
+
+
+def transition_lines(found: Transition) -> Iterator[str]:
+    """Theory and trainings, a line for each point."""
+    yield critical_sentence(found)
+    for point in found.points:
+        parts = []
+        for name in ("m", "theta", "loss", "error"):
+            mean, half = mean_and_half([run[name] for run in point.trained])
+            digits = 4 if name in ("loss", "error") else 3
+            parts.append(
+                f"{name} {number(point.theory[name], digits)} "
+                f"(trained {number(mean, digits)} ± {number(half, digits + 1)})"
+            )
+        yield f"α {point.alpha:g}, {point.start}: {', '.join(parts)}"

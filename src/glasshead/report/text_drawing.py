@@ -1,0 +1,155 @@
+"""A coloured text as plain values, for a page that draws it itself."""
+
+from dataclasses import dataclass
+
+from glasshead.escaping import visible
+from glasshead.report.colour_meaning import colour_legend, colour_meaning
+from glasshead.report.number_format import finite, number
+from glasshead.report.text_spans import (
+    coloured_spans,
+    computation,
+    diverging,
+    doubt,
+    drawn_max,
+    drawn_tokens,
+    prediction,
+    quantity,
+    score_name,
+    shared_scale,
+    sink_in_words,
+    strongest_tokens,
+    token_description,
+    undrawn,
+)
+from glasshead.report.weight_intervals import range_text, summary_of_ranges
+from glasshead.results import Attribution
+
+
+@dataclass(frozen=True)
+class DrawnSpan:
+    """Letters of the text from ``start`` to ``end`` with the colour of their token, which is None where none
+    lies.
+
+    ``share`` is the strength of the colour in [−1, 1], ``least`` that of the least weight it can have,
+    ``doubt`` is that of `ColouredSpan`, ``description`` the token's numbers in words.
+    """
+
+    start: int
+    end: int
+    text: str
+    token: int | None
+    share: float
+    least: float
+    doubt: str
+    description: str
+
+
+@dataclass(frozen=True)
+class DrawnNumbers:
+    """The numbers of one token in letters; None where it has no such number."""
+
+    token: str
+    score: str
+    contribution: str | None
+    could_be: str | None
+    doubt: str
+
+
+@dataclass(frozen=True)
+class TextDrawing:
+    """What is drawn of an attribution: the letters of its text with their colours, what is said beside them,
+    and every number; ``quantity`` is what is coloured, ``diverging`` numbers have two colours, ``ranged``
+    ones stand for weights with intervals."""
+
+    spans: tuple[DrawnSpan, ...]
+    prediction: str
+    meaning: str
+    facts: tuple[str, ...]
+    caution: str | None
+    spoken: str
+    legend: str
+    largest: str
+    quantity: str
+    diverging: bool
+    ranged: bool
+    score: str
+    numbers: tuple[DrawnNumbers, ...]
+
+
+def draw_text(
+    attribution: Attribution, scale: float | None = None, classes: int | None = None
+) -> TextDrawing:
+    """What is drawn of an attribution; ``scale`` is what has full strength (None: its largest number),
+    ``classes`` how many the model has, if that is known."""
+    text = visible(attribution.text)
+    spans = coloured_spans(attribution, shared_scale([attribution]) if scale is None else scale)
+    ranged = attribution.intervals is not None
+    facts = (
+        f"method {attribution.method}",
+        f"read: {attribution.reading}" if attribution.reading else "",
+        computation(attribution),
+        undrawn(attribution),
+        summary_of_ranges(attribution) if ranged else "",
+        sink_in_words(attribution),
+    )
+    return TextDrawing(
+        spans=tuple(
+            DrawnSpan(
+                span.start,
+                span.end,
+                text[span.start : span.end],
+                span.token,
+                span.share,
+                span.least,
+                span.doubt,
+                "" if span.token is None else token_description(attribution, span.token),
+            )
+            for span in spans
+        ),
+        prediction=visible(class_prediction(attribution, classes)),
+        meaning=colour_meaning([attribution]),
+        facts=tuple(visible(fact) for fact in facts if fact),
+        caution=None if attribution.caveat is None else visible(attribution.caveat),
+        spoken=strongest_tokens(attribution),
+        legend=colour_legend(attribution),
+        largest=largest(attribution),
+        quantity=quantity(attribution),
+        diverging=diverging(attribution),
+        ranged=ranged,
+        score=score_name(attribution),
+        numbers=tuple(token_numbers(attribution, token) for token in range(len(attribution.tokens))),
+    )
+
+
+def class_prediction(attribution: Attribution, classes: int | None) -> str:
+    """What a model of so many ``classes`` predicts and how probable that is, as far as the probability of the
+    target tells."""
+    if attribution.rates or (attribution.target != attribution.predicted and classes != 2):
+        return prediction(attribution)
+    explained = attribution.target == attribution.predicted
+    probability = attribution.prediction if explained else 1 - attribution.prediction
+    return f"predicted {attribution.predicted} (p = {number(probability)})"
+
+
+def largest(attribution: Attribution) -> str:
+    """The drawn number of the largest size and its token: ``largest contribution −0.312 (bad)``."""
+    size, numbers = drawn_max(attribution), attribution.colours
+    token = next(
+        (one for one in sorted(drawn_tokens(attribution)) if abs(finite(numbers[one]) or 0) == size), None
+    )
+    if token is None or not size:
+        return ""
+    value = number(attribution.colours[token], plus=diverging(attribution))
+    return f"largest {quantity(attribution)} {value} ({visible(attribution.tokens[token])})"
+
+
+def token_numbers(attribution: Attribution, token: int) -> DrawnNumbers:
+    """The numbers of one token."""
+    contributions = attribution.contributions
+    return DrawnNumbers(
+        visible(attribution.tokens[token]),
+        number(attribution.scores[token], plus=attribution.signed),
+        None if contributions is None else number(contributions[token], plus=True),
+        None if attribution.intervals is None else range_text(attribution, token),
+        doubt(attribution, token),
+    )

@@ -1,0 +1,111 @@
+"""Trained models side by side: what each attends to, and the loss around and between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.results.json_text import json_text
+
+Floats = NDArray[np.floating[Any]]
+PARTS = ("semantic", "positional", "mixed")
+"""Of a score: letter with letter, place with place, and one with the other."""
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The smallest and the largest eigenvalue of the Hessian of the mean loss, and the length of its
+    gradient."""
+
+    smallest: float
+    largest: float
+    gradient: float
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One trained model: ``weights`` [queries, keys] before one text, ``parts`` of its scores before the
+    same text, and ``shares`` of the variance of scores along a row by part, which add up to 1. ``entropy``
+    is relative to that of uniform weights. Accuracy, loss, entropy and shares are means over texts;
+    ``intervals`` are theirs, over texts."""
+
+    name: str
+    accuracy: float
+    loss: float
+    entropy: float
+    shares: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float] | None]
+    curvature: Curvature
+    weights: Floats
+    parts: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class LossLine:
+    """The loss at equal steps on the line between the parameters of two models, by their numbers; whether
+    the hidden units of the second were ``matched`` with those of the first."""
+
+    ends: tuple[int, int]
+    matched: bool
+    losses: Floats
+
+    @property
+    def barrier(self) -> float:
+        """max_t L(t) − ((1 − t) L(0) + t L(1)).
+
+        Source: Frankle et al. (2020), Linear mode connectivity and the lottery ticket hypothesis.
+        """
+        chord = np.linspace(self.losses[0], self.losses[-1], len(self.losses))
+        return float((self.losses - chord).max())
+
+
+@dataclass(frozen=True)
+class Minima:
+    """Several models before the same texts; ``queries`` and ``keys`` name rows and columns of the maps that
+    are shown, ``texts`` says how many texts were read."""
+
+    solutions: Sequence[Solution]
+    lines: Sequence[LossLine]
+    queries: Sequence[str]
+    keys: Sequence[str]
+    texts: int
+
+    def to_json(self) -> str:
+        """All numbers, as a program reads them."""
+        solutions = [
+            {
+                "name": one.name,
+                "accuracy": one.accuracy,
+                "loss": one.loss,
+                "entropy": one.entropy,
+                "score_variance": dict(one.shares),
+                "intervals": {
+                    name: None if ends is None else list(ends) for name, ends in one.intervals.items()
+                },
+                "hessian": one.curvature,
+                "weights": one.weights,
+                "score_parts": one.parts,
+            }
+            for one in self.solutions
+        ]
+        lines = [
+            {
+                "ends": [self.solutions[end].name for end in line.ends],
+                "matched_hidden_units": line.matched,
+                "barrier": line.barrier,
+                "losses": line.losses,
+            }
+            for line in self.lines
+        ]
+        values = {
+            "texts": self.texts,
+            "queries": list(self.queries),
+            "keys": list(self.keys),
+            "solutions": solutions,
+            "lines": lines,
+        }
+        return json_text(values)

@@ -1,0 +1,17 @@
+"""The page to play with: type a text, see the attention, doubt included. It has no logic of its own.
+
+    `serve`          models and audits → a server until it is interrupted     server.py
+    `ServeRequest`   what is served, and where                                server.py
+    `create_app`     the same without a server, for tests and other servers   app.py
+
+A question (questions.py) comes through the guard (guard.py) to an address (app.py, views.py), waits for its
+model (served_model.py), one at a time, and is answered by functions of the library (answers.py). Audits and
+recorded trainings are read from their folders (audit_shelf.py, recorded_runs.py). What the browser runs is in
+page/.
+"""
+
+from glasshead.serve.app import create_app
+from glasshead.serve.catalogue import Catalogue
+from glasshead.serve.server import ServeRequest, open_catalogue, serve
+
+__all__ = ["Catalogue", "ServeRequest", "create_app", "open_catalogue", "serve"]

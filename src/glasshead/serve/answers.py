@@ -1,0 +1,293 @@
+"""Questions to a model become calls of the library, and what these return becomes answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from glasshead.audits import HeadsRequest, run_heads
+from glasshead.data import join_pair
+from glasshead.errors import InputError, ParameterError
+from glasshead.escaping import visible
+from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_texts
+from glasshead.generation import GenerateRequest, check_methods, generate_texts
+from glasshead.report import align_texts, diverging, draw_text, shared_scale
+from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
+from glasshead.serve.cancellation import check_current
+from glasshead.serve.opened_model import OpenedModel
+from glasshead.serve.python_line import explain_line, generate_line
+from glasshead.serve.questions import (
+    MOST_BEAMS,
+    CompareAnswer,
+    CompareQuestion,
+    Drawing,
+    ExplainAnswer,
+    ExplainQuestion,
+    GenerateAnswer,
+    GenerateQuestion,
+    HeadsQuestion,
+    MethodFacts,
+    Piece,
+    Reading,
+    SharedWord,
+)
+from glasshead.trace import AttentionSelector, Subject
+from glasshead.training import open_subject
+
+
+def explain_request(reading: Reading) -> ExplainRequest:
+    """The question as the library has it.
+
+    Raises:
+        InputError: as `ExplainRequest`.
+    """
+    return ExplainRequest(
+        method=reading.method,
+        target=reading.target,
+        target_fn=reading.target_function,
+        attention_selector=AttentionSelector(reading.layer, reading.head, reading.row, reading.level),
+        intervals=reading.intervals,
+        against=reading.against,
+        unit=reading.unit,
+    )
+
+
+def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -> Attributions:
+    """The explanation of one text, or of a pair.
+
+    Raises:
+        InputError: as `glasshead.explain`.
+    """
+    request = explain_request(reading)
+    return explain_texts(open_subject(subject), [text], None if pair is None else [pair], request)
+
+
+def explain_answer(opened: OpenedModel, question: ExplainQuestion) -> ExplainAnswer:
+    """Explain a text, or what is left of it.
+
+    Raises:
+        InputError: as `glasshead.explain`, and if nothing is left.
+    """
+    text, pair = what_is_left(question)
+    attributions = attribute(opened.subject, question, text, pair)
+    return as_answer(opened, attributions, explain_line(opened.source, question, text, pair))
+
+
+def as_answer(
+    opened: OpenedModel, attributions: Attributions, python: str, scale: float | None = None
+) -> ExplainAnswer:
+    """The explanation of one text with its drawing; ``scale`` is what has full colour."""
+    drawing = draw_text(attributions[0], scale, len(opened.subject.labels))
+    return ExplainAnswer(
+        text=attributions[0].text,
+        attributions=plain(attributions.attributions),
+        drawing=Drawing(**plain(drawing)),
+        remarks=[remark for remark in attributions.remarks if remark != attributions[0].caveat],
+        python=python,
+    )
+
+
+def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
+    """The text, or both of a pair, without what is erased.
+
+    Raises:
+        InputError: if a stretch is none of the text or goes over the end of the first of two, and if nothing
+            is left of either.
+    """
+    text, pair = question.text, question.pair
+    if pair is None:
+        return cut(text, question.without), None
+    check_stretches(join_pair(text, pair), question.without)
+    line = len(text)
+    behind = [(start - line - 1, end - line - 1) for start, end in question.without if start > line]
+    before = [each for each in question.without if each[0] <= line]
+    for stretch in before:
+        if stretch[1] > line:
+            raise ParameterError("without", f"has {list(stretch)}, which lies in both texts: name two")
+    return cut(text, before), cut(pair, behind)
+
+
+def cut(text: str, without: Sequence[tuple[int, int]]) -> str:
+    """The text without some stretches, and without the blank that would be doubled where one was.
+
+    Raises:
+        InputError: if a stretch is none of the text, or nothing is left.
+    """
+    check_stretches(text, without)
+    for start, end in reversed(united(without)):
+        before, after = text[:start], text[end:]
+        doubled = (before[-1:].isspace() and after[:1].isspace()) or (not before and after[:1].isspace())
+        text = before + (after[1:] if doubled else after)
+    if without and not text.strip():
+        raise InputError("no word is left: put one back")
+    return text
+
+
+def check_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> None:
+    """Raise InputError for what is no stretch of a text."""
+    for start, end in stretches:
+        if not 0 <= start < end <= len(text):
+            raise ParameterError("without", f"has {[start, end]}, which is no stretch of the text")
+
+
+def united(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stretches of the same letters in order, of which no two touch."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def compare_answer(
+    first: Attributions, second: Attributions, question: CompareQuestion, opened: Sequence[OpenedModel]
+) -> CompareAnswer:
+    """Two explanations beside each other, letter by letter. One scale holds for two versions of a text; two
+    models or methods have a scale each."""
+    same = question.first == question.second
+    scale = shared_scale([first[0], second[0]]) if same else None
+    readings = (question.first, question.text), (question.second, question.second_text)
+    answers = [
+        as_answer(model, found, explain_line(model.source, reading, text, question.pair), scale)
+        for found, model, (reading, text) in zip((first, second), opened, readings, strict=True)
+    ]
+    return CompareAnswer(
+        first=answers[0],
+        second=answers[1],
+        pieces=[Piece(**asdict(piece)) for piece in align_texts(first[0].text, second[0].text)],
+        words=shared_words(*answers) if question.other_text is None else [],
+        one_scale=same,
+        caution=colour_caution(first[0], second[0], opened),
+    )
+
+
+def colour_caution(first: Attribution, second: Attribution, opened: Sequence[OpenedModel]) -> str | None:
+    """Why red does not mean the same in both."""
+    if first.target == second.target or not (diverging(first) and diverging(second)):
+        return None
+    one, other = (model.subject.labels for model in opened)
+    why = "choose one class for both" if one == other else "the classes of the two have different names"
+    return f"red speaks for “{visible(first.target)}” above and for “{visible(second.target)}” below: {why}"
+
+
+def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:
+    """The words that stand at the same place in both, those whose shares of the strongest colour differ most
+    first."""
+    drawings = [first.drawing, second.drawing]
+    shares = [
+        {(span.start, span.end): span for span in drawing.spans if span.token is not None}
+        for drawing in drawings
+    ]
+    words = []
+    for place, span in shares[0].items():
+        other = shares[1].get(place)
+        if other is None or span.token is None or other.token is None:
+            continue
+        words.append(
+            SharedWord(
+                word=span.text,
+                first=coloured_number(drawings[0], span.token),
+                second=coloured_number(drawings[1], other.token),
+                difference=other.share - span.share,
+            )
+        )
+    return sorted(words, key=lambda word: -abs(word.difference))
+
+
+def coloured_number(drawing: Drawing, token: int) -> str:
+    """The number of a token that its colour stands for."""
+    numbers = drawing.numbers[token]
+    return numbers.score if numbers.contribution is None or drawing.ranged else numbers.contribution
+
+
+def write_text(subject: Subject, question: GenerateQuestion) -> Written:
+    """Let a language model write, with explanations of what it wrote.
+
+    Raises:
+        InputError: as `glasshead.generate`.
+    """
+    request = GenerateRequest(question.strategy, question.tokens, question.seed)
+    if (request.config().num_beams or 1) > MOST_BEAMS:
+        raise ParameterError("strategy", f"follows at most {MOST_BEAMS} beams here, not {question.strategy}")
+    check_methods(question.methods, question.target)
+    (written,) = generate_texts(subject, [question.prompt], request)
+    return written.with_maps(
+        question.methods, target=question.target, heads=True, progress=lambda *_: check_current()
+    )
+
+
+def writes_the_same(question: GenerateQuestion) -> bool:
+    """Whether the same text is written each time that the question is asked.
+
+    Raises:
+        InputError: on an unknown strategy.
+    """
+    request = GenerateRequest(question.strategy, question.tokens, question.seed)
+    return question.seed is not None or not request.config().do_sample
+
+
+def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> GenerateAnswer:
+    """What a language model writes, as JSON.
+
+    Raises:
+        InputError: as `write_text`.
+    """
+    written = write_text(opened.subject, question)
+    return GenerateAnswer(written=plain(written.to_dict()), python=generate_line(opened.source, question))
+
+
+def inspect_heads(subject: Subject, question: HeadsQuestion, examples: Sequence[str]) -> HeadReport:
+    """What the heads do before the text, and before ``examples`` of the model's own; the text is drawn.
+
+    Raises:
+        InputError: as `glasshead.heads`.
+    """
+    rows, drawn = heads_rows(question, examples)
+    request = HeadsRequest(model=subject, data=rows, limit=len(rows), texts=drawn)
+    return run_heads(request, lambda *_: check_current())
+
+
+def heads_rows(
+    question: HeadsQuestion, examples: Sequence[str]
+) -> tuple[list[dict[str, str]], tuple[str, ...]]:
+    """The rows that the heads are looked at before, and the texts of them that are drawn.
+
+    Raises:
+        InputError: as `rows_of`.
+    """
+    rows = rows_of(question) + [{"text": text} for text in examples[: question.examples]]
+    return rows, () if question.pair is not None else (rows[0]["text"],)
+
+
+def rows_of(question: HeadsQuestion) -> list[dict[str, str]]:
+    """The text, its lines, or the pair, as rows of data.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if question.pair is not None:
+        return [{"premise": question.text, "hypothesis": question.pair}]
+    texts = (
+        [line for line in question.text.splitlines() if line.strip()] if question.lines else [question.text]
+    )
+    if not any(text.strip() for text in texts):
+        raise InputError("the text is empty: type one")
+    return [{"text": text} for text in texts]
+
+
+def method_facts(installed: Callable[[str], bool]) -> list[MethodFacts]:
+    """Every method whose package is there, family by family."""
+    methods = sorted(EXPLAINERS.items(), key=lambda each: FAMILIES.index(each[1].family))
+    return [
+        MethodFacts(
+            name=name,
+            family=explainer.family,
+            description=explainer.description,
+            reads_attention=explainer.reads_attention,
+            has_intervals=explainer.reads_weights,
+        )
+        for name, explainer in methods
+        if explainer.package is None or installed(explainer.package)
+    ]

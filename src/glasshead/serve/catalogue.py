@@ -1,0 +1,137 @@
+"""What is served: models, audits and recorded trainings, each by a name that an address may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from glasshead.registry import did_you_mean
+from glasshead.serve.answers import method_facts
+from glasshead.serve.audit_shelf import ShelvedAudit
+from glasshead.serve.jobs import Readers
+from glasshead.serve.opened_model import OpenedModel
+from glasshead.serve.questions import MethodFacts, ModelFacts
+from glasshead.serve.recorded_runs import RecordedRun
+from glasshead.serve.served_model import NotReadyError, ServedModel
+
+AUDIT_EXAMPLES = 20
+
+
+class UnknownNameError(Exception):
+    """There is no such model, audit or run."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Models, audits and recorded trainings by name. Names come from those who started the server; a request
+    can only choose among them."""
+
+    models: Mapping[str, ServedModel]
+    audits: Mapping[str, ShelvedAudit] = field(default_factory=dict)
+    runs: Mapping[str, RecordedRun] = field(default_factory=dict)
+    readers: Readers = field(default_factory=Readers)
+
+    def start(self) -> None:
+        """Begin to open the models, one after the other."""
+        self.readers.start()
+        for model in self.models.values():
+            model.start()
+
+    def stop(self) -> None:
+        """End what the models do, and answer no more."""
+        self.readers.stop()
+        for model in self.models.values():
+            model.stop()
+
+    def model(self, name: str) -> ServedModel:
+        """The model of that name, ready or not.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        if name not in self.models:
+            raise UnknownNameError(f"there is no model {name!r}: {did_you_mean(name, self.models)}")
+        return self.models[name]
+
+    def audit(self, name: str) -> ShelvedAudit:
+        """The audit of that name.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        if name not in self.audits:
+            raise UnknownNameError(f"there is no audit {name!r}: {did_you_mean(name, self.audits)}")
+        return self.audits[name]
+
+    def run(self, name: str) -> RecordedRun:
+        """The recorded training of that name.
+
+        Raises:
+            UnknownNameError: if there is none.
+        """
+        if name not in self.runs:
+            raise UnknownNameError(f"there is no recorded training {name!r}: {did_you_mean(name, self.runs)}")
+        return self.runs[name]
+
+    def opened(self, name: str) -> OpenedModel:
+        """What is known of a model that is ready.
+
+        Raises:
+            UnknownNameError: if there is none.
+            NotReadyError: if it is not open.
+        """
+        served = self.model(name)
+        if served.opened is None:
+            raise NotReadyError(f"{name} is not ready: {served.message}")
+        return served.opened
+
+    def facts(self) -> list[ModelFacts]:
+        """All models with what may be chosen of each."""
+        return [self.model_facts(served) for served in self.models.values()]
+
+    def model_facts(self, served: ServedModel) -> ModelFacts:
+        """One model as it stands."""
+        opened = served.opened
+        if opened is None:
+            return ModelFacts(
+                name=served.name, source=served.source, state=served.state, message=served.message
+            )
+        explained = opened.kind in ("classifier", "language model")
+        return ModelFacts(
+            name=served.name,
+            source=served.source,
+            state=served.state,
+            message=served.message,
+            kind=opened.kind,
+            pairs=opened.pairs,
+            labels=opened.labels,
+            usual_class=opened.usual_class,
+            layers=opened.layers,
+            heads=opened.heads,
+            methods=installed_methods() if explained else [],
+            examples=self.examples(served.name),
+            recorded=served.name in self.runs,
+        )
+
+    def examples(self, name: str) -> list[str]:
+        """Texts of a model's own data, else of an audit of it."""
+        opened = self.opened(name)
+        if opened.examples:
+            return list(opened.examples)
+        return self.audited_texts(opened)
+
+    def audited_texts(self, opened: OpenedModel) -> list[str]:
+        """The first texts of the first audit of a model."""
+        names = {opened.subject.name, str(opened.subject.folder or "")}
+        for audit in self.audits.values():
+            facts = audit.facts
+            if not facts.problem and {facts.model, Path(facts.model).name} & names:
+                return [one.text for one in audit.texts("", "", "", 0).texts[:AUDIT_EXAMPLES]]
+        return []
+
+
+def installed_methods() -> list[MethodFacts]:
+    """Every method whose package is there."""
+    return method_facts(lambda package: find_spec(package) is not None)

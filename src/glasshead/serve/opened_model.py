@@ -1,0 +1,114 @@
+"""What is served of a model: what it can be asked, and texts to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from glasshead.data import LoadOptions, UnitReader, load
+from glasshead.errors import InputError
+from glasshead.escaping import sendable
+from glasshead.generation import open_writer
+from glasshead.huggingface import NextTokenClassifier
+from glasshead.models import TextClassifier
+from glasshead.trace import Subject
+from glasshead.training import NoClassError, OpenOptions, open_subject
+
+Kind = Literal["classifier", "language model", "answerer", "encoder"]
+Pairs = Literal["none", "possible", "needed"]
+EXAMPLES = 20
+"""Texts of the model's own data that are offered."""
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A model with what it can be asked (its ``kind``), the ``source`` that it was opened from, and
+    ``examples`` of its own test texts.
+
+    A classifier is explained; a language model too, of its next token, and it writes; an answerer, such as
+    T5, only writes; of an encoder without a class to predict only heads are shown.
+    """
+
+    subject: Subject
+    kind: Kind
+    source: str
+    examples: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> Pairs:
+        """Whether it reads a second text: our own models say so, others may."""
+        model = self.subject.model
+        if isinstance(model, TextClassifier):
+            return "needed" if model.texts_per_example == 2 else "none"
+        return "possible" if self.kind in ("classifier", "encoder") else "none"
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes that may be a target; none of a language model, whose classes are tokens."""
+        return self.subject.labels if self.kind == "classifier" else []
+
+    @property
+    def usual_class(self) -> str:
+        """The class that is explained unless one is chosen, in words; nothing where there is no choice."""
+        if not self.labels:
+            return ""
+        return self.labels[1] if len(self.labels) == 2 else "the predicted one"
+
+    @property
+    def layers(self) -> int:
+        """How many layers of attention it has, as far as its configuration says."""
+        return self._size("num_hidden_layers")
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has, as far as its configuration says."""
+        return self._size("num_attention_heads")
+
+    def _size(self, name: str) -> int:
+        config = self.subject.model.config.get_text_config(decoder=True)
+        return int(getattr(config, name, None) or 1)
+
+
+def open_model(source: str) -> OpenedModel:
+    """Open a folder or a Hub id for whatever it can be asked.
+
+    Raises:
+        InputError: if it cannot be opened at all (`glasshead.open`), or if the name of a class is no text.
+    """
+    try:
+        subject = open_subject(source)
+        if isinstance(subject.tokenizer, UnitReader):
+            raise InputError(
+                f"{source} reads images, and this page asks about texts: give a classifier of texts"
+            )
+        kind: Kind = "language model" if isinstance(subject.model, NextTokenClassifier) else "classifier"
+    except NoClassError:
+        try:
+            subject, kind = open_writer(source), "answerer"
+        except InputError:
+            subject, kind = open_subject(source, options=OpenOptions(classifies=False)), "encoder"
+    if kind == "classifier":
+        for name in subject.labels:
+            if name != sendable(name):
+                raise InputError(f"the class {name!r} is no text in UTF-8: name it anew in config.json")
+    return OpenedModel(subject, kind, source, tuple(own_texts(subject)))
+
+
+def own_texts(subject: Subject) -> Sequence[str]:
+    """Texts of the test part of the data that a run was trained on; none where they are not at hand."""
+    data = subject.record.get("data", {})
+    if "source" not in data:
+        return ()
+    try:
+        test = load(data["source"], LoadOptions(**data.get("options", {})))["test"]
+        texts = test.select(range(min(EXAMPLES, len(test))))["text"]
+    except (InputError, LookupError, TypeError, ValueError, AttributeError, OSError):  # whatever is in it
+        return ()
+    return [text for text in texts if isinstance(text, str) and text.strip()]
+
+
+def opener(source: str | Path) -> Callable[[], OpenedModel]:
+    """Opens the model when it is called."""
+    return lambda: open_model(str(source))

@@ -1,0 +1,78 @@
+// All heads before a text: the page of `glasshead heads`.
+import { later, newest } from "./dom.js";
+import { show } from "./frame.js";
+import { ModelChoice } from "./models.js";
+import { offerPair, pairOf } from "./reading.js";
+import { offerSharing, showPython } from "./share.js";
+import * as state from "./state.js";
+
+const REST = 250, OVER = 20, MANY = 10, LARGE = "longer for a large model; after a minute it is given up";
+
+export class Heads {
+  constructor(section, models) {
+    this.section = section;
+    this.models = models;
+    this.form = section.querySelector("form");
+    this.form.addEventListener("submit", event => { event.preventDefault(); this.ask(); });
+    this.choice = new ModelChoice(this.form.elements.model, models, one => one.kind !== "answerer");
+    this.form.elements.model.addEventListener("change", () => this.choice.chosen());
+    this.form.addEventListener("change", () => this.offer());
+    this.form.elements.text.addEventListener("input", later(() => this.remember(), REST));
+    this.inner = "";
+    this.overtake = newest();
+    this.linked = false;  // whether a link asks for heads that are not shown yet
+    offerSharing(section, this);
+  }
+
+  get model() { return this.choice.model; }
+  get values() {
+    const { model, text, examples, lines } = this.form.elements, on = box => box.checked && !box.disabled;
+    return { model: model.value, text: text.value, pair: pairOf(this.form), examples: on(examples) ? OVER : "", lines: on(lines) };
+  }
+
+  restore(values) {
+    const { text, pair, examples, lines } = this.form.elements;
+    if (values.model) this.choice.want(values.model);
+    if (values.text !== undefined) text.value = values.text;
+    if (values.pair !== undefined) pair.value = values.pair;
+    examples.checked = Number(values.examples) > 0;
+    lines.checked = values.lines === "true";
+    this.inner = values.inner ?? "";
+    this.linked = Boolean(values.text);
+    this.modelsChanged();
+  }
+
+  modelsChanged() {
+    this.choice.offer();
+    this.offer();
+    if (this.linked) this.ask();
+  }
+
+  offer() {
+    offerPair(this.form, this.model);
+    const { examples, lines } = this.form.elements;
+    lines.disabled = this.model?.pairs === "needed";
+    lines.closest("label").hidden = lines.disabled;
+    examples.disabled = (this.model?.examples.length ?? 0) < OVER || this.model.pairs === "needed";
+    examples.closest("label").hidden = examples.disabled;
+    this.remember();
+  }
+
+  remember() { if (!this.section.hidden && !this.choice.waiting) state.write("heads", { ...this.values, inner: this.inner }); }
+
+  ask() {
+    const { pair, examples, lines, ...given } = this.values;
+    if (!given.text.trim() || !this.model) return;
+    this.linked = false;
+    this.remember();
+    const query = new URLSearchParams({ ...given, ...(pair ? { pair } : {}), ...(examples ? { examples } : {}), ...(lines ? { lines } : {}) });
+    const rows = lines ? given.text.split("\n").filter(line => line.trim()).length : 1, count = rows + Number(examples || 0);
+    const wait = count < MANY ? "a few seconds" : `about half a minute for ${count} texts`;
+    show(this.section.querySelector(".framed"), `/view/heads?${query}`, `Heads of ${given.model}`, `${wait}, ${LARGE}`, this.inner, inner => {
+      this.inner = inner;
+      this.remember();
+    });
+    this.section.querySelector(".share").hidden = false;
+    showPython(this, "/api/python/heads", query);
+  }
+}

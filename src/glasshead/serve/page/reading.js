@@ -1,0 +1,108 @@
+// The fields that say which model explains, by which method, and what is read of it.
+import { element, fill } from "./dom.js";
+import { ModelChoice } from "./models.js";
+
+const USUAL_HEADS = [["", "mean of all (usual)"], ["max", "largest"], ["min", "smallest"]];
+const EXPLAINED = ["classifier", "language model"];
+let number = 0;
+
+function field(name, title, control) {
+  return element("label", { data: { field: name } }, title + " ", Object.assign(control, { name }));
+}
+
+// Fields in a box; `changed` is called when one of them is.
+export class ReadingFields {
+  constructor(box, models, changed) {
+    this.models = models;
+    this.fields = {};
+    this.box = box;
+    const select = () => element("select"), letters = () => element("input", { size: 12 });
+    const all = [["model", "Model", select()], ["method", "Method", select()], ["target", "Class", select()],
+      ["next", "Next token", letters()], ["against", "and not", letters()],
+      ["layer", "Layer", select()], ["head", "Head", select()], ["unit", "By", select()]];
+    for (const [name, title, control] of all) {
+      this.fields[name] = control;
+      box.append(field(name, title, control));
+    }
+    fill(this.fields.unit, [["word", "word"], ["token", "token"]]);
+    this.choice = new ModelChoice(this.fields.model, models, one => EXPLAINED.includes(one.kind));
+    this.wanted = {};
+    this.about = element("p", { className: "quiet about-method", id: `about-method-${number++}` });
+    this.fields.method.setAttribute("aria-describedby", this.about.id);
+    box.append(this.about);
+    for (const happened of ["change", "input"]) box.addEventListener(happened, event => {
+      if (event.target.matches("input") !== (happened === "input")) return;  // a select changes, letters are put in
+      if (event.target === this.fields.model) {
+        this.choice.chosen();
+        this.wanted = {};
+      }
+      this.offer();
+      changed();
+    });
+    this.offer();
+  }
+
+  get model() { return this.choice.model; }
+  // Whether the model of a link is still being opened: what the link says of its reading is kept until then.
+  get waiting() { return this.choice.waiting; }
+  get method() { return this.model?.methods.find(one => one.name === this.fields.method.value); }
+
+  // What may be chosen, as the model and the method allow.
+  offer() {
+    this.choice.offer();
+    this.offerOf(this.model);
+    if (!this.model) return;
+    const { wanted } = this, { model, method, target, next, against, ...others } = this.fields;
+    this.wanted = {};
+    if (wanted.method) method.value = wanted.method;
+    this.offerOf(this.model);
+    for (const [name, control] of Object.entries(others)) if (wanted[name] !== undefined) control.value = wanted[name];
+    if (wanted.target !== undefined) (this.model.kind === "language model" ? next : target).value = wanted.target;
+    this.offerOf(this.model);
+    if (wanted.against !== undefined) against.value = wanted.against;
+  }
+
+  offerOf(chosen) {
+    const { method, target, next, against, layer, head } = this.fields;
+    fill(method, (chosen?.methods ?? []).map(one => [one.name, one.name, one.family]), method.value || "attention");
+    fill(target, [["", `usual (${chosen?.usual_class})`], ...(chosen?.labels ?? []).map(label => [label, label])]);
+    fill(layer, [["", "last (usual)"], ...Array.from({ length: chosen?.layers ?? 0 }, (_, at) => [at, at])]);
+    fill(head, [...USUAL_HEADS, ...Array.from({ length: chosen?.heads ?? 0 }, (_, at) => [at, at])]);
+    const writes = chosen?.kind === "language model", reads = this.method?.reads_attention ?? false;
+    const show = (control, makesSense) => {
+      control.closest("label").hidden = !makesSense;
+      control.disabled = !makesSense;
+    };
+    show(target, !writes && (chosen?.labels.length ?? 0) > 0);
+    show(next, writes);
+    show(against, writes && next.value !== "");
+    show(layer, reads && (chosen?.layers ?? 0) > 1);
+    show(head, reads && (chosen?.heads ?? 0) > 1);
+    this.about.textContent = this.method?.description ?? "";
+  }
+
+  // The reading as the server takes it; what is not offered, or empty, is left out.
+  get value() {
+    const given = {};
+    for (const [name, control] of Object.entries(this.fields))
+      if (!control.disabled && control.value !== "") given[name === "next" ? "target" : name] = control.value;
+    if (given.unit === "word") delete given.unit;
+    return given;
+  }
+
+  set value(values) {
+    if (values.model) this.choice.want(values.model);
+    this.wanted = { ...this.wanted, ...values };
+    this.offer();
+  }
+}
+
+// The field of a second text, where the model reads one; open where it must be there, or is.
+export function offerPair(form, model) {
+  const part = form.querySelector("[data-pair]");
+  part.hidden = !model || model.pairs === "none";
+  if (model?.pairs === "needed" || form.elements.pair.value) part.open = true;
+}
+
+// The second text, if it is read.
+export const pairOf = form => form.querySelector("[data-pair]").hidden ? "" : form.elements.pair.value;

@@ -1,0 +1,45 @@
+"""The lines of Python that compute what a page shows, to be copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glasshead.serve.questions import GenerateQuestion, Reading
+
+NAMES = {"target_function": "target_fn"}
+USUAL = Reading(model="")
+USUAL_ROWS = 50
+"""Texts that `glasshead.heads` reads unless told otherwise."""
+USUAL_TARGET = GenerateQuestion(model="", prompt="").target
+
+
+def explain_line(source: str, reading: Reading, text: str, pair: str | None) -> str:
+    """``glasshead.explain(…)`` of the model at ``source``, with what is not the usual."""
+    options: dict[str, Any] = {} if pair is None else {"pairs": pair}
+    for name, usual in USUAL:
+        value = getattr(reading, name)
+        if name != "model" and value != usual:
+            options[NAMES.get(name, name)] = value
+    return call("explain", [source, text], options)
+
+
+def generate_line(source: str, question: GenerateQuestion) -> str:
+    """``glasshead.generate(…)`` of the model at ``source``, and what its text was written from."""
+    options: dict[str, Any] = {"tokens": question.tokens, "strategy": question.strategy}
+    if question.seed is not None:
+        options["seed"] = question.seed
+    line = call("generate", [source, question.prompt], options)
+    target = f", target={question.target!r}" if question.target != USUAL_TARGET else ""
+    return f"{line}.with_maps({question.methods!r}{target})"
+
+
+def heads_line(source: str, rows: list[dict[str, str]], texts: tuple[str, ...]) -> str:
+    """``glasshead.heads(…)`` of the model at ``source`` before some rows, of which ``texts`` are drawn."""
+    options: dict[str, Any] = {"limit": len(rows)} if len(rows) > USUAL_ROWS else {}
+    return call("heads", [source, rows], options | ({"texts": list(texts)} if texts else {}))
+
+
+def call(function: str, values: list[Any], options: dict[str, Any]) -> str:
+    """A call of a function of the front door."""
+    written = [*map(repr, values), *(f"{name}={value!r}" for name, value in options.items())]
+    return f"glasshead.{function}({', '.join(written)})"

@@ -1,0 +1,319 @@
+"""What can be asked, and what is answered: the schemas of the API."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from glasshead.escaping import sendable
+
+MOST_LETTERS = 10_000
+"""Characters of a text."""
+MOST_TOKENS = 200
+"""Tokens that a model may be asked to write."""
+MOST_BEAMS = 16
+"""Texts that beam search may follow at once: each takes as much memory as one."""
+Text = Annotated[str, Field(max_length=MOST_LETTERS)]
+Word = Annotated[str, Field(max_length=1000)]
+"""A name; those of folders and classes may be long."""
+
+
+def number_or_word(value: Any) -> Any:
+    """An address has letters only: what looks like a number is one, and nothing is nothing."""
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() and len(value) < 6 else value or None
+    return value
+
+
+def word_or_nothing(value: Any) -> Any:
+    """An empty field of a form is no answer."""
+    return None if value == "" else value
+
+
+def number_or_nothing(value: Any) -> Any:
+    """JSON knows neither NaN nor infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Measured = Annotated[float | None, BeforeValidator(number_or_nothing)]
+NumberOrWord = Annotated[
+    Annotated[int, Field(ge=0, le=100_000)] | Word | None, BeforeValidator(number_or_word)
+]
+OptionalWord = Annotated[Word | None, BeforeValidator(word_or_nothing)]
+
+
+class Strict(BaseModel):
+    """A schema that refuses what it does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Answer(Strict):
+    """An answer that can be sent whatever a folder, a card or a configuration is called: what is no text in
+    UTF-8, such as half a character, is escaped."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def send(cls, value: Any) -> Any:
+        return sendable(value)
+
+
+class Reading(Strict):
+    """Which model explains, and how: the options of `glasshead.explain`."""
+
+    model: Word
+    method: Word = "attention"
+    target: OptionalWord = None
+    against: OptionalWord = None
+    target_function: OptionalWord = None
+    layer: NumberOrWord = None
+    head: NumberOrWord = None
+    row: OptionalWord = None
+    level: Literal["word", "sentence"] = "word"
+    unit: Literal["word", "token"] = "word"
+    intervals: bool = False
+
+
+class ExplainQuestion(Reading):
+    """A text, or a pair of texts, to be explained. ``without`` are stretches [start, end), in characters,
+    that are cut out before the model reads them; of a pair they count in both texts,
+    between which is a line feed."""
+
+    text: Text
+    pair: Text | None = None
+    without: Annotated[list[tuple[int, int]], Field(max_length=1000)] = []
+
+
+class CompareQuestion(Strict):
+    """Two readings, of one text or of two versions of it."""
+
+    text: Text
+    pair: Text | None = None
+    other_text: Text | None = None
+    first: Reading
+    second: Reading
+
+    @property
+    def second_text(self) -> str:
+        """What the second reading reads."""
+        return self.text if self.other_text is None else self.other_text
+
+
+class GenerateQuestion(Strict):
+    """A prompt to go on with: the options of `glasshead.generate`."""
+
+    model: Word
+    prompt: Text
+    strategy: Word = "greedy"
+    tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 20
+    seed: Annotated[int | None, Field(ge=0, lt=2**32), BeforeValidator(word_or_nothing)] = None
+    methods: Annotated[list[Word], Field(max_length=4)] = ["attention", "erasure"]
+    target: Word = "log-probability"
+
+
+class HeadsQuestion(Strict):
+    """A text whose maps are drawn. ``examples`` is how many texts of the model's own are asked, too; where
+    ``lines`` is set each line is a text of its own, and the first is drawn."""
+
+    model: Word
+    text: Text
+    pair: Annotated[Text | None, BeforeValidator(word_or_nothing)] = None
+    examples: Annotated[int, Field(ge=0, le=100)] = 0
+    lines: bool = False
+
+
+class Span(Answer):
+    """Letters [start, end) of the text with the colour of their token: ``share`` of full strength in [−1, 1],
+    ``least`` that of the least weight it can have."""
+
+    start: int
+    end: int
+    text: str
+    token: int | None
+    share: float
+    least: float
+    doubt: Literal["", "maybe", "unknown"]
+    description: str
+
+
+class Numbers(Answer):
+    """The numbers of one token in letters."""
+
+    token: str
+    score: str
+    contribution: str | None
+    could_be: str | None
+    doubt: str
+
+
+class Drawing(Answer):
+    """What is drawn of a text and said beside it."""
+
+    spans: list[Span]
+    prediction: str
+    meaning: str
+    facts: list[str]
+    caution: str | None
+    spoken: str
+    legend: str
+    largest: str
+    quantity: str
+    diverging: bool
+    ranged: bool
+    score: str
+    numbers: list[Numbers]
+
+
+class ExplainAnswer(Answer):
+    """``attributions`` are those of ``glasshead explain --format json``, ``drawing`` is how the first one
+    looks, ``python`` the line that computes it."""
+
+    text: str
+    attributions: list[dict[str, Any]]
+    drawing: Drawing
+    remarks: list[str]
+    python: str
+
+
+class Piece(Answer):
+    """Letters [start, end) of both texts that stand in one column."""
+
+    before: tuple[int, int]
+    after: tuple[int, int]
+    same: bool
+
+
+class SharedWord(Answer):
+    """A word that both explanations have, with its share of the strongest colour in each and their
+    difference, the second minus the first."""
+
+    word: str
+    first: str
+    second: str
+    difference: float
+
+
+class CompareAnswer(Answer):
+    """Two explanations, how their texts stand beside each other, whether one scale holds for both, and why a
+    colour does not mean the same in both (None: it does)."""
+
+    first: ExplainAnswer
+    second: ExplainAnswer
+    pieces: list[Piece]
+    words: list[SharedWord]
+    one_scale: bool
+    caution: str | None
+
+
+class GenerateAnswer(Answer):
+    """``written`` is that of ``glasshead generate --format json``."""
+
+    written: dict[str, Any]
+    python: str
+
+
+class ModelFacts(Answer):
+    """A model that is served by its ``name``, opened from a ``source`` as that was typed: loading, ready or
+    failed, with a ``message`` that says why or what goes on. The rest is known once it is ready; ``kind``
+    says what can be asked of it, ``usual_class`` which class is explained unless one is chosen."""
+
+    name: str
+    source: str
+    state: Literal["loading", "ready", "failed"]
+    message: str
+    kind: Literal["", "classifier", "language model", "answerer", "encoder"] = ""
+    pairs: Literal["none", "possible", "needed"] = "none"
+    labels: list[str] = []
+    usual_class: str = ""
+    layers: int = 0
+    heads: int = 0
+    methods: list[MethodFacts] = []
+    examples: list[str] = []
+    recorded: bool = False
+
+
+class MethodFacts(Answer):
+    """A method that explains, its kind (``family``), and what may be chosen with it."""
+
+    name: str
+    family: str
+    description: str
+    reads_attention: bool
+    has_intervals: bool
+
+
+class AuditFacts(Answer):
+    """An audit folder: what was audited, on which data, and what it comes to; or why it cannot be read."""
+
+    name: str
+    model: str
+    data: str
+    date: str
+    texts: int
+    conclusion: str
+    claims: list[AuditClaim]
+    problem: str = ""
+
+
+class AuditClaim(Answer):
+    """What may be said of the attention that was audited, or may not, and why."""
+
+    says: str
+    holds: Literal["yes", "in part", "no", "undecided"]
+    because: str
+
+
+class AuditedText(Answer):
+    """A text of an audit with its class and the predicted one."""
+
+    text: str
+    label: str
+    predicted: str
+    agreement: float | None
+
+
+class AuditTexts(Answer):
+    """Some texts of an audit, and how many there are that fit the filters."""
+
+    texts: list[AuditedText]
+    found: int
+    labels: list[str]
+
+
+class LedgerAnswer(Answer):
+    """The ledger of a token or a group: what every term has added up to at every step, null where the
+    training had no numbers any more."""
+
+    of: str
+    quantity: str
+    steps: list[float]
+    terms: dict[str, list[Measured]]
+    meanings: dict[str, str]
+    rest: list[Measured]
+    measured: list[Measured]
+
+
+class RunFacts(Answer):
+    """A recorded training: its steps, and the tokens and groups that have a ledger, or why there is none."""
+
+    name: str
+    title: str
+    steps: list[int]
+    quantities: list[str]
+    groups: list[str]
+    tokens: list[str]
+    problem: str = ""
+
+
+class PythonLine(Answer):
+    """The line of Python that computes what is seen."""
+
+    python: str
+
+
+class Problem(Answer):
+    """Why something could not be answered, in one sentence."""
+
+    error: str

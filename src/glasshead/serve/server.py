@@ -1,0 +1,225 @@
+"""The server: opened by `glasshead serve`, ended by Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import quote
+
+import uvicorn
+
+from glasshead.errors import InputError, ParameterError
+from glasshead.escaping import sendable
+from glasshead.serve.app import ANSWER_SECONDS, create_app
+from glasshead.serve.audit_shelf import find_audits
+from glasshead.serve.catalogue import Catalogue
+from glasshead.serve.demo_models import OPENING, demo_openers
+from glasshead.serve.opened_model import opener
+from glasshead.serve.patience import PatientProtocol
+from glasshead.serve.recorded_runs import RecordedRun, is_recorded
+from glasshead.serve.served_model import ServedModel
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+GRACE_SECONDS = 1
+LONGEST_HEAD = 256 * 1024
+"""Bytes of an address with its headers: a text of 10,000 letters takes up to twelve bytes a letter there."""
+
+
+@dataclass(frozen=True)
+class ServeRequest:
+    """What is served, and where.
+
+    ``models`` are folders or Hub ids (none: those of the demo), ``audits`` a folder that holds audits.
+    Another ``host`` than this computer needs a ``token``, which is drawn if none is given. An answer may take
+    so many ``seconds``.
+
+    Raises:
+        InputError: on a port that is none, on a model named twice, and as `find_audits`.
+    """
+
+    models: Sequence[str] = ()
+    audits: Path | None = None
+    host: str = LOOPBACK[0]
+    port: int = 8765
+    token: str | None = None
+    seconds: float = ANSWER_SECONDS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.port < 65536:
+            raise ParameterError("port", f"is between 1 and 65,535, not {self.port}")
+        if self.token is not None and len(self.token) < 8:
+            raise ParameterError("token", "has at least 8 characters")
+
+    @property
+    def key(self) -> str | None:
+        """The token that requests must bring; None on this computer alone."""
+        if self.token is not None or self.host in LOOPBACK:
+            return self.token
+        return secrets.token_urlsafe(16)
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """The names by which the server is called; on another address, where a token protects it, any."""
+        if self.host not in LOOPBACK:
+            return None
+        names = {"127.0.0.1", "localhost", "[::1]"}
+        return frozenset(f"{name}:{self.port}" for name in names) | (names if self.port == 80 else set())
+
+
+def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str) -> Catalogue:
+    """What a request serves; models are opened when the server starts. ``on_failure`` is told why one cannot
+    be opened, and returns what the page says of it.
+
+    Raises:
+        InputError: if there is no audit where some should be.
+    """
+    audits = {} if request.audits is None else find_audits(request.audits)
+    if not request.models:
+        models = {
+            name: ServedModel(name, open_it, OPENING, source=name, on_failure=on_failure)
+            for name, open_it in demo_openers().items()
+        }
+        return Catalogue(models, audits)
+    names = short_names(request.models)
+    return Catalogue(
+        {
+            name: ServedModel(name, opener(source), source=source, on_failure=on_failure)
+            for name, source in names.items()
+        },
+        audits,
+        {name: RecordedRun(name, Path(source)) for name, source in names.items() if is_recorded(source)},
+    )
+
+
+def short_names(sources: Sequence[str]) -> dict[str, str]:
+    """The last part of each folder or id, with as much before it as tells it from the others.
+
+    Raises:
+        InputError: if a model is named twice.
+    """
+    paths = {source: (Path(source).parts or Path.cwd().parts) for source in sources}  # "." has no parts
+    if len({Path(source) for source in sources}) < len(sources):
+        raise InputError("a model is named twice: name each once")
+    names = {}
+    for source, parts in paths.items():
+        size = 1
+        while size < len(parts) and any(
+            other[-size:] == parts[-size:] for name, other in paths.items() if name != source
+        ):
+            size += 1
+        names[sendable("/".join(parts[-size:]))] = source
+    return names
+
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to those who called it, says when it answers, and when it ends: before it
+    waits for its clients, which wait for models."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_start: Callable[[], None],
+        on_end: Callable[[], None],
+        on_signal: Callable[[int], None],
+    ) -> None:
+        super().__init__(config)
+        self.on_start, self.on_end, self.on_signal = on_start, on_end, on_signal
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.on_start()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.on_signal(sig)
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        self.on_end()
+        await super().shutdown(sockets)
+
+
+def serve(
+    request: ServeRequest,
+    *,
+    browser: bool = True,
+    on_start: Callable[[str], None] = lambda address: None,
+    on_failure: Callable[[str], str] = str,
+    on_signal: Callable[[int], None] = lambda number: None,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; ``on_start`` is given the address, which a ``browser`` opens,
+    ``on_failure`` why a model cannot be opened: what it returns stands on the page. ``on_signal`` is told the
+    number of the signal as it comes: what a thread is at, such as a picture, is waited for.
+
+    Raises:
+        InputError: as `open_catalogue`, and if the port is taken.
+    """
+    catalogue, token = open_catalogue(request, on_failure), request.key
+    app = create_app(catalogue, hosts=request.hosts, token=token, seconds=request.seconds)
+
+    def address(host: str) -> str:
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{request.port}/" + (f"?token={quote(token)}" if token is not None else "")
+
+    def started() -> None:
+        on_start(address(own_address(request.host)))
+        if browser:
+            here = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
+            threading.Thread(target=webbrowser.open, args=(here,), daemon=True).start()
+
+    check_port(request)
+    config = uvicorn.Config(
+        app,
+        host=request.host,
+        port=request.port,
+        log_level="error",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        h11_max_incomplete_event_size=LONGEST_HEAD,
+        http=PatientProtocol,
+        ws="none",
+        server_header=False,
+    )
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        Server(config, started, catalogue.stop, on_signal).run()
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def own_address(host: str) -> str:
+    """An address that other computers can open; of "0.0.0.0" and "::", which stand for all that this one has,
+    the one towards the network, else its name."""
+    elsewhere = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}
+    if host not in elsewhere:
+        return host
+    family, nobody = elsewhere[host]  # addresses for documentation, of no computer
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as one:
+            one.connect((nobody, 9))  # chooses the way there, and sends nothing
+            return str(one.getsockname()[0])
+    except OSError:
+        return socket.gethostname()
+
+
+def check_port(request: ServeRequest) -> None:
+    """Raise InputError if the address cannot be had."""
+    try:
+        family = socket.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            one.bind((request.host, request.port))
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {request.host}, `port` {request.port}: {error.strerror or error}"
+        ) from None
+    except UnicodeError:  # of the encoding of internet names
+        raise ParameterError("host", "is no internet address") from None

@@ -1,0 +1,119 @@
+"""Somebody's classifier of images and its processor → what can be explained and audited."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from PIL import Image
+from transformers import PreTrainedModel
+from transformers.image_processing_base import ImageProcessingMixin
+
+from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
+from glasshead.errors import InputError
+from glasshead.huggingface import HALVES, PatchClassifier, first_line, isolated_copy
+from glasshead.trace import eval_mode, record
+from glasshead.training.check_copy import HALF_SAME, SAME
+
+MOST_SPECIAL = 32
+"""Tokens beside the patches; more of them are no class token and registers."""
+
+
+def find_patches(model: PreTrainedModel, processor: ImageProcessingMixin) -> ImageReader:
+    """What makes patches of images for a model, which stays as it is.
+
+    Raises:
+        InputError: if its tokens are no patches.
+    """
+    height, width = image_size(processor)
+    grid = find_grid(PatchClassifier(isolated_copy(model)).eval(), height, width)
+    return ImageReader(processor, grid, normalisation_of(processor))
+
+
+def open_image_classifier(
+    model: PreTrainedModel, read: PreTrainedModel, processor: object
+) -> tuple[PatchClassifier, ImageReader]:
+    """A model whose attention can be read (``read``, a copy of ``model``) as a classifier of patches, and
+    what makes patches of images.
+
+    Raises:
+        InputError: if it has no image processor, its tokens are no patches, or the copy predicts otherwise.
+    """
+    if not isinstance(processor, ImageProcessingMixin):
+        raise InputError(
+            f"{type(model).__name__} reads images, and {type(processor).__name__} is no image processor: "
+            "give that of the model"
+        )
+    height, width = image_size(processor)
+    classifier = PatchClassifier(read).eval()
+    grid = find_grid(classifier, height, width)
+    classifier.prediction_row = find_row(classifier, grid)
+    reader = ImageReader(processor, grid, normalisation_of(processor))
+    check_image_copy(model, classifier, reader)
+    return classifier, reader
+
+
+def blank(classifier: PatchClassifier, height: int, width: int) -> torch.Tensor:
+    """Pixels of nothing."""
+    return torch.zeros(1, 3, height, width, device=classifier.device)
+
+
+def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid:
+    """Where the patches of images of one size stand among the tokens of a model.
+
+    Raises:
+        InputError: if its layers read something else than all patches at once, behind a few special tokens.
+    """
+    kind = type(classifier.model).__name__
+    rows, columns = classifier.lookup.grid(height, width)
+    try:
+        with torch.no_grad(), eval_mode(classifier), record(classifier) as trace:
+            classifier(blank(classifier, height, width))
+    except (ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: "
+            f"{first_line(error)}"
+        ) from error
+    shapes = {(layer.call.k.shape[0], layer.call.q.shape[2], layer.call.k.shape[2]) for layer in trace.only}
+    special = max(length for _, _, length in shapes) - rows * columns
+    if (
+        len(shapes) > 1
+        or any(q != k or batch != 1 for batch, q, k in shapes)
+        or not 0 <= special <= MOST_SPECIAL
+    ):
+        raise InputError(
+            f"the layers of {kind} do not read all patches of an image at once (windows, merged or dropped "
+            "patches), so no token of it is a patch: give a ViT, DeiT, BEiT, DINOv2 or CLIP"
+        )
+    return PatchGrid(rows, columns, height, width, special)
+
+
+def find_row(classifier: PatchClassifier, grid: PatchGrid) -> str:
+    """Which rows of the last layer decide: "first" if it is one alone, or the class token beside others;
+    "mean" if they are patches."""
+    with torch.enable_grad(), eval_mode(classifier), record(classifier, keep_graph=True) as trace:
+        logits = classifier(blank(classifier, grid.height, grid.width) + 0.5).logits
+    last = list(trace.only)[-1].weights
+    (slope,) = torch.autograd.grad(logits[:, 0].sum(), [last], allow_unused=True, materialize_grads=True)
+    return "first" if grid.special and bool(slope[:, :, 0].any()) else "mean"
+
+
+def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader: ImageReader) -> None:
+    """Raise InputError if the copy predicts otherwise than the model."""
+    kind = type(model).__name__
+    shape = (reader.grid.height, reader.grid.width, 3)
+    noise = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    inputs = reader.encode([as_picture(Image.fromarray(noise))]).inputs(device=classifier.device)
+    assert length_of(inputs) == reader.grid.length
+    with torch.no_grad():
+        found = classifier(**inputs).logits[0]
+        own = isolated_copy(model)
+        expected = own(pixel_values=inputs["pixel_values"].to(own.dtype)).logits[0].float()
+    if found.ndim != 1 or len(found) < 2:
+        raise InputError(f"{kind} gives no number for each of several classes of an image")
+    if not bool(found.isfinite().all() and expected.isfinite().all()):
+        raise InputError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
+    allowed = SAME if model.dtype not in HALVES else HALF_SAME
+    if float((found.float() - expected).abs().max()) > allowed * float(expected.abs().max().clamp(min=1.0)):
+        raise InputError(
+            f"{kind} predicts otherwise when its attention is computed step by step, as it has to be"
+        )

@@ -1,0 +1,158 @@
+"""Audits of image classifiers: units are blocks of patches, truth is planted, misfits are refused."""
+
+import io
+
+import numpy as np
+import pytest
+from datasets import ClassLabel, Dataset, Features
+from datasets import Image as ImageFeature
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import glasshead
+from glasshead.data import LoadOptions, load
+from glasshead.errors import InputError
+from glasshead.statistics import pointing_hits
+from glasshead.training import preset_config, train
+from image_families import CLASSES, image_model, pictures, processor
+from readable import bert, data
+
+BLOCKS = 16
+
+
+def rows(count=24, names=CLASSES):
+    """Images with labels, as `datasets` has them."""
+    features = Features({"image": ImageFeature(), "label": ClassLabel(names=list(names))})
+    cells = [{"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count))]
+    labels = [number % len(names) for number in range(count)]
+    return Dataset.from_dict({"image": cells, "label": labels}, features=features)
+
+
+def audit(model=None, split=None, **options):
+    options = {"dtype": "float32", "draws": 3} | options
+    return glasshead.audit(model or image_model(), split or rows(), tokenizer=processor(), **options)
+
+
+@pytest.fixture(scope="module")
+def card():
+    return audit()
+
+
+def test_every_audit_that_has_a_meaning_says_something_of_twenty_images(card):
+    assert card.facts["examples"] == 20
+    audits = {finding.audit for finding in card.findings}
+    assert {"agreement", "faithfulness", "identifiability", "perturbation", "performance"} <= audits
+    note = next(note for note in card.facts["remarks"] if "as many passes" in note)
+    assert "20 of 24 images" in note
+    for finding in card.findings:
+        assert finding.estimate is None or np.isfinite(finding.estimate)
+    assert card.facts["removal"] == "mean-colour"
+    assert set(card.examples["text"]) <= {f"{number}.png" for number in range(24)}
+    assert all(highlight.attribution.image for highlight in card.highlights)
+
+
+def test_each_curve_of_deletion_ends_where_the_other_begins(card):
+    """All blocks painted over, and none: one image of its mean colour, and the image as it is."""
+    deletion, insertion = (
+        np.array(card.examples[f"faithfulness.{name}.curve"], dtype=float)
+        for name in ("deletion", "insertion")
+    )
+    np.testing.assert_allclose(deletion[:, 0], insertion[:, -1], atol=1e-5)
+    np.testing.assert_allclose(deletion[:, -1], insertion[:, 0], atol=1e-5)
+
+
+def test_blocks_are_the_units_of_orders_and_changes():
+    image = audit(audits=["agreement", "faithfulness"], blocks=2, limit=6)
+    fine = audit(audits=["agreement", "faithfulness"], blocks=0, limit=6)
+    assert image.facts["examples"] == fine.facts["examples"] == 6
+    noted = [note for note in image.facts["remarks"] if "4 blocks of an image as units" in note]
+    assert len(noted) == 1
+    assert not any("blocks" in note for note in fine.facts["remarks"])
+    name = "faithfulness.deletion.all"
+    assert image.finding(name).estimate != fine.finding(name).estimate
+
+
+def test_random_numbers_are_no_better_than_random_numbers():
+    found = audit(method="random", audits=["faithfulness"], limit=24).finding(
+        "faithfulness.comprehensiveness.all"
+    )
+    low, high = found.over_null["random"].interval
+    assert low <= 0 <= high
+
+
+def test_the_same_audit_again_gives_the_same_numbers():
+    first, again = (audit(audits=["agreement", "faithfulness"], limit=6, seed=3) for _ in range(2))
+    assert [each.estimate for each in first.findings] == [each.estimate for each in again.findings]
+
+
+def test_operators_asks_of_images_what_can_be_done_to_images():
+    card = audit(audits=["operators"], limit=6)
+    names = {finding.name for finding in card.findings}
+    assert any("mean-colour" in name for name in names)
+    assert not any("delete" in name for name in names)
+
+
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
+    kind = bert()
+    texts = data(kind, [0, 1] * 3)
+    pixels = io.BytesIO(pictures(1)[0].content).getvalue()
+    (tmp_path / "flat").mkdir()
+    (tmp_path / "flat" / "0.png").write_bytes(pixels)
+    for act, words in (
+        (
+            lambda: glasshead.audit(kind.model, rows(), tokenizer=kind.tokenizer),
+            "know|is an image, and this model",
+        ),
+        (lambda: audit(split=texts), "know|this model reads images"),
+        (
+            lambda: audit(split=rows(names=("cat", "cow", "horse"))),
+            "the model knows the classes cat, dog, ship",
+        ),
+        (lambda: audit(split=str(tmp_path / "flat")), r"0\.png has no class"),
+        (lambda: audit(blocks=1), "must be at least 2"),
+        (lambda: audit(max_length=5), "is for texts"),
+        (lambda: glasshead.audit(kind.model, texts, tokenizer=kind.tokenizer, blocks=4), "is for images"),
+    ):
+        with pytest.raises(InputError, match=words) as refused:
+            act()
+        assert "\n" not in str(refused.value)
+
+
+@given(
+    arrays(float, (4, 6), elements=st.sampled_from([0.0, 1.0, 2.0])),
+    arrays(bool, (4, 6)),
+    arrays(bool, (4, 6)),
+)
+def test_the_largest_is_marked_or_it_is_not(scores, marked, mask):
+    hits = pointing_hits(scores, marked & mask, mask)
+    for own, marks, real, hit in zip(scores, marked & mask, mask, hits, strict=True):
+        if not real.any():
+            assert np.isnan(hit)
+            continue
+        largest = [place for place in np.flatnonzero(real) if own[place] == own[real].max()]
+        assert hit == pytest.approx(np.mean([marks[place] for place in largest]))
+        assert pointing_hits(own[None], real[None], real[None])[0] == 1
+
+
+@pytest.mark.slow
+def test_planted_squares_are_found_by_erasure_and_by_chance_alone_by_random_numbers(tmp_path):
+    """A coloured square decides, and its place is known: 1 of 16 blocks."""
+    loaded = load("squares", LoadOptions(max_examples=900))
+    settings = {
+        "patch_size": 6,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "epochs": 6,
+        "attention": "tanhmax",
+    }
+    run = train(loaded, preset_config(None, "vit").with_settings(settings), tmp_path / "run")
+    found = {}
+    for method in ("erasure-mean-colour", "random"):
+        card = glasshead.audit(run, loaded["test"], audits=["plausibility"], method=method, limit=60)
+        found[method] = card.finding("plausibility.pointing.all")
+    assert found["erasure-mean-colour"].interval[0] > 0.6
+    assert found["erasure-mean-colour"].over_null["random"].interval[0] > 0.5
+    low, high = found["random"].over_null["random"].interval
+    assert low <= 0 <= high
+    assert abs(found["random"].null["random"] - 1 / BLOCKS) < 0.05

@@ -1,0 +1,78 @@
+"""Commands on images, as typed: what reads them, and what refuses them in one line."""
+
+import json
+
+import pytest
+from PIL import Image
+from typed import glasshead, refusal
+
+TINY = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "num_attention_heads=2")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("images") / "run"
+    glasshead("train", "squares", "--model", "vit", *TINY, "--epochs", 1, "--rows", 60, "--out", folder)
+    return folder
+
+
+@pytest.fixture
+def picture(tmp_path):
+    path = tmp_path / "cat.png"
+    Image.new("RGB", (40, 30), (200, 80, 40)).save(path)
+    return path
+
+
+@pytest.mark.parametrize("method", ["attention", "rollout", "gradient-attention", "erasure"])
+def test_a_picture_is_explained_patch_by_patch(run, picture, tmp_path, method):
+    page = tmp_path / "cat.html"
+    glasshead("explain", run, picture, "--method", method, "--out", page)
+    text = page.read_text(encoding="utf-8")
+    assert "patch by patch" in text
+    assert "cat.png" in text
+
+
+def test_a_folder_of_pictures_is_audited(run, tmp_path):
+    for number, colour in enumerate(("blue", "green", "red")):
+        folder = tmp_path / "images" / colour
+        folder.mkdir(parents=True)
+        for each in range(4):
+            Image.new("RGB", (24, 24), tuple(255 * (number == c) // (each + 1) for c in (2, 1, 0))).save(
+                folder / f"{each}.png"
+            )
+    out = tmp_path / "audit"
+    glasshead("audit", run, tmp_path / "images", "--audits", "agreement", "--split", "all", "--out", out)
+    card = json.loads((out / "card.json").read_text(encoding="utf-8"))
+    assert card["facts"]["examples"] == 12
+
+
+def test_what_heads_do_is_told_of_words(run, tmp_path):
+    message = refusal(tmp_path, "heads", run, "squares", "--out", tmp_path / "heads.html")
+    assert "this model reads images: audit it" in message
+
+
+def test_a_writer_of_texts_is_wanted(run, tmp_path):
+    assert "writes no text" in refusal(tmp_path, "generate", run, "hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [("broken.png", b"\x89PNG\r\n\x1a\n", "broken.png"), ("words.png", b"no image at all", "words.png")],
+)
+def test_what_is_no_picture_is_named(run, tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    assert says in refusal(tmp_path, "explain", run, tmp_path / name, "--out", tmp_path / "page.html")
+
+
+def test_a_text_is_no_picture(run, tmp_path):
+    refusal(tmp_path, "explain", run, "a superb film", "--out", tmp_path / "page.html")
+
+
+def test_a_model_of_texts_reads_no_picture(tiny, tmp_path):
+    for count, classes in enumerate(("negative", "positive"), start=1):
+        folder = tmp_path / "images" / classes
+        folder.mkdir(parents=True)
+        for each in range(12):
+            Image.new("RGB", (24, 24), (9 * each, 90 * count, 0)).save(folder / f"{each}.png")
+    said = refusal(tmp_path, "audit", tiny.softmax, tmp_path / "images", "--out", tmp_path / "audit")
+    assert "is an image, and this model reads texts" in said

@@ -1,0 +1,29 @@
+"""The models of the demo are trained when they are first asked for, once."""
+
+import os
+
+import pytest
+
+from glasshead import explain
+from glasshead.serve.demo_models import ACTIVATIONS, demo_openers
+
+pytestmark = pytest.mark.slow
+
+
+def test_they_are_trained_once_kept_and_read_reviews(tmp_path):
+    for name, open_model in demo_openers(tmp_path / "cache").items():
+        opened = open_model()
+        assert opened.kind == "classifier"
+        assert opened.labels == ["negative", "positive"]
+        assert len(opened.examples) == 20
+        (good,) = explain(opened.subject, "a wonderful film", target="positive")
+        (bad,) = explain(opened.subject, "a dreadful mess", target="positive")
+        assert good.prediction > 0.5 > bad.prediction
+        assert name.removeprefix("demo-") in opened.source
+    folders = {path.name: os.stat(path / "run.json").st_mtime_ns for path in (tmp_path / "cache").iterdir()}
+    assert set(folders) == set(ACTIVATIONS)  # and nothing half-made beside them
+    for open_model in demo_openers(tmp_path / "cache").values():
+        open_model()
+    assert {
+        path.name: os.stat(path / "run.json").st_mtime_ns for path in (tmp_path / "cache").iterdir()
+    } == folders
