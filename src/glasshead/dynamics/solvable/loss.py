@@ -14,6 +14,8 @@ from scipy.special import expit
 from glasshead.errors import InputError
 
 Floats = Float[np.ndarray, "..."]
+RANGES = {"omega": (0, 1), "diagonal": (0, 1), "sigma": (0.05, 5), "weight_decay": (1e-4, 10)}
+"""Within which the fixed points were tried."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,11 @@ class TransitionSettings:
     diagonal: float = 0.6
 
     def __post_init__(self) -> None:
-        for name in ("omega", "diagonal"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} is {getattr(self, name):g}: give a number from 0 to 1")
-        for name in ("sigma", "weight_decay"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise InputError(f"{name} is {getattr(self, name):g}: give a number above 0")
+        for name, (lowest, highest) in RANGES.items():
+            if not lowest <= getattr(self, name) <= highest:
+                raise InputError(
+                    f"{name} is {getattr(self, name):g}: give a number from {lowest:g} to {highest:g}"
+                )
 
 
 def first_weights(h: Float[np.ndarray, "*n two"]) -> Float[np.ndarray, "*n two"]:
