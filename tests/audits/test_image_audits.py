@@ -4,8 +4,6 @@ import io
 
 import numpy as np
 import pytest
-from datasets import ClassLabel, Dataset, Features
-from datasets import Image as ImageFeature
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -15,18 +13,10 @@ from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.statistics import pointing_hits
 from glasshead.training import preset_config, train
-from image_families import CLASSES, image_model, pictures, processor
+from image_families import image_model, pictures, processor, rows
 from readable import bert, data
 
 BLOCKS = 16
-
-
-def rows(count=24, names=CLASSES):
-    """Images with labels, as `datasets` has them."""
-    features = Features({"image": ImageFeature(), "label": ClassLabel(names=list(names))})
-    cells = [{"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count))]
-    labels = [number % len(names) for number in range(count)]
-    return Dataset.from_dict({"image": cells, "label": labels}, features=features)
 
 
 def audit(model=None, split=None, **options):

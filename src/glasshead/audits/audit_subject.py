@@ -19,6 +19,7 @@ from glasshead.audits.build_context import build_context
 from glasshead.audits.context import IMPORTANCE, AuditContext
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
+from glasshead.audits.finished import finished_audits
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
@@ -172,9 +173,13 @@ def ask_audits(
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
     gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
+    finished = finished_audits(request.store, context, request)
     for name, selected_audit in selected.items():
-        stages.begin(name)
-        result = ask_with_rest(selected_audit, context, rest, request.seed)
+        result = finished.take(name)
+        if result is None:
+            stages.begin(name)
+            result = ask_with_rest(selected_audit, context, rest, request.seed)
+            finished.keep(name, result)
         gathered = AuditResult(
             [*gathered.findings, *result.findings],
             {**gathered.examples, **result.examples},

@@ -139,7 +139,8 @@ class AuditRequest(SubjectRequest):
     sliced by (class, length, correct, confidence, identifiability, or a column of the data); ``draws`` of
     None are as many as a
     perturbation test takes by itself. The workers of a ``cluster`` are asked what the model says of texts
-    without some of their tokens.
+    without some of their tokens. In ``store`` the audits that have ended are kept, so that the same request
+    goes on there (None: it begins anew).
 
     Raises:
         InputError: on an unknown method, and on one whose package is missing.
@@ -151,6 +152,7 @@ class AuditRequest(SubjectRequest):
     by: tuple[str, ...] = ()
     method: str = ATTENTION
     cluster: Cluster | None = None
+    store: Path | None = None
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)
