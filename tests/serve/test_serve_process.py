@@ -197,15 +197,6 @@ def test_a_model_that_is_not_there_is_a_sentence_and_the_others_answer(models, t
         ended(server.process, signal.SIGINT, 130, said)
 
 
-def test_without_a_model_that_opens_it_ends(tmp_path):
-    (tmp_path / "empty").mkdir()
-    with serving(tmp_path / "empty", "nosuch/gone") as server:
-        _, told = server.process.communicate(timeout=60)
-    assert server.process.returncode == 2
-    assert "Traceback" not in told
-    assert len([line for line in told.splitlines() if line.startswith("error: ")]) == 2
-
-
 @pytest.mark.parametrize("token", [["--token", "a token & more"], []])
 def test_on_another_address_it_asks_for_the_token_that_it_prints(models, token):
     with serving(models / "planted", "--host", "0.0.0.0", *token) as server:

@@ -1,7 +1,6 @@
 """glasshead serve: a page to type texts into."""
 
 import os
-import signal
 import sys
 import threading
 from pathlib import Path
@@ -46,8 +45,6 @@ def serve(
 ) -> None:
     """Open a page to type a text into and see the attention, doubt included.
 
-    It ends by itself if not one of the models can be opened.
-
     Example: [bold]glasshead serve my-bert gpt2-folder --audits audits/[/]
     """
     try:
@@ -58,18 +55,10 @@ def serve(
     from glasshead.serve import ServeRequest
     from glasshead.serve import serve as run_server
 
-    failures: list[str] = []
-
-    def nothing_to_serve() -> bool:
-        return audits is None and 0 < len(models or ()) == len(failures)
-
     def say_failure(reason: str) -> str:
         commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
         sentence = " ".join(in_options(reason, ctx.command, commands.get("train")).split())
         print_error(sentence)
-        failures.append(sentence)
-        if nothing_to_serve():
-            os.kill(os.getpid(), signal.SIGTERM)
         return sentence
 
     signals: list[int] = []
@@ -88,8 +77,6 @@ def serve(
             on_signal=end,
         )
     except KeyboardInterrupt as error:
-        if nothing_to_serve():
-            raise typer.Exit(2) from None
         # How a server ends: nothing was interrupted, and nothing can be lost. A thread in the middle of a
         # long product, or PyTorch that is taken down, would keep the process for seconds.
         if signals:
