@@ -106,12 +106,21 @@ def planted(bright, dark):
     return Picture(f"patch {bright}", as_picture(Image.fromarray(pixels)).content)
 
 
-@pytest.mark.parametrize("method", ["erasure-mean-colour", "captum:integrated-gradients"])
-def test_painting_over_what_has_the_mean_colour_changes_nothing(method):
+def test_painting_over_what_has_the_mean_colour_changes_nothing():
     for places in ((0, 5), (8, 4)):
-        (attribution,) = explain(method, subject(), [planted(*places)], target="cat")
+        (attribution,) = explain("erasure-mean-colour", subject(), [planted(*places)], target="cat")
         scores = np.abs(attribution.scores[1:])
         assert set(np.flatnonzero(scores > 1e-5)) == set(places)
+
+
+def test_integrated_gradients_begin_at_what_no_image_has_a_part_in():
+    """The mean colour of an image may tell its class, and the way from there to the image says nothing."""
+    encoded = context_of(subject(), [planted(0, 5), *pictures(2)]).encoded
+    pixels = encoded.baseline(subject().tokenizer).inputs()["pixel_values"]
+    assert not pixels.any()
+    (attribution,) = explain("captum:integrated-gradients", subject(), [planted(0, 5)], target="cat")
+    scores = np.abs(attribution.scores[1:])
+    assert set(np.argsort(-scores)[:2]) == {0, 5}  # all others are half a shade from it
 
 
 def test_integrated_gradients_along_vectors_of_patches_are_those_along_pixels():
@@ -145,6 +154,18 @@ def test_hiding_a_patch_is_the_models_own_mask():
     with torch.no_grad():
         expected = model(pixel_values=pixels, attention_mask=(~removed).long()).logits
     torch.testing.assert_close(hidden, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_nothing_is_left_of_a_patch_that_is_hidden():
+    """Whatever its pixels are, the prediction is the same, in every family that lets a patch be hidden."""
+    for name in sorted(set(FAMILIES) - set(READ_PATCHES)):
+        opened = subject(name)
+        context = context_of(opened, pictures(1))
+        removed = torch.zeros(1, opened.tokenizer.grid.length, dtype=torch.bool)
+        removed[0, 5] = True
+        painted = replace(context, encoded=context.encoded.filled(removed, "mean-colour"))
+        logits = [REMOVALS["masked"].logits(each, torch.tensor([0]), removed) for each in (context, painted)]
+        torch.testing.assert_close(*logits, rtol=1e-5, atol=1e-5)
 
 
 def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():

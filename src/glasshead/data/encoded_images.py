@@ -149,8 +149,8 @@ class EncodedImages(Encoded):
         return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
 
     def baseline(self, tokenizer: Any) -> EncodedImages:
-        """The mean colour of each image everywhere."""
-        return self.filled(torch.ones_like(self.mask), "mean-colour")
+        """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""
+        return replace(self, pixels=torch.zeros(self.pixels.shape))
 
     def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
         """Which patches share a pixel with a box of their image."""

@@ -34,7 +34,7 @@ class ImageReader(UnitReader):
     processor: Any
     grid: PatchGrid
     normalise: Normalisation
-    pad_token: ClassVar[str] = "the mean colour of the image"
+    pad_token: ClassVar[str] = "the colour that the image processor subtracts"
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20
 
