@@ -11,9 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
 import glasshead
-from glasshead.data import EncodedImages, Picture, as_picture
+from glasshead.data import EncodedImages, ImageReader, PatchGrid, Picture, as_picture, normalisation_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, with_intervals, words_of
 from glasshead.huggingface import plug
@@ -335,3 +336,22 @@ def test_marks_in_pixels_of_the_image_as_it_was_are_patches_of_the_scaled_one():
         ["x"], [[(0, 0, 2 * PATCH, 2 * PATCH), (5 * PATCH, 5 * PATCH, 6 * PATCH, 6 * PATCH)]]
     )
     assert marked[0].nonzero()[0].tolist() == [1, 9]
+
+
+@pytest.mark.parametrize("size", [(64, 64), (128, 64), (64, 97), (128, 192)])
+def test_marks_are_where_they_are_in_what_a_processor_does_not_cut_off(size):
+    grid = PatchGrid(6, 6, 48, 48, 1)
+    cutting = CLIPImageProcessorPil(
+        size={"shortest_edge": 64}, crop_size={"height": 48, "width": 48}, resample=0
+    )
+    reader = ImageReader(cutting, grid, normalisation_of(cutting))
+    step = min(size) // 64  # pixels of the image for one that is kept
+    for left, top in ((0, 0), (size[0] // 2, size[1] // 2), (12, 12)):
+        pixels = np.full((size[1], size[0], 3), 128, dtype=np.uint8)
+        pixels[top : top + 8 * step, left : left + 8 * step] = (255, 0, 0)
+        encoded = reader.encode([as_picture(Image.fromarray(pixels))])
+        red = encoded.pixels[0, 0].int() - encoded.pixels[0, 1].int() > 100
+        boxes = [grid.box(patch) for patch in range(36)]
+        shown = [number for number, (a, b, c, d) in enumerate(boxes, start=1) if red[b:d, a:c].any()]
+        marks = [(left, top, left + 8 * step, top + 8 * step)]
+        assert encoded.marked(["x"], [marks])[0].nonzero()[0].tolist() == shown
