@@ -1,7 +1,7 @@
 """An interrupted card goes on: what its audits have found is read back, and nothing is asked twice."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -88,6 +88,15 @@ def test_parts_of_another_audit_are_refused(other, tmp_path):
     run_request(AuditRequest(**given, store=tmp_path))
     with pytest.raises(InputError, match="part of another audit"):
         run_request(AuditRequest(**given | other, store=tmp_path))
+
+
+def test_blocks_of_other_sizes_are_another_audit(tmp_path):
+    request = AuditRequest(
+        **SUBJECTS["images"](), audits=("faithfulness",), dtype="float32", draws=3, blocks=2
+    )
+    run_request(replace(request, store=tmp_path))
+    with pytest.raises(InputError, match="part of another audit"):
+        run_request(replace(request, blocks=3, store=tmp_path))
 
 
 def test_a_damaged_part_is_named(tmp_path):

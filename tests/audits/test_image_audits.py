@@ -1,9 +1,12 @@
 """Audits of image classifiers: units are blocks of patches, truth is planted, misfits are refused."""
 
+import copy
 import io
+from functools import cache
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -11,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 import glasshead
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
+from glasshead.huggingface import plug
 from glasshead.statistics import pointing_hits
 from glasshead.training import preset_config, train
 from image_families import image_model, pictures, processor, rows
@@ -69,6 +73,42 @@ def test_random_numbers_are_no_better_than_random_numbers():
     )
     low, high = found.over_null["random"].interval
     assert low <= 0 <= high
+
+
+@cache
+def fine_model(attention="softmax"):
+    """14 × 14 patches, so that four blocks in a row are of four and of three."""
+    kind = type(image_model())
+    config = copy.deepcopy(image_model().config)
+    config.image_size, config.patch_size = 28, 2
+    torch.manual_seed(0)
+    model = kind(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0.0, 0.3)
+    return plug(model.eval(), attention)
+
+
+def of_fine_model(attention="softmax", **options):
+    options = {"dtype": "float32", "draws": 3, "limit": 60} | options
+    return glasshead.audit(fine_model(attention), rows(60), tokenizer=processor(28), **options)
+
+
+def test_the_size_of_a_block_is_no_agreement():
+    """Sums over 16, 12 and 9 patches, and over a class token, are of other sizes, whatever is summed."""
+    card = of_fine_model(method="random", audits=["agreement"])
+    finding = card.finding("agreement.random-absolute.gradient.all")
+    low, high = finding.over_null["random"].interval
+    assert low <= 0 <= high
+    assert finding.null["random"] > 0.05  # that of numbers drawn for whole blocks is 0
+
+
+def test_equal_weights_of_all_patches_are_equal_weights_in_blocks():
+    card = of_fine_model("uniform", audits=["perturbation"], limit=24)
+    for draw in ("permutation", "uniform"):
+        verdict = card.finding(f"perturbation.{draw}.absolute.all").verdict
+        assert verdict.startswith("no change by construction")
 
 
 def test_the_same_audit_again_gives_the_same_numbers():

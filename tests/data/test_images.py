@@ -213,3 +213,24 @@ def test_marks_that_are_no_boxes_are_refused_with_their_row():
     }
     with pytest.raises(InputError, match=r"row 2: .*is no list of boxes"):
         as_split(Dataset.from_dict(rows, features=features), LoadOptions(marks_column="boxes"))
+
+
+def test_an_image_that_pillow_has_opened_is_the_image_of_its_file(tmp_path):
+    """Upright too, though a PNG of it would not say how it was held."""
+    image, held = Image.fromarray(np.arange(6 * 10 * 3, dtype=np.uint8).reshape(6, 10, 3)), Image.Exif()
+    held[0x0112] = 6
+    path = tmp_path / "held.png"
+    path.write_bytes(saved(image, exif=held))
+    opened = decode(as_picture(Image.open(path)))
+    assert opened.size == (6, 10)
+    assert np.array_equal(opened, decode(as_picture(path)))
+    deep = Image.fromarray(np.full((4, 4), 65_535, dtype=np.int32))
+    assert np.asarray(decode(as_picture(deep)))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_what_pillow_cannot_hand_on_is_refused():
+    with pytest.raises(InputError, match="floating-point pixels"):
+        as_picture(Image.new("F", (4, 4)))
+    whole = saved(Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)))
+    with pytest.raises(InputError, match="truncated or damaged"):
+        as_picture(Image.open(io.BytesIO(whole[: len(whole) // 2])))

@@ -84,7 +84,10 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
 
 def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
     """What finished audits were asked of: model, data, and all that changes an answer."""
-    known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by]
+    units = context.explanation.encoded.owner.tolist()
+    known = [
+        context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by, units,
+    ]  # fmt: skip
     asked = request.identifiability
     return {
         "version": metadata.version("glasshead"),

@@ -69,14 +69,16 @@ class PatchGrid:
         return lefts[0], tops[0], lefts[1], tops[1]
 
     def patches_at(
-        self, boxes: Sequence[Sequence[float]], size: tuple[int, int]
+        self, boxes: Sequence[Sequence[float]], frame: Sequence[float]
     ) -> Bool[np.ndarray, " patches"]:
-        """Which patches share a pixel with boxes in an image that had this size, width and height, once."""
-        scale = np.array([self.width / size[0], self.height / size[1]] * 2)
+        """Which patches share a pixel with boxes in an image of which the ``frame`` was kept: left, top,
+        right and bottom in its own pixels."""
+        left, top, right, bottom = frame
+        scale = np.array([self.width / (right - left), self.height / (bottom - top)] * 2)
         found = np.zeros(self.rows * self.columns, dtype=bool)
         own = np.array([self.box(patch) for patch in range(len(found))])
         for box in boxes:
-            left, top, right, bottom = np.array(box) * scale
+            left, top, right, bottom = (np.array(box) - [*frame[:2]] * 2) * scale
             found |= (own[:, 0] < right) & (left < own[:, 2]) & (own[:, 1] < bottom) & (top < own[:, 3])
         return found
 
@@ -99,11 +101,11 @@ class EncodedImages(Encoded):
     """The pixels of images, cut and scaled as a model reads them, and where their patches stand.
 
     ``ids`` are numbers that are equal where patches are, ``words`` the numbers of patches, −1 for special
-    tokens. ``sizes`` are width and height of each image as it was.
+    tokens. ``frames`` are what was kept of each image: left, top, right and bottom in its own pixels.
     """
 
     pixels: UInt8[Tensor, "images c h w"] = field(default_factory=lambda: torch.empty(0))
-    sizes: Int[np.ndarray, "images 2"] = field(default_factory=lambda: np.empty((0, 2), dtype=int))
+    frames: Float[np.ndarray, "images 4"] = field(default_factory=lambda: np.empty((0, 4)))
     grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
@@ -130,7 +132,7 @@ class EncodedImages(Encoded):
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
         places = rows.numpy() if isinstance(rows, Tensor) else rows
-        return replace(super().take(rows), pixels=self.pixels[rows], sizes=self.sizes[places])
+        return replace(super().take(rows), pixels=self.pixels[rows], frames=self.frames[places])
 
     @property
     def owner(self) -> Int[Tensor, "images tokens"]:
@@ -149,16 +151,16 @@ class EncodedImages(Encoded):
         return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
 
     def baseline(self, tokenizer: Any) -> EncodedImages:
-        """The mean colour of each image everywhere."""
-        return self.filled(torch.ones_like(self.mask), "mean-colour")
+        """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""
+        return replace(self, pixels=torch.zeros(self.pixels.shape))
 
     def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
         """Which patches share a pixel with a box of their image."""
         special = np.zeros(self.grid.special, dtype=bool)
         return np.array(
             [
-                np.concatenate([special, self.grid.patches_at(boxes or [], tuple(size))])
-                for boxes, size in zip(marks, self.sizes, strict=True)
+                np.concatenate([special, self.grid.patches_at(boxes or [], frame)])
+                for boxes, frame in zip(marks, self.frames, strict=True)
             ]
         ).reshape(self.ids.shape)
 
