@@ -1,10 +1,17 @@
 """Commands on images, as typed: what reads them, and what refuses them in one line."""
 
+import io
 import json
+import shutil
 
+import datasets as hf
 import pytest
+from datasets import Dataset, Features, Value
 from PIL import Image
 from typed import glasshead, refusal
+
+import glasshead as front_door
+from glasshead.errors import InputError
 
 TINY = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "num_attention_heads=2")
 
@@ -76,3 +83,51 @@ def test_a_model_of_texts_reads_no_picture(tiny, tmp_path):
             Image.new("RGB", (24, 24), (9 * each, 90 * count, 0)).save(folder / f"{each}.png")
     said = refusal(tmp_path, "audit", tiny.softmax, tmp_path / "images", "--out", tmp_path / "audit")
     assert "is an image, and this model reads texts" in said
+
+
+def test_a_language_model_learns_no_images(tmp_path):
+    for data in ("digits", "squares"):
+        said = refusal(tmp_path, "train", data, "--model", "gpt2", "--out", tmp_path / "run")
+        assert f"{data} holds images, and a language model reads texts: take --model vit" in said
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(picture, "PNG")
+    table = tmp_path / "images.parquet"
+    rows = {"image": [{"bytes": picture.getvalue(), "path": "a.png"}] * 4, "label": ["a", "b"] * 2}
+    Dataset.from_dict(rows, features=Features(image=hf.Image(), label=Value("string"))).to_parquet(table)
+    assert "holds images" in refusal(tmp_path, "train", table, "--model", "gpt2", "--out", tmp_path / "run")
+
+
+def test_a_model_of_images_learns_no_texts(tmp_path):
+    said = refusal(tmp_path, "train", "synthetic", "--model", "vit", "--out", tmp_path / "run")
+    assert "reads images, and these data are texts: take --model encoder" in said
+
+
+@pytest.mark.parametrize("data", [(), ("squares",)])
+def test_the_attention_of_a_trained_run_is_shown_layer_by_layer(run, tmp_path, data):
+    out = tmp_path / "dynamics.html"
+    result = glasshead("dynamics", run, *data, "--out", out)
+    assert "layer 0  entropy" in result.stdout
+    assert "was not recorded" in " ".join(result.stdout.split())
+    assert out.exists()
+
+
+def test_images_that_are_gone_are_called_images(run, tmp_path):
+    moved = tmp_path / "run"
+    shutil.copytree(run, moved)
+    record = json.loads((moved / "run.json").read_text(encoding="utf-8"))
+    record["data"]["source"] = "gone"
+    (moved / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    said = refusal(tmp_path, "dynamics", moved)
+    assert "gone is not here" in said
+    assert "depend on its images" in said
+
+
+def test_what_open_gives_is_explained_as_the_folder_is(run, picture):
+    subject = front_door.open(run)
+    (expected,), (found,) = (
+        front_door.explain(model, picture, tokenizer=tokenizer)
+        for model, tokenizer in ((run, None), (subject.model, subject.tokenizer))
+    )
+    assert found.scores == expected.scores
+    with pytest.raises(InputError, match="needs its image processor beside it"):
+        front_door.explain(subject.model, picture)

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data.marked_tokens import marked_tokens
+from glasshead.nouns import TEXTS, Nouns
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Encoded:
 
     removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
     """The meanings of taking a unit out of the input itself; the first is the usual one."""
-    called: ClassVar[str] = "texts"
+    nouns: ClassVar[Nouns] = TEXTS
     shows_halves: ClassVar[bool] = False
     """Whether weights of either sign are drawn by themselves."""
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
+from glasshead.nouns import IMAGES, Nouns
 
 Box = tuple[int, int, int, int]
 Fill = Literal["mean-colour", "blur"]
@@ -108,7 +109,7 @@ class EncodedImages(Encoded):
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
     removals: ClassVar[tuple[str, ...]] = ("mean-colour", "blur", "masked")
-    called: ClassVar[str] = "images"
+    nouns: ClassVar[Nouns] = IMAGES
     shows_halves: ClassVar[bool] = True
 
     def inputs(

@@ -1,11 +1,11 @@
-"""Texts without labels: the lines of a txt file, or the texts of a table that has no column of labels."""
+"""Inputs without labels: the lines of a txt file, or what a table holds that has no column of labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glasshead.data.options import LoadOptions
 from glasshead.data.read import TREES, Columns, data_stem, read, read_utf8
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class PlainTexts(NamedTuple):
-    """First and, of pairs, second texts."""
+    """First and, of pairs, second texts; or images."""
 
-    firsts: Sequence[str]
+    firsts: Sequence[Any]
     seconds: Sequence[str] | None
 
 
@@ -37,7 +37,7 @@ def is_plain(source: object) -> bool:
 
 
 def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
-    """The texts of a source without labels.
+    """The texts, or images, of a source without labels.
 
     Raises:
         InputError: if there is none, or a row has no text.
@@ -50,8 +50,8 @@ def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
         columns = read(source)
     size = len(next(iter(columns.values.values()), ()))
     labels = ["none"] * size  # what finds the texts of a table wants a label in each row
-    table = tabulate(replace(columns, values=columns.values | {"label": labels}), options)
-    return PlainTexts(table.text, table.text_pair)
+    table = tabulate(replace(columns, values=columns.values | {"label": labels}, coded={}), options)
+    return PlainTexts(table.text if table.pictures is None else table.pictures, table.text_pair)
 
 
 def lines_of(path: Path) -> list[str]:
