@@ -131,3 +131,38 @@ def test_what_open_gives_is_explained_as_the_folder_is(run, picture):
     assert found.scores == expected.scores
     with pytest.raises(InputError, match="needs its image processor beside it"):
         front_door.explain(subject.model, picture)
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [("heads", "{picture}"), ("collapse", "squares", "--texts", 3, "--seeds", 1)],
+    ids=lambda plot: plot[0],
+)
+def test_plots_of_images(run, picture, tmp_path, plot):
+    name, *more = (str(part).format(picture=picture) for part in plot)
+    glasshead("plot", name, run, *more, "--out", tmp_path / "plot.svg")
+    drawn = (tmp_path / "plot.svg").read_text(encoding="utf-8")
+    assert ("row 8, column 8" if name == "heads" else "interval over images or seeds") in drawn
+
+
+@pytest.mark.parametrize(
+    ("plot", "says"),
+    [
+        (("heads", "a superb film"), "is no file: this model reads images"),
+        (("ranks", "squares"), "which all have one length"),
+        (("logits", "squares", "--lengths", "9"), "which all have one length"),
+        (("positions",), "no distance-aware attention"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_plots_that_images_do_not_have_say_so(run, tmp_path, plot, says):
+    name, *more = plot
+    assert says in refusal(tmp_path, "plot", name, run, *more, "--out", tmp_path / "plot.svg")
+
+
+def test_what_patches_have_learned_about_distance_is_drawn(tmp_path):
+    out = tmp_path / "run"
+    training = ("--model", "vit", *TINY, "--epochs", 1, "--rows", 20)
+    glasshead("train", "digits", *training, "--attention", "distance-aware", "--out", out)
+    glasshead("plot", "positions", out, "--out", tmp_path / "positions.svg")
+    assert (tmp_path / "positions.svg").exists()
