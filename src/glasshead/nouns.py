@@ -17,6 +17,10 @@ class Nouns:
     token: str
     tokens: str
 
+    def count(self, number: int) -> str:
+        """``1 text``, ``2 texts``."""
+        return f"1 {self.text}" if number == 1 else f"{number:,} {self.texts}"
+
     def reword(self, sentence: str) -> str:
         """A sentence of this library about texts and their tokens or words as one about what these are.
 

@@ -53,9 +53,34 @@ def test_a_folder_of_pictures_is_audited(run, tmp_path):
     assert card["facts"]["examples"] == 12
 
 
-def test_what_heads_do_is_told_of_words(run, tmp_path):
-    message = refusal(tmp_path, "heads", run, "squares", "--out", tmp_path / "heads.html")
-    assert "this model reads images: audit it" in message
+def test_heads_look_at_patches(run, picture, tmp_path):
+    out = tmp_path / "heads.json"
+    said = glasshead("heads", run, "squares", "--limit", 24, "--text", picture, "--out", out).stdout
+    assert "24 images" in said
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert report["facts"]["inputs"] == "images"
+    for head in report["heads"]:
+        shares = {each["statistic"]: each for each in head["findings"] if not each["against"]}
+        assert {"left", "right", "above", "below", "itself", "mean-distance", "identifiable"} <= set(shares)
+        assert not {"previous", "next", "same-token", "induction"} & set(shares)
+        assert shares["left"]["null"]["uniform"] == pytest.approx(1 / 65)  # 8 × 8 patches and a class token
+    assert not any(each["statistic"] == "joining" for layer in report["layers"] for each in layer["findings"])
+    words = " ".join(report["conclusion"])
+    assert "fewer patches than" in words
+    assert "token" not in words.replace("pecial token", "")
+
+
+def test_the_page_of_heads_shows_the_image(run, picture, tmp_path):
+    pictures = tmp_path / "pictures"  # nobody sorted them into classes, and nothing here needs them
+    pictures.mkdir()
+    for name in ("a.png", "b.png"):
+        shutil.copy(picture, pictures / name)
+    glasshead("heads", run, pictures, "--out", tmp_path / "heads.html")
+    page = (tmp_path / "heads.html").read_text(encoding="utf-8")
+    assert "of 2 images" in page
+    assert '"image":"data:image/png;base64,' in page
+    assert 'id="tab-image"' in page
+    assert "Attention to a word" not in page
 
 
 def test_a_writer_of_texts_is_wanted(run, tmp_path):

@@ -1,4 +1,4 @@
-"""Inputs without labels: the lines of a txt file, or what a table holds that has no column of labels."""
+"""Inputs without labels: lines of a txt file, images of a folder, or what a table without labels holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glasshead.data.image_folders import list_images
 from glasshead.data.options import LoadOptions
+from glasshead.data.pictures import read_picture
 from glasshead.data.read import TREES, Columns, data_stem, read, read_utf8
 from glasshead.data.schema import tabulate
 from glasshead.data.trees import is_tree
@@ -44,6 +46,8 @@ def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
     """
     if not isinstance(source, Path):
         columns = Columns("the data set", {name: list(source[name]) for name in source.column_names}, {})
+    elif source.is_dir():
+        return PlainTexts([read_picture(path) for path in list_images(source)], None)
     elif data_stem(source, TREES) is not None:
         return PlainTexts(lines_of(source), None)
     else:
