@@ -1,10 +1,17 @@
 """Commands on images, as typed: what reads them, and what refuses them in one line."""
 
+import io
 import json
+import shutil
 
+import datasets as hf
 import pytest
+from datasets import Dataset, Features, Value
 from PIL import Image
 from typed import glasshead, refusal
+
+import glasshead as front_door
+from glasshead.errors import InputError
 
 TINY = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "num_attention_heads=2")
 
@@ -46,9 +53,34 @@ def test_a_folder_of_pictures_is_audited(run, tmp_path):
     assert card["facts"]["examples"] == 12
 
 
-def test_what_heads_do_is_told_of_words(run, tmp_path):
-    message = refusal(tmp_path, "heads", run, "squares", "--out", tmp_path / "heads.html")
-    assert "this model reads images: audit it" in message
+def test_heads_look_at_patches(run, picture, tmp_path):
+    out = tmp_path / "heads.json"
+    said = glasshead("heads", run, "squares", "--limit", 24, "--text", picture, "--out", out).stdout
+    assert "24 images" in said
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert report["facts"]["inputs"] == "images"
+    for head in report["heads"]:
+        shares = {each["statistic"]: each for each in head["findings"] if not each["against"]}
+        assert {"left", "right", "above", "below", "itself", "mean-distance", "identifiable"} <= set(shares)
+        assert not {"previous", "next", "same-token", "induction"} & set(shares)
+        assert shares["left"]["null"]["uniform"] == pytest.approx(1 / 65)  # 8 × 8 patches and a class token
+    assert not any(each["statistic"] == "joining" for layer in report["layers"] for each in layer["findings"])
+    words = " ".join(report["conclusion"])
+    assert "fewer patches than" in words
+    assert "token" not in words.replace("pecial token", "")
+
+
+def test_the_page_of_heads_shows_the_image(run, picture, tmp_path):
+    pictures = tmp_path / "pictures"  # nobody sorted them into classes, and nothing here needs them
+    pictures.mkdir()
+    for name in ("a.png", "b.png"):
+        shutil.copy(picture, pictures / name)
+    glasshead("heads", run, pictures, "--out", tmp_path / "heads.html")
+    page = (tmp_path / "heads.html").read_text(encoding="utf-8")
+    assert "of 2 images" in page
+    assert '"image":"data:image/png;base64,' in page
+    assert 'id="tab-image"' in page
+    assert "Attention to a word" not in page
 
 
 def test_a_writer_of_texts_is_wanted(run, tmp_path):
@@ -76,3 +108,86 @@ def test_a_model_of_texts_reads_no_picture(tiny, tmp_path):
             Image.new("RGB", (24, 24), (9 * each, 90 * count, 0)).save(folder / f"{each}.png")
     said = refusal(tmp_path, "audit", tiny.softmax, tmp_path / "images", "--out", tmp_path / "audit")
     assert "is an image, and this model reads texts" in said
+
+
+def test_a_language_model_learns_no_images(tmp_path):
+    for data in ("digits", "squares"):
+        said = refusal(tmp_path, "train", data, "--model", "gpt2", "--out", tmp_path / "run")
+        assert f"{data} holds images, and a language model reads texts: take --model vit" in said
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(picture, "PNG")
+    table = tmp_path / "images.parquet"
+    rows = {"image": [{"bytes": picture.getvalue(), "path": "a.png"}] * 4, "label": ["a", "b"] * 2}
+    Dataset.from_dict(rows, features=Features(image=hf.Image(), label=Value("string"))).to_parquet(table)
+    assert "holds images" in refusal(tmp_path, "train", table, "--model", "gpt2", "--out", tmp_path / "run")
+
+
+def test_a_model_of_images_learns_no_texts(tmp_path):
+    said = refusal(tmp_path, "train", "synthetic", "--model", "vit", "--out", tmp_path / "run")
+    assert "reads images, and these data are texts: take --model encoder" in said
+
+
+@pytest.mark.parametrize("data", [(), ("squares",)])
+def test_the_attention_of_a_trained_run_is_shown_layer_by_layer(run, tmp_path, data):
+    out = tmp_path / "dynamics.html"
+    result = glasshead("dynamics", run, *data, "--out", out)
+    assert "layer 0  entropy" in result.stdout
+    assert "was not recorded" in " ".join(result.stdout.split())
+    assert out.exists()
+
+
+def test_images_that_are_gone_are_called_images(run, tmp_path):
+    moved = tmp_path / "run"
+    shutil.copytree(run, moved)
+    record = json.loads((moved / "run.json").read_text(encoding="utf-8"))
+    record["data"]["source"] = "gone"
+    (moved / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    said = refusal(tmp_path, "dynamics", moved)
+    assert "gone is not here" in said
+    assert "depend on its images" in said
+
+
+def test_what_open_gives_is_explained_as_the_folder_is(run, picture):
+    subject = front_door.open(run)
+    (expected,), (found,) = (
+        front_door.explain(model, picture, tokenizer=tokenizer)
+        for model, tokenizer in ((run, None), (subject.model, subject.tokenizer))
+    )
+    assert found.scores == expected.scores
+    with pytest.raises(InputError, match="needs its image processor beside it"):
+        front_door.explain(subject.model, picture)
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [("heads", "{picture}"), ("collapse", "squares", "--texts", 3, "--seeds", 1)],
+    ids=lambda plot: plot[0],
+)
+def test_plots_of_images(run, picture, tmp_path, plot):
+    name, *more = (str(part).format(picture=picture) for part in plot)
+    glasshead("plot", name, run, *more, "--out", tmp_path / "plot.svg")
+    drawn = (tmp_path / "plot.svg").read_text(encoding="utf-8")
+    assert ("row 8, column 8" if name == "heads" else "interval over images or seeds") in drawn
+
+
+@pytest.mark.parametrize(
+    ("plot", "says"),
+    [
+        (("heads", "a superb film"), "is no file: this model reads images"),
+        (("ranks", "squares"), "which all have one length"),
+        (("logits", "squares", "--lengths", "9"), "which all have one length"),
+        (("positions",), "no distance-aware attention"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_plots_that_images_do_not_have_say_so(run, tmp_path, plot, says):
+    name, *more = plot
+    assert says in refusal(tmp_path, "plot", name, run, *more, "--out", tmp_path / "plot.svg")
+
+
+def test_what_patches_have_learned_about_distance_is_drawn(tmp_path):
+    out = tmp_path / "run"
+    training = ("--model", "vit", *TINY, "--epochs", 1, "--rows", 20)
+    glasshead("train", "digits", *training, "--attention", "distance-aware", "--out", out)
+    glasshead("plot", "positions", out, "--out", tmp_path / "positions.svg")
+    assert (tmp_path / "positions.svg").exists()

@@ -48,7 +48,7 @@ from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
-from glasshead.data.unit_reader import UnitReader
+from glasshead.data.unit_reader import UnitReader, nouns_of_reader
 from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
 
 __all__ = [
@@ -114,6 +114,7 @@ __all__ = [
     "longest",
     "marks_of",
     "normalisation_of",
+    "nouns_of_reader",
     "occurrences",
     "planted_groups",
     "read_conllu",

@@ -16,10 +16,13 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
+from glasshead.nouns import IMAGES, Nouns
 
 Box = tuple[int, int, int, int]
 Fill = Literal["mean-colour", "blur"]
 """What stands where a patch was: the mean colour of the image, or the image out of focus."""
+DIRECTIONS = {"left": (0, -1), "right": (0, 1), "above": (-1, 0), "below": (1, 0)}
+"""How many rows down and columns to the right the patch stands on each side of another."""
 BLUR = 0.25
 """The window of the blur, as a share of the longer side of the image."""
 
@@ -110,7 +113,8 @@ class EncodedImages(Encoded):
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
     removals: ClassVar[tuple[str, ...]] = ("mean-colour", "blur", "masked")
-    called: ClassVar[str] = "images"
+    nouns: ClassVar[Nouns] = IMAGES
+    in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
 
     def inputs(
@@ -149,6 +153,24 @@ class EncodedImages(Encoded):
         pixels = self.pixels.float()
         others = FILLS[fill](pixels)
         return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
+
+    def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
+        place_of = np.full(self.grid.rows * self.grid.columns, -1)
+        place_of[words[words >= 0]] = np.flatnonzero(words >= 0)
+        row, column = np.divmod(words, self.grid.columns)
+        found = {}
+        for name, (down, right) in DIRECTIONS.items():
+            there, across = row + down, column + right
+            inside = (there >= 0) & (there < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
+            patch = np.where(inside, there * self.grid.columns + across, 0)
+            found[name] = np.where(inside & (words >= 0), place_of[patch], -1)
+        return found | {"itself": np.arange(len(words))}
+
+    def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
+        """How many patches lie between the middles of two; NaN of special tokens, which stand nowhere."""
+        places = np.stack(np.divmod(words, self.grid.columns), axis=1).astype(float)
+        places[words < 0] = np.nan
+        return np.asarray(np.linalg.norm(places - places[:, None], axis=-1))
 
     def baseline(self, tokenizer: Any) -> EncodedImages:
         """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""

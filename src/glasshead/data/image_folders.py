@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, read_picture
 from glasshead.data.read import SPLITS, Columns
+from glasshead.data.schema import NoLabelError
 from glasshead.errors import InputError
 
 IMAGE, LABEL = "image", "label"
@@ -117,13 +118,14 @@ def by_splits(source: str, files: list[ImageFile]) -> dict[str, Columns]:
     """Columns of images and classes: the class is the folder of an image, the split the folder above it.
 
     Raises:
-        InputError: if there is no image, one stands in no folder of a class, or there is no train split.
+        NoLabelError: if an image stands in no folder of a class.
+        InputError: if there is no image, or there is no train split.
     """
     if not files:
         raise InputError(f"{source} holds no image: {CLASS_FOLDERS}")
     flat = [file for file in files if len(file.place.parts) < 2 or file.place.parts[-2].lower() in SPLITS]
     if flat:
-        raise InputError(f"{source}: {flat[0].place} has no class: {CLASS_FOLDERS}")
+        raise NoLabelError(f"{source}: {flat[0].place} has no class: {CLASS_FOLDERS}")
     splits = [file.place.parts[-3].lower() if len(file.place.parts) > 2 else "" for file in files]
     named = [SPLITS.get(split, "train") for split in splits]
     if any(split in SPLITS for split in splits) and not all(split in SPLITS for split in splits):

@@ -18,6 +18,7 @@ from glasshead.data.image_folders import list_images
 from glasshead.data.pictures import Picture, as_picture, decode, is_folder
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
+from glasshead.nouns import IMAGES, Nouns
 
 OTHER_SHAPES = ((40, 64), (64, 40))
 """Two sizes of images that a processor has to bring to one."""
@@ -34,6 +35,7 @@ class ImageReader(UnitReader):
     processor: Any
     grid: PatchGrid
     normalise: Normalisation
+    nouns: ClassVar[Nouns] = IMAGES
     pad_token: ClassVar[str] = "the colour that the image processor subtracts"
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20

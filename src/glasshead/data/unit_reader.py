@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from glasshead.data.encoded import Encoded
+from glasshead.nouns import TEXTS, Nouns
 
 NO_LIMIT = 2**40
 
@@ -27,6 +28,8 @@ class UnitReader(ABC):
     mask_token: str | None = None
     pad_token: ClassVar[str | None] = None
     model_max_length = NO_LIMIT
+    nouns: ClassVar[Nouns]
+    """What its inputs and units are called."""
     usual_blocks: ClassVar[int | None] = None
     """Into how many blocks in each direction an audit divides an input, where nobody says."""
     usual_limit: ClassVar[int | None] = None
@@ -63,3 +66,8 @@ class UnitReader(ABC):
     @abstractmethod
     def save_pretrained(self, folder: str | Path) -> None:
         """Write what reads such inputs again beside a saved model."""
+
+
+def nouns_of_reader(reader: object) -> Nouns:
+    """What the inputs of a tokenizer, or of what stands in its place, are called."""
+    return reader.nouns if isinstance(reader, UnitReader) else TEXTS

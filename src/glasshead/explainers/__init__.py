@@ -18,7 +18,14 @@ from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
-from glasshead.explainers.explain import UNITS, ExplainOptions, ExplainRequest, explain, explain_texts
+from glasshead.explainers.explain import (
+    UNITS,
+    ExplainOptions,
+    ExplainRequest,
+    as_sources,
+    explain,
+    explain_texts,
+)
 from glasshead.explainers.explainer import (
     EXPLAINERS,
     FAMILIES,
@@ -71,6 +78,7 @@ __all__ = [
     "Rollout",
     "SentenceReadout",
     "StackExplainer",
+    "as_sources",
     "average_lookups",
     "by_sentence",
     "by_word",

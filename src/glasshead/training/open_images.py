@@ -33,11 +33,13 @@ def open_image_classifier(
     model: PreTrainedModel, read: PreTrainedModel, processor: object
 ) -> tuple[PatchClassifier, ImageReader]:
     """A model whose attention can be read (``read``, a copy of ``model``) as a classifier of patches, and
-    what makes patches of images.
+    what makes patches of images; the ``processor`` may be such a maker already.
 
     Raises:
         InputError: if it has no image processor, its tokens are no patches, or the copy predicts otherwise.
     """
+    if isinstance(processor, ImageReader):
+        processor = processor.processor
     if not isinstance(processor, ImageProcessingMixin):
         raise InputError(
             f"{type(model).__name__} reads images, and {type(processor).__name__} is no image processor: "

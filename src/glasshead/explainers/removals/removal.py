@@ -36,7 +36,7 @@ class Removal(ABC):
         if self.fits(context.encoded):
             return None
         return (
-            f"{self.name!r} is no way to take a part out of {context.encoded.called}: use the method "
+            f"{self.name!r} is no way to take a part out of {context.encoded.nouns.texts}: use the method "
             f"'erasure-{known[0]}'"
         )
 
