@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -98,5 +98,10 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
         "method": request.method,
         "dtype": str(request.dtype),
         "reading": repr(request.attention_selector),
-        "intervals": None if asked is None else repr((asked.row_options, asked.interval_options.top)),
+        "intervals": None
+        if asked is None
+        else repr((asked.row_options, replace(asked.interval_options, processes=1))),
+        # An audit that is named, or texts whose number is, are asked more than those that come by themselves.
+        "asked": None if request.audits is None else sorted(request.audits),
+        "limit": request.limit,
     }
