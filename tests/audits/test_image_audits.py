@@ -41,13 +41,13 @@ def test_every_audit_that_has_a_meaning_says_something_of_twenty_images(card):
     assert "20 of 24 images" in note
     for finding in card.findings:
         assert finding.estimate is None or np.isfinite(finding.estimate)
-    assert card.facts["removal"] == "mean-colour"
+    assert card.facts["removal"] == "neutral-colour"
     assert set(card.examples["text"]) <= {f"{number}.png" for number in range(24)}
     assert all(highlight.attribution.image for highlight in card.highlights)
 
 
 def test_each_curve_of_deletion_ends_where_the_other_begins(card):
-    """All blocks painted over, and none: one image of its mean colour, and the image as it is."""
+    """All blocks painted over, and none: one image of one colour, and the image as it is."""
     deletion, insertion = (
         np.array(card.examples[f"faithfulness.{name}.curve"], dtype=float)
         for name in ("deletion", "insertion")
@@ -119,7 +119,7 @@ def test_the_same_audit_again_gives_the_same_numbers():
 def test_operators_asks_of_images_what_can_be_done_to_images():
     card = audit(audits=["operators"], limit=6)
     names = {finding.name for finding in card.findings}
-    assert any("mean-colour" in name for name in names)
+    assert any("neutral-colour" in name for name in names)
     assert not any("delete" in name for name in names)
 
 
@@ -178,11 +178,11 @@ def test_planted_squares_are_found_by_erasure_and_by_chance_alone_by_random_numb
     }
     run = train(loaded, preset_config(None, "vit").with_settings(settings), tmp_path / "run")
     found = {}
-    for method in ("erasure-mean-colour", "random"):
+    for method in ("erasure-neutral-colour", "random"):
         card = glasshead.audit(run, loaded["test"], audits=["plausibility"], method=method, limit=60)
         found[method] = card.finding("plausibility.pointing.all")
-    assert found["erasure-mean-colour"].interval[0] > 0.6
-    assert found["erasure-mean-colour"].over_null["random"].interval[0] > 0.5
+    assert found["erasure-neutral-colour"].interval[0] > 0.6
+    assert found["erasure-neutral-colour"].over_null["random"].interval[0] > 0.5
     low, high = found["random"].over_null["random"].interval
     assert low <= 0 <= high
     assert abs(found["random"].null["random"] - 1 / BLOCKS) < 0.05

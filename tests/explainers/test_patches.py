@@ -26,8 +26,9 @@ from tolerances import ONE_MODEL
 
 METHODS = (
     "attention", "contribution", "rollout", "gradient-attention", "gradient-attention-signed", "erasure",
-    "erasure-renormalise", "erasure-zero-value", "erasure-mean-colour", "erasure-blur", "erasure-masked",
-    "value-norm", "gradient", "gradient-l2", "effective-attention", "random", "captum:integrated-gradients",
+    "erasure-renormalise", "erasure-zero-value", "erasure-neutral-colour", "erasure-mean-colour",
+    "erasure-blur", "erasure-masked", "value-norm", "gradient",
+    "gradient-l2", "effective-attention", "random", "captum:integrated-gradients",
 )  # fmt: skip
 TEXT_ONLY = (
     "erasure-delete",
@@ -89,11 +90,13 @@ def test_every_method_has_one_number_for_each_patch_alone_and_in_batches(method,
 
 @pytest.mark.parametrize("method", TEXT_ONLY)
 def test_what_is_for_words_is_refused_with_what_to_do_instead(method):
-    with pytest.raises(InputError, match=r"images.*'erasure-mean-colour'$"):
+    with pytest.raises(InputError, match=r"images.*'erasure-neutral-colour'$"):
         explain(method, subject(), pictures(1))
 
 
-@pytest.mark.parametrize("method", ["erasure-mean-colour", "erasure-blur", "erasure-masked"])
+@pytest.mark.parametrize(
+    "method", ["erasure-neutral-colour", "erasure-mean-colour", "erasure-blur", "erasure-masked"]
+)
 def test_what_is_for_patches_is_refused_before_texts(method):
     kind = bert()
     with pytest.raises(
@@ -177,7 +180,7 @@ def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():
     context = context_of(subject(), pictures(1))
     removed = torch.zeros(1, 10, dtype=torch.bool)
     removed[0, 5] = True
-    for fill in ("mean-colour", "blur"):
+    for fill in ("neutral-colour", "mean-colour", "blur"):
         before = context.encoded.inputs()["pixel_values"][0]
         after = context.encoded.filled(removed, fill).inputs()["pixel_values"][0]
         left, top, right, bottom = context.encoded.grid.box(4)
@@ -185,6 +188,8 @@ def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():
         inside[top:bottom, left:right] = True
         assert torch.equal(before[:, ~inside], after[:, ~inside])
         assert not torch.equal(before[:, inside], after[:, inside])
+        if fill == "neutral-colour":
+            assert after[:, inside].abs().max() < 1e-5
         if fill == "mean-colour":
             mean = before.mean(dim=(1, 2))
             torch.testing.assert_close(

@@ -19,8 +19,9 @@ from glasshead.data.encoded import Encoded
 from glasshead.nouns import IMAGES, Nouns
 
 Box = tuple[int, int, int, int]
-Fill = Literal["mean-colour", "blur"]
-"""What stands where a patch was: the mean colour of the image, or the image out of focus."""
+Fill = Literal["neutral-colour", "mean-colour", "blur"]
+"""What stands where a patch was: the colour that the processor subtracts, the mean colour of the image, or
+the image out of focus."""
 DIRECTIONS = {"left": (0, -1), "right": (0, 1), "above": (-1, 0), "below": (1, 0)}
 """How many rows down and columns to the right the patch stands on each side of another."""
 BLUR = 0.25
@@ -98,6 +99,11 @@ class Normalisation:
         mean, deviation = (torch.tensor(values)[:, None, None] for values in (self.mean, self.deviation))
         return (pixels * self.scale - mean) / deviation
 
+    @property
+    def neutral(self) -> Float[Tensor, "c 1 1"]:
+        """The colour that becomes zeros."""
+        return torch.tensor(self.mean)[:, None, None] / self.scale
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedImages(Encoded):
@@ -112,7 +118,7 @@ class EncodedImages(Encoded):
     grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
-    removals: ClassVar[tuple[str, ...]] = ("mean-colour", "blur", "masked")
+    removals: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
     nouns: ClassVar[Nouns] = IMAGES
     in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
@@ -151,7 +157,7 @@ class EncodedImages(Encoded):
             row, column = divmod(patch, self.grid.columns)
             gone[:, :, top:bottom, left:right] = patches[:, :, row : row + 1, column : column + 1]
         pixels = self.pixels.float()
-        others = FILLS[fill](pixels)
+        others = FILLS[fill](pixels, self.normalise)
         return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
 
     def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
@@ -197,15 +203,20 @@ class EncodedImages(Encoded):
         }
 
 
-def mean_colour(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+def neutral_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
+    """The same colour for all images, which says nothing of any of them."""
+    return normalise.neutral.to(pixels).expand_as(pixels)
+
+
+def mean_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
     """The mean colour of each image in every place."""
     return pixels.mean(dim=(2, 3), keepdim=True).expand_as(pixels)
 
 
-def blur(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+def blur(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
     """The mean colour around each pixel, without what is beyond the edges."""
     window = max(int(BLUR * max(pixels.shape[2:])) // 2 * 2 + 1, 3)
     return avg_pool2d(pixels, window, stride=1, padding=window // 2, count_include_pad=False)
 
 
-FILLS = {"mean-colour": mean_colour, "blur": blur}
+FILLS = {"neutral-colour": neutral_colour, "mean-colour": mean_colour, "blur": blur}

@@ -42,7 +42,7 @@ class Hide(Removal):
         if reason is None and cast(PatchClassifier, context.model).reads_patches:
             return (
                 "this model averages the vectors of all patches, so none can be hidden from it: use the "
-                "method 'erasure-mean-colour'"
+                "method 'erasure-neutral-colour'"
             )
         return reason
 
@@ -65,6 +65,7 @@ class Hide(Removal):
         return logits_edited(context, texts, hidden)
 
 
+register("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
 register("mean-colour", Paint("mean-colour", "the mean colour of the image"))
 register("blur", Paint("blur", "the colours around it, out of focus"))
 register("masked", Hide())
