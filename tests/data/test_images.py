@@ -191,6 +191,8 @@ def test_folders_that_hold_no_classes_no_images_or_half_a_split_are_refused(tmp_
         load(fill(tmp_path / "half", [*files(), ("train/cat/1.png", b"")]))
     with pytest.raises(InputError, match="has test but no train split"):
         load(fill(tmp_path / "test-only", [(f"test/{place}", content) for place, content in files()]))
+    with pytest.raises(InputError, match=r"stands too deep: put the images of each class"):
+        load(fill(tmp_path / "deep", [*files(), ("2026/train/cat/1.png", b"")]))
     with pytest.raises(InputError, match="holds no image"):
         load(zipped(tmp_path / "texts.zip", [("cat/1.txt", b"a cat")]))
     (tmp_path / "broken.zip").write_bytes(zipped(tmp_path / "whole.zip").read_bytes()[:-30])

@@ -42,7 +42,8 @@ def image_splits(folder: Path) -> dict[str, Columns]:
     """The columns of every split of a folder of images; all under ``train`` where no folder names a split.
 
     Raises:
-        InputError: if the images have no classes, or a file cannot be read.
+        InputError: if the images have no classes, if some stand deeper than a class folder, or a file cannot
+            be read.
     """
     zips = dict(split_zips(folder))
     if zips:
@@ -51,6 +52,9 @@ def image_splits(folder: Path) -> dict[str, Columns]:
             found = zip_splits(path)
             by_split[split] = found.get(split) or next(iter(found.values()))
         return by_split
+    deeper = (path.relative_to(folder) for path in folder.glob("*/*/*/**/*"))
+    if (lost := next(filter(is_image, deeper), None)) is not None:
+        raise InputError(f"{folder}: {lost} stands too deep: {CLASS_FOLDERS}")
     files = [
         ImageFile(PurePosixPath(path.relative_to(folder).as_posix()), read_picture(path))
         for path in image_paths(folder)
