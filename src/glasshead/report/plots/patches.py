@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from glasshead.escaping import one_line
 from glasshead.report.figure import Figure, Ink, Panel
-from glasshead.report.picture_panels import PicturePanel, image_array, picture_panels
+from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, image_array, picture_panels
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import AGAINST, FOR
 from glasshead.report.text_spans import prediction, shared_scale, strongest_tokens
@@ -18,7 +18,6 @@ PICTURES = 8
 """Images of a figure."""
 SIDE = 1.35
 """Inches of an image."""
-VEIL, STRONGEST = 0.55, 0.85
 
 
 @plot("patches", Attributions)
