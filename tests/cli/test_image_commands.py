@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 
 import datasets as hf
@@ -191,3 +192,89 @@ def test_what_patches_have_learned_about_distance_is_drawn(tmp_path):
     glasshead("train", "digits", *training, "--attention", "distance-aware", "--out", out)
     glasshead("plot", "positions", out, "--out", tmp_path / "positions.svg")
     assert (tmp_path / "positions.svg").exists()
+
+
+SAID = re.compile(r"(?<![\w-])(?:texts?|words?|tokens?)(?![\w-])", re.IGNORECASE)
+KEPT = re.compile(r"special tokens?|first token\b|in words", re.IGNORECASE)
+
+
+def speaks_of_texts(words):
+    """What of a page, or a printed answer, is about texts, tokens or words."""
+    words = re.sub(r"<(style|script).*?</\1>", "", words, flags=re.DOTALL)
+    spoken = re.findall(r'(?:aria-label|title|data-hint)="([^"]*)"', words)
+    lines = [*re.sub(r"<[^>]+>", "\n", words).splitlines(), *spoken]
+    return [line.strip() for line in lines if SAID.search(KEPT.sub("", line))]
+
+
+@pytest.fixture(scope="module")
+def audits(run, tmp_path_factory):
+    """Two audits of the run, with what was printed."""
+    folder = tmp_path_factory.mktemp("audits")
+    asked = "agreement,faithfulness,perturbation,heads,performance,plausibility,operators"
+    options = ("--limit", 24, "--blocks", 2, "--by", "confidence", "--seed")
+    printed = [
+        glasshead(
+            "audit", run, "squares", "--audits", asked, *options, seed, "--out", folder / str(seed)
+        ).output
+        for seed in (0, 1)
+    ]
+    return folder, printed
+
+
+def test_an_audit_speaks_of_images_and_patches(audits):
+    folder, (printed, _) = audits
+    assert "that these images show" in " ".join(printed.split())
+    assert "mage by image" in printed
+    assert speaks_of_texts(" ".join(printed.split())) == []
+    page = (folder / "0" / "report.html").read_text(encoding="utf-8")
+    assert "Is attention large where erasing a patch matters?" in page
+    assert [line for line in speaks_of_texts(page) if not line.endswith("· texts")] == []
+    card = json.loads((folder / "0" / "card.json").read_text(encoding="utf-8"))
+    assert card["facts"]["inputs"] == "images"
+    assert not {"truncated_to", "empty_texts"} & set(card["facts"])
+
+
+def test_a_comparison_of_audits_speaks_of_images(audits, tmp_path):
+    folder, _ = audits
+    out = tmp_path / "compare.html"
+    printed = glasshead("compare", folder / "0", folder / "1", "--out", out).output
+    assert "shared images" in " ".join(printed.split())
+    assert [line for line in speaks_of_texts(out.read_text(encoding="utf-8")) if "· texts" not in line] == []
+
+
+def test_a_ranking_speaks_of_images_and_names_an_erasure_of_images(run, tmp_path):
+    out = tmp_path / "rank.html"
+    printed = " ".join(glasshead("rank", run, "squares", "--limit", 6, "--out", out).output.split())
+    assert "6 images of squares" in printed
+    assert "use 'gradient-after-norm' or 'erasure-mean-colour'" in printed
+    assert "erasure-delete" not in printed
+    assert speaks_of_texts(printed) == []
+    assert speaks_of_texts(out.read_text(encoding="utf-8")) == []
+
+
+def test_pages_of_heads_dynamics_and_explanations_speak_of_images(run, picture, tmp_path):
+    glasshead("heads", run, "squares", "--limit", 3, "--out", tmp_path / "heads.html")
+    glasshead("dynamics", run, "--out", tmp_path / "dynamics.html")
+    glasshead("explain", run, picture, "--out", tmp_path / "explain.html")
+    for name in ("heads", "dynamics", "explain"):
+        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        page = re.sub(r"<label>(?:Pairs|Between) .*?</label>", "", page)  # hidden: there are no pairs here
+        assert speaks_of_texts(page) == [], name
+
+
+def test_names_of_classes_are_never_reworded(tmp_path):
+    folder = tmp_path / "images"
+    for count, name in enumerate(("text", "words")):
+        (folder / name).mkdir(parents=True)
+        for each in range(30):
+            Image.new("RGB", (16, 16), (8 * each, 200 * count, 0)).save(folder / name / f"{each}.png")
+    glasshead("train", folder, "--model", "vit", *TINY, "--epochs", 1, "--out", tmp_path / "run")
+    out = tmp_path / "audit"
+    glasshead("audit", tmp_path / "run", folder, "--split", "all", "--audits", "agreement", "--out", out)
+    card = json.loads((out / "card.json").read_text(encoding="utf-8"))
+    assert card["facts"]["labels"] == ["text", "words"]
+    assert {"class text", "class words"} <= {finding["group"] for finding in card["findings"]}
+    assert "about the probability of words, class 1" in " ".join(card["facts"]["notes"])
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "<b>text</b>" in page
+    assert "<b>words</b>" in page

@@ -41,6 +41,7 @@ from glasshead.explainers import (
 )
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
+from glasshead.nouns import Nouns
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
@@ -99,6 +100,11 @@ class AuditContext:
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
     spares_first: bool = False
+
+    @property
+    def nouns(self) -> Nouns:
+        """What the inputs and their units are called."""
+        return self.explanation.encoded.nouns
 
     @cached_property
     def coverage(self) -> Coverage:

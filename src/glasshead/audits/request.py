@@ -15,6 +15,7 @@ from glasshead.audits.identifiability import Identifiability
 from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
+from glasshead.nouns import TEXTS
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
@@ -37,10 +38,11 @@ def no_progress(stage: str, share: float | None = None) -> None:
 
 
 class StageProgress:
-    """Tells ``progress`` which stage runs, and how many texts it has read."""
+    """Tells ``progress`` which stage runs, and how many texts, or other inputs by their ``nouns``, it has
+    read."""
 
     def __init__(self, progress: OnProgress) -> None:
-        self.progress, self.stage = progress, ""
+        self.progress, self.stage, self.nouns = progress, "", TEXTS
 
     def begin(self, stage: str) -> None:
         """From here on another stage runs."""
@@ -49,7 +51,7 @@ class StageProgress:
 
     def on_texts(self, done: int, total: int) -> None:
         """So many of the texts are done."""
-        self.progress(f"{self.stage}: {done:,} of {total:,} texts", done / total)
+        self.progress(f"{self.stage}: {done:,} of {total:,} {self.nouns.texts}", done / total)
 
 
 class SubjectOptions(TypedDict, total=False):

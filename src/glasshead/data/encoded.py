@@ -40,6 +40,11 @@ class Encoded:
     offsets: Int[np.ndarray, "texts tokens 2"]
     types: Int[Tensor, "texts tokens"] | None = None
 
+    @property
+    def erasure(self) -> str:
+        """The method that takes a unit out of the input itself in the usual way."""
+        return f"erasure-{self.removals[0]}"
+
     def inputs(
         self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
     ) -> dict[str, Tensor]:

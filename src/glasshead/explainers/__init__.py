@@ -33,6 +33,7 @@ from glasshead.explainers.explainer import (
     check_heads,
     check_texts,
     find_explainer,
+    remarks_of,
     token_fields,
 )
 from glasshead.explainers.explanation_context import ExplanationContext, make_context
@@ -96,6 +97,7 @@ __all__ = [
     "not_watched",
     "observe_pooled",
     "probability",
+    "remarks_of",
     "require_weights",
     "sentence_numbers",
     "token_fields",

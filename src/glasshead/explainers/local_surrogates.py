@@ -55,7 +55,7 @@ class LocalSurrogate(Explainer):
         if "delete" not in context.encoded.removals:
             raise InputError(
                 f"{self.name!r} puts tokens in the place of words, and {context.encoded.nouns.texts} have "
-                f"none: use 'erasure-{context.encoded.removals[0]}'"
+                f"none: use {context.encoded.erasure!r}"
             )
         _, token_id = replacement(context.tokenizer)
         for text, places in enumerate(map(torch.Tensor.nonzero, removable)):

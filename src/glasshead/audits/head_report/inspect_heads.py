@@ -153,7 +153,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     texts = read_texts(with_datasets(request), subject)
     tokenizer = limit_length(subject.tokenizer, request.max_length)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
-    nouns = encoded.nouns
+    nouns = stages.nouns = encoded.nouns
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)

@@ -77,11 +77,10 @@ def heads_page(report: HeadReport) -> str:
         "numbers": {head.name: head_numbers(report, place) for place, head in enumerate(report.heads)},
     }
     return (
-        environment()
+        environment(nouns)
         .get_template("heads.html.j2")
         .render(
             report=report,
-            nouns=nouns,
             pictures=any(text.image for text in report.texts),
             intro=intro_sentence(report),
             grid=grid,
