@@ -246,7 +246,7 @@ def test_a_ranking_speaks_of_images_and_names_an_erasure_of_images(run, tmp_path
     out = tmp_path / "rank.html"
     printed = " ".join(glasshead("rank", run, "squares", "--limit", 6, "--out", out).output.split())
     assert "6 images of squares" in printed
-    assert "use 'gradient-after-norm' or 'erasure-mean-colour'" in printed
+    assert "use 'gradient-after-norm' or 'erasure-neutral-colour'" in printed
     assert "erasure-delete" not in printed
     assert speaks_of_texts(printed) == []
     assert speaks_of_texts(out.read_text(encoding="utf-8")) == []

@@ -18,7 +18,7 @@ from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.identifiability import Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.request import AuditRequest
-from glasshead.data import Encoded, encode, nouns_of_reader
+from glasshead.data import Encoded, encode, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import class_name, spec_of
@@ -55,7 +55,7 @@ def audit_heads(
             such layer, head or row.
     """
     started = time.perf_counter()
-    nouns = nouns_of_reader(tokenizer)
+    nouns = reader_of(tokenizer).nouns
     progress(f"reading the {nouns.texts}")
     indices, split = subsample(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)

@@ -30,7 +30,7 @@ from glasshead.audits.sinks import ask_with_rest, rest_of, sink_facts
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
-from glasshead.data import UnitReader, nouns_of_reader
+from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation, remarks_of
 from glasshead.huggingface import class_name, dtype_of, spec_of
@@ -106,19 +106,20 @@ def audit_subject(
     selected, perturbation = selected_audits(request)
     started = time.perf_counter()
     stages = StageProgress(progress)
-    stages.nouns = nouns_of_reader(subject.tokenizer)
+    reader = reader_of(subject.tokenizer)
+    stages.nouns = reader.nouns
     stages.begin(f"reading the {stages.nouns.texts}")
     context = build_context(
         subject,
         split,
-        limit=usual_limit(subject) if request.limit is None else request.limit,
+        limit=reader.usual_limit if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=request.attention_selector,
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
-    if (note := cost_note(subject, context, len(split))) is not None:
+    if (note := reader.cost_note(len(context.texts), len(split))) is not None:
         subject = replace(subject, notes=(*subject.notes, note))
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
@@ -155,17 +156,6 @@ def audit_subject(
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
     return replace(card, slice_tests=slice_tests(card, context.slicings, request.seed))
-
-
-def usual_limit(subject: Subject) -> int | None:
-    """How many inputs are read where nobody says: all texts, and so many of what costs more."""
-    return subject.tokenizer.usual_limit if isinstance(subject.tokenizer, UnitReader) else None
-
-
-def cost_note(subject: Subject, context: AuditContext, total: int) -> str | None:
-    """What a larger audit would cost, where this one is no whole one by itself."""
-    reader = subject.tokenizer
-    return reader.cost_note(len(context.texts), total) if isinstance(reader, UnitReader) else None
 
 
 def ask_audits(
@@ -373,7 +363,7 @@ def subject_facts(
 def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
     """How much of the texts the model read and knew; of other inputs it reads all."""
     tokenizer, encoded = subject.tokenizer, context.explanation.encoded
-    if isinstance(tokenizer, UnitReader):
+    if reader_of(tokenizer).reads_all:
         return {}
     unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     unknown = (encoded.ids == unknown_id).numpy() | ~context.token_mask

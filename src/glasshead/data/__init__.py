@@ -45,10 +45,11 @@ from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import inputs_of
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
+from glasshead.data.text_reader import TextReader, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
-from glasshead.data.unit_reader import UnitReader, nouns_of_reader
+from glasshead.data.unit_reader import UnitReader
 from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
 
 __all__ = [
@@ -80,12 +81,14 @@ __all__ = [
     "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
+    "TextReader",
     "UnitReader",
     "align_labels",
     "as_dataset",
     "as_encoded",
     "as_picture",
     "as_split",
+    "as_texts",
     "batch_size",
     "batches",
     "begins_twice",
@@ -114,12 +117,12 @@ __all__ = [
     "longest",
     "marks_of",
     "normalisation_of",
-    "nouns_of_reader",
     "occurrences",
     "planted_groups",
     "read_conllu",
     "read_plain",
     "read_utf8",
+    "reader_of",
     "select",
     "split_words",
     "token_groups",

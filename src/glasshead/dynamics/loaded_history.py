@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, describe, load, nouns_of_reader
+from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, describe, load, reader_of
 from glasshead.dynamics.context_comparison import reads_context, with_contexts
 from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
@@ -94,7 +94,7 @@ def load_trained_model(folder: Path, data: str | None, contexts: bool, progress:
     run = load_run(folder)
     check_not_regression(run)
     reason = no_closed_form_reason(run.model)
-    inputs = nouns_of_reader(run.tokenizer).texts
+    inputs = reader_of(run.tokenizer).nouns.texts
     nothing = f"nothing can be shown of a model whose scores depend on its {inputs} ({reason})"
     texts, remarks = training_texts(
         run, data, "there are no weights and no terms" if reason is None else nothing
@@ -162,7 +162,7 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     check_texts(config_of(run.record), splits)
     labels, _ = labels_for(run.model, train)
     same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
-    inputs = nouns_of_reader(run.tokenizer).texts
+    inputs = reader_of(run.tokenizer).nouns.texts
     remarks = (
         [] if same else [f"the {inputs} of {data or source} are not those of the training, or no longer"]
     )

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, nouns_of_reader, select
+from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import random_twin
 from glasshead.identifiability.random_collapse import (
@@ -84,7 +84,7 @@ def collapse_by_depth(
         InputError: if the model is no stack of layers, or no text has two tokens.
     """
     check_seeds(seeds)
-    nouns = nouns_of_reader(tokenizer)
+    nouns = reader_of(tokenizer).nouns
     encoded = encode(tokenizer, list(texts), None if pairs is None else list(pairs))
     places = (encoded.mask.sum(dim=1) > 1).nonzero()[:, 0]
     if not len(places):

@@ -29,7 +29,7 @@ from glasshead.audits.head_report.text_statistics import LayerStatistics, gather
 from glasshead.audits.head_report.token_kinds import token_table
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
-from glasshead.audits.open_request import limit_length, with_datasets
+from glasshead.audits.open_request import with_datasets
 from glasshead.audits.request import (
     OnProgress,
     StageProgress,
@@ -39,7 +39,7 @@ from glasshead.audits.request import (
     no_progress,
     subject_settings,
 )
-from glasshead.data import Encoded, UnitReader, coverage, encode
+from glasshead.data import Encoded, coverage, encode, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, as_sources, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
@@ -151,7 +151,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     stages = StageProgress(progress)
     subject, predicts = open_model(with_datasets(request))
     texts = read_texts(with_datasets(request), subject)
-    tokenizer = limit_length(subject.tokenizer, request.max_length)
+    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
     nouns = stages.nouns = encoded.nouns
     if not encoded.mask.any():
@@ -320,5 +320,4 @@ def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, t
         return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("text", "is for models of single texts: of pairs the first ones are drawn")
-    wanted = tokenizer.inputs(request.texts) if isinstance(tokenizer, UnitReader) else request.texts
-    return shown_texts(model, tokenizer, wanted)
+    return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))

@@ -55,7 +55,7 @@ from glasshead.audits.request import (
     subject_settings,
 )
 from glasshead.audits.summary import null_column
-from glasshead.data import nouns_of_reader
+from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
@@ -168,7 +168,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     started = time.perf_counter()
     subject, split, data_facts = open_request(with_datasets(request))
     stages = StageProgress(progress)
-    nouns = stages.nouns = nouns_of_reader(subject.tokenizer)
+    nouns = stages.nouns = reader_of(subject.tokenizer).nouns
     stages.begin(f"reading the {nouns.texts}")
     context = build_context(
         subject,
