@@ -1,5 +1,6 @@
 """Commands on images, as typed: what reads them, and what refuses them in one line."""
 
+import dataclasses
 import io
 import json
 import re
@@ -13,6 +14,7 @@ from typed import glasshead, refusal
 
 import glasshead as front_door
 from glasshead.errors import InputError
+from glasshead.results import Attributions
 
 TINY = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "num_attention_heads=2")
 
@@ -278,3 +280,13 @@ def test_names_of_classes_are_never_reworded(tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "<b>text</b>" in page
     assert "<b>words</b>" in page
+
+
+@pytest.mark.parametrize(
+    ("targets", "beside"), [(("red", "green"), "for its class"), (("red",) * 2, "for red")]
+)
+def test_a_file_of_several_images_speaks_of_the_class_of_each(run, picture, tmp_path, targets, beside):
+    (one,) = front_door.explain(run, picture, method="gradient-after-norm")
+    both = Attributions(tuple(dataclasses.replace(one, target=target) for target in targets))
+    both.save(tmp_path / "pictures.svg")
+    assert f"<!-- {beside} -->" in (tmp_path / "pictures.svg").read_text(encoding="utf-8")

@@ -29,8 +29,9 @@ def patches(attributions: Attributions) -> Figure:
     shown = [each for each in attributions.attributions if each.boxes is not None][:PICTURES]
     scale = shared_scale(shown)
     columns = [[None, *picture_panels(each, scale)] for each in shown]
+    several = len({each.target for each in shown}) > 1
     panels = [
-        picture_panel(each, column[row], first=number == 0)
+        picture_panel(each, column[row], row_name(each, column[row], several) if number == 0 else "")
         for row in range(max(map(len, columns)))
         for number, (each, column) in enumerate(zip(shown, columns, strict=True))
     ]
@@ -41,6 +42,13 @@ def patches(attributions: Attributions) -> Figure:
         across=len(shown),
         source="after Huang, Yang and Wang (2024), Fig. 5" if shown[0].signed else "",
     )
+
+
+def row_name(attribution: Attribution, reading: PicturePanel | None, several: bool) -> str:
+    """What stands beside the first image of a row; of several classes that of each column is meant."""
+    if reading is None:
+        return "image"
+    return reading.title.replace(f" {attribution.target}", " its class") if several else reading.title
 
 
 def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
@@ -54,8 +62,8 @@ def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     return " ".join(words)
 
 
-def picture_panel(attribution: Attribution, reading: PicturePanel | None, *, first: bool) -> Panel:
-    """One image, as it is or below the numbers of its patches; the ``first`` of a row has its title."""
+def picture_panel(attribution: Attribution, reading: PicturePanel | None, row: str) -> Panel:
+    """One image, as it is or below the numbers of its patches, with the name of its ``row`` beside it."""
 
     def draw(axes: Axes, ink: Ink) -> None:
         pixels = image_array(attribution).astype(float)
@@ -80,8 +88,7 @@ def picture_panel(attribution: Attribution, reading: PicturePanel | None, *, fir
         axes.set_yticks([])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        if first:
-            axes.set_ylabel(ink.text("image" if reading is None else reading.title), fontsize=7.5)
+        axes.set_ylabel(ink.text(row), fontsize=7.5)
 
     title = one_line(attribution.text) if reading is None else ""
     said = f"{attribution.text}, {prediction(attribution)}"
