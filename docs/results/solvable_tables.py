@@ -129,25 +129,39 @@ def accuracies(name: str) -> str:
 
 
 def landscape() -> str:
-    """The Hessian, and barriers."""
+    """The loss of training around models, and barriers."""
     values = list(json.loads((HERE / "solvable" / "minima.json").read_text(encoding="utf-8")).values())
     rows = [
-        [kind]
-        + [
-            mean_and_interval([value[kind][name] for value in values])
-            for name in ("loss", "gradient", "smallest", "largest")
+        [
+            f"{kind}, {stage}",
+            mean_and_interval([value[kind][stage]["accuracy"] for value in values]),
+            problem,
+            *(
+                two_digits([value[kind][stage][problem][name] for value in values])
+                for name in ("loss", "gradient", "smallest", "largest")
+            ),
         ]
         for kind in ("positional", "semantic")
+        for stage in ("trained", "polished")
+        for problem in ("constrained", "freed")
     ]
+    heads = [
+        "", "accuracy", "scores", "loss of training", "gradient", "smallest eigenvalue", "largest",
+    ]  # fmt: skip
     barriers = [mean_and_interval([value[name] for value in values]) for name in ("as it is", "matched")]
     return "\n".join(
         [
-            markdown(["", "loss", "gradient", "smallest eigenvalue", "largest"], rows),
+            markdown(heads, rows),
             "",
-            f"Barrier of the loss between the two of a seed: {barriers[0]}; with hidden units matched "
-            f"{barriers[1]} (n = {len(values)}).",
+            f"Barrier of the loss of training between the two of a seed, as trained: {barriers[0]}; with "
+            f"hidden units matched {barriers[1]} (n = {len(values)}).",
         ]
     )
+
+
+def two_digits(values: Sequence[float]) -> str:
+    """Mean ± half of the 95 % t-interval over seeds, of numbers of very different size."""
+    return f"{np.mean(values):.2g} ± {t_half(values):.2g}"
 
 
 def draw() -> None:
