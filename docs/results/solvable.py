@@ -179,6 +179,8 @@ def texts() -> None:
     values: dict[str, dict[str, Any]] = {}
     for table in ("histogram", "dyck"):
         for cell, seed in STUDY.cells(table):
+            if cell.name == "uniform" and table == "histogram":
+                continue  # the floor has no map to ask about
             values[f"{table} | {key(cell, seed)}"] = rounded(
                 read_texts(STUDY.ensure_run(table, cell, seed), loaded(cell.data), table)
             )

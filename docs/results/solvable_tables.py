@@ -159,6 +159,31 @@ def landscape() -> str:
     )
 
 
+def unseen(name: str) -> str:
+    """Accuracy on the texts of test that do not stand in train, and where maps of "histogram" are large."""
+    rows, heads = [], ["", "unseen texts", "of", "distinct", "accuracy on unseen"]
+    for kind, runs in texts_of(name).items():
+        counts = [str(runs[0][count]) for count in ("unseen", "texts", "distinct")]
+        rows.append([kind, *counts, mean_and_interval([run["accuracy on unseen"] for run in runs])])
+    if name == "histogram":
+        columns = ["largest where it asks", "other copies", "at random"]
+        heads += columns
+        for cells, runs in zip(rows, texts_of(name).values(), strict=True):
+            cells += [mean_and_interval([run[column] for run in runs]) for column in columns]
+    return markdown(heads, rows)
+
+
+def texts_of(name: str) -> dict[str, list[Run]]:
+    """Kind → what `solvable.py texts` found of its runs."""
+    values = json.loads((HERE / "solvable" / "texts.json").read_text(encoding="utf-8"))
+    kinds: dict[str, list[Run]] = {}
+    for key, entry in values.items():
+        table, kind, _ = key.split(" | ")
+        if table == name:
+            kinds.setdefault(kind, []).append(entry)
+    return kinds
+
+
 def two_digits(values: Sequence[float]) -> str:
     """Mean ± half of the 95 % t-interval over seeds, of numbers of very different size."""
     return f"{np.mean(values):.2g} ± {t_half(values):.2g}"
@@ -196,6 +221,7 @@ def main() -> None:
         "<!-- Written by docs/results/solvable_tables.py: do not edit. -->",
         "### Histogram: the models",
         accuracies("histogram"),
+        unseen("histogram"),
         "### Histogram: the loss around and between the two solutions",
         landscape(),
         "### Histogram: what each audit says",
@@ -207,6 +233,7 @@ def main() -> None:
         parts += [
             "### Bounded Dyck: the models",
             accuracies("dyck"),
+            unseen("dyck"),
             "### Bounded Dyck: what each audit says",
             table("dyck", "uniform", "softmax"),
         ]
