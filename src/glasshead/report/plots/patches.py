@@ -36,12 +36,18 @@ def patches(attributions: Attributions) -> Figure:
         for number, (each, column) in enumerate(zip(shown, columns, strict=True))
     ]
     return Figure(
-        f"What the patches speak for, method {shown[0].method}",
+        f"{title(shown)}, method {one_line(shown[0].method)}",
         panels,
         caption(attributions, shown),
         across=len(shown),
         source="after Huang, Yang and Wang (2024), Fig. 5" if shown[0].signed else "",
     )
+
+
+def title(shown: Sequence[Attribution]) -> str:
+    """What is explained, by its class if it is one for all."""
+    targets = {each.target for each in shown}
+    return f"What speaks for “{one_line(*targets)}”" if len(targets) == 1 else "What the patches speak for"
 
 
 def row_name(attribution: Attribution, reading: PicturePanel | None, several: bool) -> str:
@@ -53,7 +59,7 @@ def row_name(attribution: Attribution, reading: PicturePanel | None, several: bo
 
 def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     """What the colours mean, and the remarks."""
-    words = ["The darker a patch, the larger its number; red is above zero, blue below."]
+    words = ["The stronger the colour, the larger the number; red is above zero, blue below."]
     words += [f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in attributions.remarks]
     if len(attributions) > len(shown):
         words.append(
