@@ -76,7 +76,7 @@ def long_text(layers: int = 2, heads: int = 3, n: int = 512) -> HeadText:
 
 def image_text(layers: int = 2, heads: int = 3) -> HeadText:
     """Two rows of three patches behind a class token, on an image of one white pixel."""
-    names = ["[special 1]", *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3))]
+    names = ["[class]", *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3))]
     boxes = [
         None,
         *((3 * column, 4 * row, 3 * column + 3, 4 * row + 4) for row in (0, 1) for column in range(3)),

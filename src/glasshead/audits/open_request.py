@@ -19,6 +19,7 @@ from glasshead.data import (
     is_plain,
     is_undivided,
     load,
+    nouns_of_split,
     read_plain,
     reader_of,
     select,
@@ -68,9 +69,10 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
             f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
             "give data with ratings, or a model with an output for each class"
         ) from error
-    subject = replace(
-        subject, tokenizer=reader_of(subject.tokenizer).limited(request.max_length, request.blocks)
-    )
+    reader = reader_of(subject.tokenizer)
+    if (found := nouns_of_split(split)) != reader.nouns:
+        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {found.texts}")
+    subject = replace(subject, tokenizer=reader.limited(request.max_length, request.blocks))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)

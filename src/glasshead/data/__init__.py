@@ -19,7 +19,7 @@ from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
-from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings
+from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings, nouns_of_split
 from glasshead.data.encode import (
     LONGEST,
     as_encoded,
@@ -117,6 +117,7 @@ __all__ = [
     "longest",
     "marks_of",
     "normalisation_of",
+    "nouns_of_split",
     "occurrences",
     "planted_groups",
     "read_conllu",

@@ -89,7 +89,8 @@ class ImageReader(UnitReader):
         )  # fmt: skip
 
     def names(self, units: Sequence[int]) -> list[str]:
-        special = [f"[special {number + 1}]" for number in range(self.grid.special)]
+        others = (f"[special {number}]" for number in range(2, self.grid.special + 1))
+        special = ["[class]", *others] if self.grid.special else []
         places = [
             f"row {patch // self.grid.columns + 1}, column {patch % self.grid.columns + 1}"
             for patch in range(self.grid.rows * self.grid.columns)
