@@ -188,6 +188,13 @@ def test_plots_that_images_do_not_have_say_so(run, tmp_path, plot, says):
     assert says in refusal(tmp_path, "plot", name, run, *more, "--out", tmp_path / "plot.svg")
 
 
+def test_many_patches_are_shown_on_the_image_and_not_as_rows(picture, tmp_path):
+    training = ("--model", "vit", *TINY, "--set", "patch_size=2", "--epochs", 1, "--rows", 20)
+    glasshead("train", "squares", *training, "--out", tmp_path / "run")
+    said = refusal(tmp_path, "plot", "heads", tmp_path / "run", picture, "--out", tmp_path / "heads.svg")
+    assert "145 patches cannot be read as rows: 'glasshead heads' shows" in said
+
+
 def test_what_patches_have_learned_about_distance_is_drawn(tmp_path):
     out = tmp_path / "run"
     training = ("--model", "vit", *TINY, "--epochs", 1, "--rows", 20)

@@ -20,8 +20,8 @@ from glasshead.trace.head_gauges import head_signs_of
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
-MAX_TOKENS = 65
-"""More rows than that cannot be read; a class token and 8 × 8 patches can."""
+MAX_TOKENS, MAX_PATCHES = 60, 65
+"""More rows than that cannot be read; of patches, whose names follow each other, a class token and 8 × 8."""
 DEFAULT_HEADS = 4
 LONGEST_LABEL = 16
 SENTENCES = "sentences"
@@ -53,7 +53,7 @@ def head_maps(
     name of the layer says so; "raw signs" where none was fixed.
 
     Raises:
-        InputError: on a model without heads, an empty text or one of more than 65 tokens, and layers or heads
+        InputError: on a model without heads, an empty text or one of more than 60 tokens, and layers or heads
             that do not exist.
 
     Source: Wu, Wu and Huang (2021), Fig. 8.
@@ -62,6 +62,12 @@ def head_maps(
         raise InputError("this model has one learned query and no heads: explain a prediction instead")
     check_utf8(str(text), pair or "")
     encoded = encode_text(model, tokenizer, text, pair)
+    most = MAX_TOKENS if encoded.in_line else MAX_PATCHES
+    if not encoded.in_line and encoded.ids.shape[1] > most:
+        raise InputError(
+            f"{encoded.ids.shape[1]} {encoded.nouns.tokens} cannot be read as rows: `glasshead.heads` shows "
+            "on the image where each looks"
+        )
     records, segments = record_layers(model, encoded)
     layer_record = select_layer(records, layer)
     numbers = select_heads(layer_record, heads)
@@ -70,7 +76,10 @@ def head_maps(
     part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else nouns.text
     labels = token_labels(encoded, join_pair(str(text), pair), tokenizer)
     blocks, remark = fit_blocks(
-        blocks_of(layer_record, segments, labels), part, "sentences" if above else nouns.tokens
+        blocks_of(layer_record, segments, labels),
+        part,
+        "sentences" if above else nouns.tokens,
+        most,
     )
     signed = layer_record.call.mechanism.signed
     signs, gauge = signs_of(model, layer_record) if signed else (np.ones(len(layer_record.heads)), "")
@@ -216,20 +225,19 @@ def blocks_of(layer: LayerRecord, segments: SegmentLayout | None, labels: list[s
     return parts
 
 
-def fit_blocks(blocks: list[Block], part: str, units: str) -> tuple[list[Block], str]:
-    """All blocks if they fit into one picture, else the longest, and a remark on that; ``part`` is what a
-    block is, a text or a sentence, ``units`` what is in it.
+def fit_blocks(blocks: list[Block], part: str, units: str, most: int) -> tuple[list[Block], str]:
+    """All blocks if they fit into one picture of at ``most`` so many rows, else the longest, and a remark on
+    that; ``part`` is what a block is, a text or a sentence, ``units`` what is in it.
 
     Raises:
         InputError: if that one does not fit either.
     """
-    if sum(len(block.labels) for block in blocks) <= MAX_TOKENS:
+    if sum(len(block.labels) for block in blocks) <= most:
         return blocks, ""
     longest = max(blocks, key=lambda block: len(block.labels))
-    if len(longest.labels) > MAX_TOKENS:
+    if len(longest.labels) > most:
         raise InputError(
-            f"{len(longest.labels)} {units} cannot be read in a picture: "
-            f"give a {part} of at most {MAX_TOKENS}"
+            f"{len(longest.labels)} {units} cannot be read in a picture: give a {part} of at most {most}"
         )
     return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
 
