@@ -16,6 +16,7 @@ ALPHA = "texts over dimensions, α"
 
 SEEDS = 5
 """Fewer have no interval."""
+TRAINED = ("trained, mean and 95 % interval", "trained, each seed")
 
 
 @plot("transition", Transition)
@@ -27,7 +28,7 @@ def transition(found: Transition) -> Figure:
     legend = [LegendEntry(colour, kind) for kind, colour in COLOURS.items()]
     legend += [
         LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
-        LegendEntry("--muted", "trained, mean and 95 % interval; of fewer than 5 seeds each", "dot"),
+        LegendEntry("--muted", TRAINED[found.settings["seeds"] < SEEDS], "dot"),
     ]
     if not all(point.converged for point in found.points):
         legend.append(LegendEntry("--muted", "theory that did not converge", "ring"))
@@ -121,17 +122,8 @@ def doubt(point: TransitionPoint) -> str:
 def bar(axes: Axes, place: float, values: list[float], colour: str) -> None:
     """Mean and 95 % t-interval over seeds; of few seeds each."""
     half = half_interval(values)
-    shown, style = (values, "") if half is None else ([np.mean(values)], "o")
-    axes.errorbar(
-        [place] * len(shown),
-        shown,
-        yerr=half,
-        color=colour,
-        marker="o",
-        fmt=style,
-        markersize=4,
-        linewidth=1.2,
-    )
+    shown = values if half is None else [np.mean(values)]
+    axes.errorbar([place] * len(shown), shown, yerr=half, color=colour, fmt="o", markersize=4, elinewidth=1.2)
 
 
 def half_interval(values: list[float]) -> float | None:
