@@ -607,10 +607,11 @@ class TestOverwrite:
         monkeypatch.setattr("glasshead.cli.audit.write_audit", fail)
         other = tmp_path / "audit"
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", other, "--overwrite", code=1)
-        assert one_line(result.stderr) == f"No space left on device: {other}"
+        kept = "the finished parts are kept: repeat the command with --resume"
+        assert one_line(result.stderr) == f"No space left on device: {other}; {kept}"
         assert (out / "old").read_text(encoding="utf-8") == "old"
         assert set(before) <= set(tree(tmp_path))
-        assert names(tmp_path) <= {"run", "run.partial"}
+        assert names(tmp_path) <= {"run", "run.partial", "audit.parts"}
 
 
 class TestBlankTexts:
