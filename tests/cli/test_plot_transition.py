@@ -1,9 +1,12 @@
 """glasshead plot transition, as it is typed."""
 
 import json
+from functools import partial
 
 import pytest
 from typed import CliRunner, app
+
+from glasshead.dynamics.solvable.state_evolution import solve
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +38,36 @@ def test_draws_and_resumes(tmp_path):
     other = typed(*words, "--omega", 0.1)
     assert other.exit_code == 2
     assert "other settings" in other.stderr
+
+
+def test_a_theory_that_did_not_converge_is_never_silent(tmp_path, monkeypatch):
+    words = ("plot", "transition", "--alphas", "1,2", "--d", 30, "--seeds", 2, "--out", "t.svg")
+    sure = typed(*words)
+    assert "not converged" not in sure.stdout
+    assert "not-converged" not in (tmp_path / "t.svg").read_text()
+    hasty = partial(solve, most_steps=2)
+    monkeypatch.setattr("glasshead.dynamics.solvable.curve.solve", hasty)
+    monkeypatch.setattr("glasshead.dynamics.solvable.state_evolution.solve", hasty)
+    result = typed(*words, "--overwrite")
+    assert result.stdout.count("not converged, residual") == 4
+    assert [
+        point["theory"]["converged"] for point in json.loads((tmp_path / "t.json").read_text())["points"]
+    ] == [False] * 4
+    assert (tmp_path / "t.svg").read_text().count(
+        'id="not-converged'
+    ) == 4 * 3 + 2  # solutions in three panels, and differences
+
+
+def test_points_of_an_earlier_version_are_refused(tmp_path):
+    words = ("plot", "transition", "--alphas", "1", "--d", 30, "--seeds", 2, "--out", "t.svg")
+    typed(*words)
+    (tmp_path / "t.svg").unlink()
+    values = json.loads((tmp_path / "t.json").read_text())
+    del values["points"][0]["theory"]["converged"]
+    (tmp_path / "t.json").write_text(json.dumps(values))
+    result = typed(*words)
+    assert result.exit_code == 2
+    assert "earlier version" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,29 @@
 """The solvable model: the theory is what is measured, and its parts are what slow, obvious code says."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import softmax
 
-from glasshead.dynamics.solvable.loss import TransitionSettings, loss_slopes, target_weights, text_loss
-from glasshead.dynamics.solvable.proximal import moreau, proximal
+from glasshead.dynamics.solvable.loss import (
+    RANGES,
+    TransitionSettings,
+    loss_slopes,
+    target_weights,
+    text_loss,
+)
+from glasshead.dynamics.solvable.proximal import ambiguous, minima, moreau, proximal
 from glasshead.dynamics.solvable.simulation import draw_texts, empirical_loss, train_from
-from glasshead.dynamics.solvable.state_evolution import critical_alpha, linear_error, solve
+from glasshead.dynamics.solvable.state_evolution import (
+    critical_alpha,
+    linear_error,
+    normal_points,
+    solve,
+    step,
+)
 from glasshead.errors import InputError
 from glasshead.statistics import prediction_interval
 
@@ -51,6 +66,51 @@ def test_the_proximal_operator_is_the_lowest_of_many_searches(variance):
         assert fast[place] <= slow + 1e-7
 
 
+@pytest.mark.parametrize(("variance", "several"), [(30.0, True), (12.0, False)])
+def test_a_second_minimum_needs_a_weak_pull(variance, several):
+    center, target = some(200, seed=3)
+    center = center / 3
+    ends = minima(center, variance, target, 0.5)
+    assert (ambiguous(ends, center, variance, target, 0.5) > 0.02) == several
+
+
+def slow_step(alpha, overlaps, settings, power):
+    """The equations as they stand in the module, a text at a time, by a general minimiser."""
+    (q, m, variance, theta), sigma = overlaps, settings.sigma
+    rest = np.sqrt(sigma**2 - theta**2 / q)
+    rng = np.random.default_rng(0)
+    hats = []
+    for point in normal_points(power):
+        xi, zeta = point[:2], point[2:]
+        center = np.sqrt(q) * xi + m * np.array([1, -1])
+        target = target_weights((theta / np.sqrt(q) * xi + rest * zeta)[None], settings)
+        value = lambda h, c=center, t=target: float(moreau(h[None], c[None], variance, t, sigma)[0])  # noqa: E731
+        tried = [minimize(value, center + rng.normal(0, 0.5, 2), options={"gtol": 1e-9}) for _ in range(8)]
+        f = (min(tried, key=lambda found: found.fun).x - center) / variance
+        hats.append([f @ f, f[0] - f[1], -f @ xi / np.sqrt(q), f @ zeta / rest])
+    q_hat, m_hat, v_hat, theta_hat = alpha * np.mean(hats, axis=0)
+    v_hat += theta * theta_hat / q
+    v = sigma**2 / (settings.weight_decay + sigma**2 * v_hat)
+    size = sigma**2 * q_hat + m_hat**2 + sigma**4 * theta_hat**2
+    return size * v**2 / sigma**2, m_hat * v / sigma**2, v, sigma**2 * theta_hat * v
+
+
+@pytest.mark.parametrize(
+    "overlaps", [(0.05, 0.25, 15.0, 0.0), (0.1, 0.0, 15.0, 0.14), (0.045, 0.0, 30.0, 0.02)]
+)
+def test_one_step_is_that_of_slow_code(overlaps):
+    assert step(1.0, overlaps, SETTINGS, 6)[0] == pytest.approx(
+        slow_step(1.0, overlaps, SETTINGS, 6), rel=1e-4, abs=1e-6
+    )
+
+
+def test_nothing_is_held_up_by_the_points():
+    overlaps, _ = step(0.6, (0.045, 0.0, 30.0, 0.0), SETTINGS, 8)
+    assert overlaps[1] == pytest.approx(0, abs=1e-9)
+    assert overlaps[3] == pytest.approx(0, abs=1e-9)
+    assert abs(solve(0.4, "semantic", SETTINGS, power=9).theta) < 1e-3  # of 0.15 where it began
+
+
 def test_gradient_of_the_trained_loss():
     rng = np.random.default_rng(0)
     teacher, q = rng.normal(size=(2, 7))
@@ -70,8 +130,44 @@ def test_theory_is_within_the_interval_of_new_trainings(start, overlap):
     assert getattr(theory, {"m": "theta", "theta": "m"}[overlap]) == 0
 
 
+def test_a_solution_that_did_not_converge_says_so():
+    short = solve(1.0, "semantic", SETTINGS, power=8, most_steps=3)
+    assert not short.converged
+    assert short.residual > 1e-4
+
+
+@pytest.mark.parametrize(("unsure", "crossing"), [(None, 1.5), ("semantic", None), ("positional", None)])
+def test_a_crossing_between_unsure_solutions_is_not_claimed(monkeypatch, unsure, crossing):
+    def made(alpha, start, settings, *, power):
+        loss = 1.5 - alpha if start == "semantic" else 0.0
+        return replace(known, loss=loss, converged=start != unsure)
+
+    known = solve(1.0, "semantic", SETTINGS, power=4, most_steps=1)
+    monkeypatch.setattr("glasshead.dynamics.solvable.state_evolution.solve", made)
+    assert critical_alpha(SETTINGS, (1.0, 2.5), width=1e-6) == pytest.approx(crossing, abs=1e-5)
+
+
+def test_the_tolerance_is_that_of_small_tokens_too():
+    small = TransitionSettings(sigma=0.05, weight_decay=1e-4)
+    loose, tight = (solve(2.0, "positional", small, power=9, tolerance=size) for size in (1e-4, 1e-8))
+    assert loose.converged
+    assert loose.m == pytest.approx(tight.m, rel=1e-3)
+    assert loose.q == pytest.approx(tight.q, rel=1e-2)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("start", ["positional", "semantic"])
+def test_the_corners_of_the_ranges_are_quiet(start):
+    names = list(RANGES)
+    for corner in product(*RANGES.values()):
+        found = solve(
+            0.5, start, TransitionSettings(**dict(zip(names, corner, strict=True))), power=4, most_steps=15
+        )
+        assert all(np.isfinite([found.q, found.m, found.variance, found.theta, found.loss, found.error]))
+
+
 def test_much_decay_leaves_nothing():
-    strong = TransitionSettings(weight_decay=50.0)
+    strong = TransitionSettings(weight_decay=10.0)
     for start in ("positional", "semantic"):
         found = solve(1.0, start, strong)
         assert abs(found.m) + abs(found.theta) < 0.01

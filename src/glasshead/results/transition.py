@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from glasshead.results.json_text import json_text
 
@@ -20,16 +21,37 @@ class TransitionPoint:
     theory: Mapping[str, float]
     trained: Sequence[Mapping[str, float]]
 
+    @property
+    def converged(self) -> bool:
+        """Whether the numbers of the theory are those of a fixed point."""
+        return bool(self.theory["converged"])
+
 
 @dataclass(frozen=True)
 class Transition:
-    """All points, the settings they share, ``critical``: α_c of the theory (None: not between the ends), and
-    ``linear``: the error of the best fixed attention."""
+    """All points, the settings they share, ``critical``: α_c of the theory (None: not between the ends, or a
+    fixed point did not converge), and ``linear``: the error of the best fixed attention."""
 
     settings: Mapping[str, float]
     points: Sequence[TransitionPoint]
     critical: float | None
     linear: float
+
+    @property
+    def pairs(self) -> list[tuple[TransitionPoint, TransitionPoint]]:
+        """The semantic and the positional point of each α."""
+        by_kind = {(point.alpha, point.start): point for point in self.points}
+        alphas = sorted({point.alpha for point in self.points})
+        return [(by_kind[alpha, "semantic"], by_kind[alpha, "positional"]) for alpha in alphas]
+
+    @property
+    def crossing(self) -> tuple[float, float] | None:
+        """The neighbours between which the theory's loss of the semantic solution falls below the other's."""
+        gaps = [(one.alpha, one.theory["loss"] - other.theory["loss"]) for one, other in self.pairs]
+        for (low, before), (high, after) in pairwise(gaps):
+            if before > 0 > after:
+                return low, high
+        return None
 
     def to_json(self) -> str:
         """All numbers, as a program reads them."""

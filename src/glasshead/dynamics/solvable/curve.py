@@ -1,8 +1,7 @@
 """Both solutions over α = n / d, beside trainings of the same model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from itertools import pairwise
+from dataclasses import asdict, replace
 
 from glasshead.dynamics.solvable.loss import TransitionSettings
 from glasshead.dynamics.solvable.simulation import train_from
@@ -10,7 +9,7 @@ from glasshead.dynamics.solvable.state_evolution import STARTS, critical_alpha, 
 from glasshead.errors import InputError
 from glasshead.results import TRANSITION_QUANTITIES, Transition, TransitionPoint
 
-POWER = 12
+POWER = 13
 """2^POWER points of the expectations."""
 MOST_NUMBERS = 2e7
 """Of a token's coordinates in the texts of one training."""
@@ -47,25 +46,17 @@ def transition(
         for start in STARTS:
             if (alpha, start) in there:
                 continue
-            theory = asdict(solve(alpha, start, settings, power=POWER, most_steps=400))
+            theory = asdict(solve(alpha, start, settings, power=POWER))
             runs = [asdict(train_from(start, alpha, d, settings, seed)) for seed in range(seeds)]
             theory |= {name: abs(theory[name]) for name in ("m", "theta")}
             points.append(TransitionPoint(alpha, start, theory, [with_names(run) for run in runs]))
             on_point(points)
     points.sort(key=lambda point: (point.alpha, point.start))
-    critical = crossing(points, settings)
-    return Transition(asdict(settings) | {"d": d, "seeds": seeds}, points, critical, linear_error(settings))
-
-
-def crossing(points: Sequence[TransitionPoint], settings: TransitionSettings) -> float | None:
-    """α_c, sought between the two neighbours where the sign of the loss difference changes."""
-    losses = {(point.alpha, point.start): point.theory["loss"] for point in points}
-    alphas = sorted({point.alpha for point in points})
-    for low, high in pairwise(alphas):
-        before, after = (losses[alpha, "semantic"] - losses[alpha, "positional"] for alpha in (low, high))
-        if before > 0 > after:
-            return critical_alpha(settings, (low, high), power=POWER)
-    return None
+    shared = asdict(settings) | {"d": d, "seeds": seeds}
+    found = Transition(shared, points, None, linear_error(settings))
+    if found.crossing is None:
+        return found
+    return replace(found, critical=critical_alpha(settings, found.crossing, power=POWER))
 
 
 def with_names(run: dict[str, float]) -> dict[str, float]:

@@ -5,6 +5,8 @@ h(c) = argmin_h Σ_l (h_l − c_l)² / (2 V) + ℓ(h, t)
 ℓ is not convex, so that Newton's method starts from several points, and the lowest end is kept.
 """
 
+from functools import cache
+
 import numpy as np
 from jaxtyping import Float
 
@@ -12,8 +14,8 @@ from glasshead.dynamics.solvable.loss import loss_slopes, text_loss
 
 STEPS = 40
 TOLERANCE = 1e-9
-REACH = (0.3, 1.2)
-"""Besides c, the scores of the target and 0, starts lie this far from c along (1, −1), on either side."""
+DISC_POINTS = 128
+DISC_STARTS = 3
 
 
 def proximal(
@@ -24,15 +26,62 @@ def proximal(
     starts: tuple[Float[np.ndarray, "n two"], ...] = (),
 ) -> Float[np.ndarray, "n two"]:
     """The global minimiser, for each text."""
-    apart = np.array([1.0, -1.0])
-    near = [center + sign * reach * apart for reach in REACH for sign in (1, -1)]
-    best, lowest = center, np.full(len(center), np.inf)
-    for start in (center, np.zeros_like(center) + 0.01 * apart, *near, *starts):
-        found = newton(start, center, variance, target, sigma)
-        value = moreau(found, center, variance, target, sigma)
-        better = value < lowest - 1e-12
-        best, lowest = np.where(better[:, None], found, best), np.where(better, value, lowest)
-    return best
+    ends = minima(center, variance, target, sigma, starts)
+    return lowest(ends, center, variance, target, sigma)
+
+
+def minima(
+    center: Float[np.ndarray, "n two"],
+    variance: float,
+    target: Float[np.ndarray, "n two"],
+    sigma: float,
+    starts: tuple[Float[np.ndarray, "n two"], ...] = (),
+) -> Float[np.ndarray, "k n two"]:
+    """Where Newton's method ends: from c, its parts, where tokens are alike, starts, and the lowest points
+    of a disc."""
+    alike = np.repeat(center.mean(axis=1, keepdims=True), 2, axis=1)
+    apart = np.array([0.1, -0.1])
+    begun = (center, center * [1, 0], center * [0, 1], alike + apart, alike - apart, *starts)
+    ends = [newton(start, center, variance, target, sigma) for start in begun]
+    within = lowest(np.stack(ends), center, variance, target, sigma)
+    # What is lower than a value v is no further from c than √(2 V v).
+    radius = np.sqrt(2 * variance * moreau(within, center, variance, target, sigma))
+    points = center + radius[:, None] * disc()[:, None]  # [points, n, 2]
+    values = moreau(points, center, variance, target, sigma)
+    order = np.argpartition(values, DISC_STARTS, axis=0)[:DISC_STARTS]
+    chosen = np.take_along_axis(points, order[..., None], axis=0)
+    return np.stack(ends + [newton(start, center, variance, target, sigma) for start in chosen])
+
+
+def lowest(
+    ends: Float[np.ndarray, "k n two"], center: np.ndarray, variance: float, target: np.ndarray, sigma: float
+) -> Float[np.ndarray, "n two"]:
+    """The end with the lowest value, for each text; among equals the first."""
+    values = moreau(ends, center, variance, target, sigma)
+    first = (values < values.min(axis=0) + 1e-12).argmax(axis=0)
+    return np.take_along_axis(ends, first[None, :, None], axis=0)[0]
+
+
+def ambiguous(
+    ends: Float[np.ndarray, "k n two"], center: np.ndarray, variance: float, target: np.ndarray, sigma: float
+) -> float:
+    """The share of texts with a second minimum."""
+    best = lowest(ends, center, variance, target, sigma)
+    other = np.zeros(len(center), dtype=bool)
+    for end in ends:
+        slope, hessian = loss_slopes(end, target, sigma)
+        still = np.abs(slope + (end - center) / variance).max(axis=1) < 1e-6 * max(1.0, sigma**2)
+        bowl = np.linalg.eigvalsh(hessian + np.eye(2) / variance)[:, 0] > 0
+        other |= still & bowl & (np.abs(end - best).max(axis=1) > 1e-3 * sigma)
+    return float(other.mean())
+
+
+@cache
+def disc() -> Float[np.ndarray, "points two"]:
+    """Points that cover the unit disc evenly, as the seeds of a sunflower."""
+    place = np.arange(DISC_POINTS) + 0.5
+    angle = place * np.pi * (3 - np.sqrt(5))
+    return np.sqrt(place / DISC_POINTS)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def moreau(

@@ -1,11 +1,12 @@
 """The transition from positional to semantic attention: losses and overlaps over the number of texts."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
+from glasshead.report.figure import DASHES, Figure, Ink, LegendEntry, Panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
 from glasshead.results import Transition, TransitionPoint
@@ -25,6 +26,8 @@ def transition(found: Transition) -> Figure:
         LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
         LegendEntry("--muted", "trained, mean and 95 % interval", "dot"),
     ]
+    if not all(point.converged for point in found.points):
+        legend.append(LegendEntry("--muted", "theory that did not converge", "ring"))
     panels = [
         difference_panel(found),
         curves_panel(found, "Overlap with the places", "|m|", "m", 1.0),
@@ -44,12 +47,13 @@ def transition(found: Transition) -> Figure:
 
 def difference_panel(found: Transition) -> Panel:
     """Training loss of the semantic minus the positional solution, of the same texts."""
-    pairs = pairs_of(found)
+    pairs = found.pairs
 
     def draw(axes: Axes, ink: Ink) -> None:
         alphas = [semantic.alpha for semantic, _ in pairs]
         gaps = [semantic.theory["loss"] - other.theory["loss"] for semantic, other in pairs]
-        axes.plot(alphas, gaps, color=ink("--muted"), linewidth=1.5)
+        converged = [semantic.converged and other.converged for semantic, other in pairs]
+        theory_line(axes, alphas, gaps, converged, ink("--muted"))
         axes.axhline(0.0, color=ink("--muted"), linewidth=0.8)
         for semantic, other in pairs:
             values = [a["loss"] - b["loss"] for a, b in zip(semantic.trained, other.trained, strict=True)]
@@ -71,12 +75,9 @@ def curves_panel(found: Transition, title: str, axis: str, name: str, unit: floa
     def draw(axes: Axes, ink: Ink) -> None:
         for kind, colour in COLOURS.items():
             points = [point for point in found.points if point.start == kind]
-            axes.plot(
-                [point.alpha for point in points],
-                [point.theory[name] / unit for point in points],
-                color=ink(colour),
-                linewidth=1.5,
-            )
+            values = [point.theory[name] / unit for point in points]
+            converged = [point.converged for point in points]
+            theory_line(axes, [point.alpha for point in points], values, converged, ink(colour))
             for point in points:
                 bar(axes, point.alpha, [run[name] / unit for run in point.trained], ink(colour))
         if name == "error":
@@ -84,9 +85,32 @@ def curves_panel(found: Transition, title: str, axis: str, name: str, unit: floa
         axes.set_ylim(bottom=0.0)
 
     words = "; ".join(
-        f"{point.start} at {point.alpha:g}: {number(point.theory[name] / unit)}" for point in found.points
+        f"{point.start} at {point.alpha:g}: {number(point.theory[name] / unit)}{doubt(point)}"
+        for point in found.points
     )
     return Panel(title, (ALPHA, axis), draw, f"Theory. {words}.")
+
+
+def theory_line(
+    axes: Axes, alphas: list[float], values: list[float], converged: list[bool], colour: str
+) -> None:
+    """The theory: dashed from and to a point that did not converge, which is hollow."""
+    places = list(zip(alphas, values, converged, strict=True))
+    for one, other in pairwise(places):
+        style = DASHES["line" if one[2] and other[2] else "dashed"]
+        axes.plot((one[0], other[0]), (one[1], other[1]), color=colour, linewidth=1.5, linestyle=style)
+    for alpha, value, sure in places:
+        if not sure:
+            axes.plot(
+                alpha, value, color=colour, marker="o", markersize=7, fillstyle="none", gid="not-converged"
+            )
+
+
+def doubt(point: TransitionPoint) -> str:
+    """What has to be said of a point that did not converge."""
+    if point.converged:
+        return ""
+    return f" (not converged, residual {point.theory['residual']:.1g})"
 
 
 def bar(axes: Axes, place: float, values: list[float], colour: str) -> None:
@@ -103,18 +127,16 @@ def mean_and_half(values: list[float]) -> tuple[float, float]:
     return float(np.mean(values)), (high - low) / 2
 
 
-def pairs_of(found: Transition) -> list[tuple[TransitionPoint, TransitionPoint]]:
-    """The semantic and the positional point of each α."""
-    by_kind = {(point.alpha, point.start): point for point in found.points}
-    alphas = sorted({point.alpha for point in found.points})
-    return [(by_kind[alpha, "semantic"], by_kind[alpha, "positional"]) for alpha in alphas]
-
-
 def critical_sentence(found: Transition) -> str:
     """Where the losses cross."""
-    if found.critical is None:
+    if found.critical is not None:
+        return f"In theory the semantic solution has the lower loss from α = {number(found.critical, 2)} on."
+    if found.crossing is None:
         return "In theory the losses do not cross between these α."
-    return f"In theory the semantic solution has the lower loss from α = {number(found.critical, 2)} on."
+    low, high = found.crossing
+    return (
+        f"Between α = {low:g} and {high:g} the theory did not converge: where the losses cross is not known."
+    )
 
 
 def transition_lines(found: Transition) -> Iterator[str]:
@@ -125,8 +147,10 @@ def transition_lines(found: Transition) -> Iterator[str]:
         for name in ("m", "theta", "loss", "error"):
             mean, half = mean_and_half([run[name] for run in point.trained])
             digits = 4 if name in ("loss", "error") else 3
+            theory = point.theory[name] if digits == 4 else round(point.theory[name], 4)
             parts.append(
-                f"{name} {number(point.theory[name], digits)} "
+                f"{name} {number(theory, digits)} "
                 f"(trained {number(mean, digits)} ± {number(half, digits + 1)})"
             )
-        yield f"α {point.alpha:g}, {point.start}: {', '.join(parts)}"
+        minima = f"two minima for {point.theory['ambiguous']:.1%} of the texts"
+        yield f"α {point.alpha:g}, {point.start}{doubt(point)}: {', '.join(parts)}, {minima}"
