@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features
+from datasets import Image as ImageFeature
 from PIL import Image
 from transformers import PreTrainedModel
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
@@ -78,3 +80,11 @@ def pictures(count: int = 3, size: int = SIZE) -> list[Picture]:
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 256, (count, size, size, 3), dtype=np.uint8)
     return [Picture(f"image {n}", as_picture(Image.fromarray(each)).content) for n, each in enumerate(noise)]
+
+
+def rows(count=24, names=CLASSES):
+    """Images with labels, as `datasets` has them."""
+    features = Features({"image": ImageFeature(), "label": ClassLabel(names=list(names))})
+    cells = [{"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count))]
+    labels = [number % len(names) for number in range(count)]
+    return Dataset.from_dict({"image": cells, "label": labels}, features=features)

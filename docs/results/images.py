@@ -98,9 +98,11 @@ def train_convolution(loaded, runs, seed):
 
 
 def measured(runs):
-    """Test accuracy by row and seed, as it came out."""
+    """Test accuracy by row and seed: what is known already, and what came out."""
+    known = json.loads((HERE / "accuracy.json").read_text())
     return {
-        row: {
+        row: known.get(row, {})
+        | {
             path.parent.name.rpartition("-")[2]: json.loads(path.read_text())["test"]["accuracy"]
             for path in sorted(runs.glob(f"{row}-*/metrics.json"))
             if not path.parent.name.endswith(".partial")

@@ -1,7 +1,8 @@
 """Which audit notices that the map of a right model says nothing? Tasks whose true answer is known.
 
     python docs/results/solvable.py run [TABLE …]   train and audit what is missing, PROCESSES at a time
-    python docs/results/solvable.py minima          their Hessian, and the loss between two of a seed
+    python docs/results/solvable.py minima          their loss of training, around and between two of a seed
+    python docs/results/solvable.py texts           test texts that stand in train, too; the place that asks
 
 "histogram": how often does a letter occur in a text? Token classifiers of one layer with tied queries and
 keys, whose scores read places alone ("positional"), letters alone ("semantic"), or neither ("uniform").
@@ -18,17 +19,34 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+
 from glasshead import audit
 from glasshead.data import LoadOptions
 from glasshead.report import PLOTS
-from glasshead.training import MEASURED, compare_minima, preset_config, read_object, read_record
-from study import HERE, Cell, Set, Study, main, rounded
+from glasshead.results import Curvature
+from glasshead.statistics import pointing_hits, precision_recall_area
+from glasshead.training import (
+    MEASURED,
+    TensorDataset,
+    compare_minima,
+    curvatures,
+    encoded_split,
+    label_tensor,
+    load_run,
+    polish,
+    preset_config,
+    read_object,
+    read_record,
+)
+from study import HERE, Cell, Set, Study, key, loaded, main, rounded
 
 SEEDS = 10
 TEXTS = 60
 """Of the test split, for every audit."""
 LANDSCAPE = 300
-"""Of the test split, for the Hessian and the loss on lines."""
+"""Of the train split, for the Hessian and the loss on lines."""
 AUDITS = ("explanation", "plausibility")
 FINDINGS = {
     "agreement with gradients": "agreement.attention-absolute.gradient.all",
@@ -115,26 +133,104 @@ STUDY = Study("solvable", TABLES, summary)
 
 
 def minima() -> None:
-    """minima.json: of each seed the positional and the semantic run of "histogram", side by side; and a
-    picture of those of the first."""
+    """minima.json: of each seed the positional and the semantic run of "histogram", side by side, as they
+    were trained and polished; and a picture of those of the first."""
     both = [cell for cell in TABLES["histogram"] if cell.name in ("positional", "semantic")]
     values = {}
     for seed in range(SEEDS):
         folders = [STUDY.ensure_run("histogram", cell, seed) for cell in both]
         compared = compare_minima(folders, limit=LANDSCAPE, seed=seed)
         if seed == 0:
-            PLOTS["minima"].draw(compared).save(HERE.parent / "images" / "solvable-minima.png")
-        values[str(seed)] = rounded(
-            {
-                cell.name: asdict(one.curvature) | {"variance": dict(one.shares), "loss": one.loss}
-                for cell, one in zip(both, compared.solutions, strict=True)
-            }
-            | {"matched" if line.matched else "as it is": line.barrier for line in compared.lines}
-        )
-        print(seed, json.dumps(values[str(seed)])[:120], flush=True)
-    lines = [f"{json.dumps(seed)}: {json.dumps(entry)}" for seed, entry in values.items()]
-    (HERE / "solvable" / "minima.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+            picture = HERE.parent / "images" / "solvable-minima.png"
+            PLOTS["minima"].draw(compared).save(picture, overwrite=True)
+        values[str(seed)] = {
+            cell.name: {"trained": around(one.accuracy, one.curvatures), "polished": polished(folder, seed)}
+            for cell, folder, one in zip(both, folders, compared.solutions, strict=True)
+        } | {"matched" if line.matched else "as it is": round(line.barrier, 5) for line in compared.lines}
+        print(seed, json.dumps(values[str(seed)]), flush=True)
+        write_lines("minima", values)
+
+
+def around(accuracy: float, found: dict[str, Curvature]) -> dict[str, Any]:
+    """Accuracy on test and the loss of training, with five digits."""
+    curvatures = {
+        name: {key: float(f"{value:.5g}") for key, value in asdict(one).items()}
+        for name, one in found.items()
+    }
+    return {"accuracy": round(accuracy, 5), **curvatures}
+
+
+def polished(folder: Path, seed: int) -> dict[str, Any]:
+    """The same of a model that has gone on to descend, with its scores held as in training."""
+    run, data = load_run(folder), loaded(HISTOGRAM)
+    rows = {
+        split: TensorDataset(encoded_split(run.tokenizer, data[split]), label_tensor(data[split]))
+        for split in ("train", "test")
+    }
+    model = polish(run.model, rows["train"])
+    with torch.no_grad():
+        right = model(**rows["test"].encoded.inputs()).logits.argmax(dim=1) == rows["test"].labels
+    return around(float(right.double().mean()), curvatures(model, rows["train"], limit=LANDSCAPE, seed=seed))
+
+
+def texts() -> None:
+    """texts.json: how many test texts stand in train, too, accuracy on the others, and of "histogram" what
+    the map has at the place that asks and at the other copies of its letter."""
+    values: dict[str, dict[str, Any]] = {}
+    for table in ("histogram", "dyck"):
+        for cell, seed in STUDY.cells(table):
+            if cell.name == "uniform" and table == "histogram":
+                continue  # the floor has no map to ask about
+            values[f"{table} | {key(cell, seed)}"] = rounded(
+                read_texts(STUDY.ensure_run(table, cell, seed), loaded(cell.data), table)
+            )
+    write_lines("texts", values)
+
+
+@torch.no_grad()
+def read_texts(folder: Path, data: Any, table: str) -> dict[str, Any]:
+    """One run before the texts of test."""
+    run, test = load_run(folder), data["test"]
+    known = set(data["train"]["text"])
+    unseen = np.array([text not in known for text in test["text"]])
+    inputs = encoded_split(run.tokenizer, test).inputs()
+    found = run.model(**inputs, output_attentions=True)
+    right = (found.logits.argmax(dim=1) == label_tensor(test)).numpy()
+    numbers = {
+        "texts": len(test),
+        "distinct": len(set(test["text"])),
+        "unseen": int(unseen.sum()),
+        "accuracy on unseen": float(right[unseen].mean()),
+    }
+    return numbers | (copies(run.model, inputs, found.attentions[0]) if table == "histogram" else {})
+
+
+def copies(model: Any, inputs: dict[str, torch.Tensor], weights: torch.Tensor) -> dict[str, float]:
+    """How often the place that asks has the largest weight, and the area under precision and recall of the
+    other copies of its letter among the other places, by the weights and by random ones."""
+    ids, mask = inputs["input_ids"], inputs["attention_mask"].bool()
+    asks = torch.nn.functional.one_hot(model.asked(ids, mask).token, ids.shape[1]).bool()
+    letters, row = model.embedding.letters[ids], weights[:, 0, 0].double()
+    marked = (letters == letters[asks][:, None]) & ~asks
+    others = (mask & ~asks).numpy()
+    rng = np.random.default_rng(0)
+    scores = {"other copies": [row.numpy()], "at random": [rng.random(row.shape) for _ in range(20)]}
+    areas = {
+        name: float(np.nanmean([precision_recall_area(each, marked.numpy(), others) for each in draws]))
+        for name, draws in scores.items()
+    }
+    pointed = pointing_hits(row.numpy(), asks.numpy(), mask.numpy())
+    return {"largest where it asks": float(pointed.mean()), **areas}
+
+
+def write_lines(name: str, values: dict[str, Any]) -> None:
+    """A line per entry."""
+    lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in values.items()]
+    (HERE / "solvable" / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    minima() if sys.argv[1:] == ["minima"] else main(STUDY, __doc__)
+    if sys.argv[1:] in (["minima"], ["texts"]):
+        {"minima": minima, "texts": texts}[sys.argv[1]]()
+    else:
+        main(STUDY, __doc__)

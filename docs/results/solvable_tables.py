@@ -129,25 +129,64 @@ def accuracies(name: str) -> str:
 
 
 def landscape() -> str:
-    """The Hessian, and barriers."""
+    """The loss of training around models, and barriers."""
     values = list(json.loads((HERE / "solvable" / "minima.json").read_text(encoding="utf-8")).values())
     rows = [
-        [kind]
-        + [
-            mean_and_interval([value[kind][name] for value in values])
-            for name in ("loss", "gradient", "smallest", "largest")
+        [
+            f"{kind}, {stage}",
+            mean_and_interval([value[kind][stage]["accuracy"] for value in values]),
+            problem,
+            *(
+                two_digits([value[kind][stage][problem][name] for value in values])
+                for name in ("loss", "gradient", "smallest", "largest")
+            ),
         ]
         for kind in ("positional", "semantic")
+        for stage in ("trained", "polished")
+        for problem in ("constrained", "freed")
     ]
+    heads = [
+        "", "accuracy", "scores", "loss of training", "gradient", "smallest eigenvalue", "largest",
+    ]  # fmt: skip
     barriers = [mean_and_interval([value[name] for value in values]) for name in ("as it is", "matched")]
     return "\n".join(
         [
-            markdown(["", "loss", "gradient", "smallest eigenvalue", "largest"], rows),
+            markdown(heads, rows),
             "",
-            f"Barrier of the loss between the two of a seed: {barriers[0]}; with hidden units matched "
-            f"{barriers[1]} (n = {len(values)}).",
+            f"Barrier of the loss of training between the two of a seed, as trained: {barriers[0]}; with "
+            f"hidden units matched {barriers[1]} (n = {len(values)}).",
         ]
     )
+
+
+def unseen(name: str) -> str:
+    """Accuracy on the texts of test that do not stand in train, and where maps of "histogram" are large."""
+    rows, heads = [], ["", "unseen texts", "of", "distinct", "accuracy on unseen"]
+    for kind, runs in texts_of(name).items():
+        counts = [str(runs[0][count]) for count in ("unseen", "texts", "distinct")]
+        rows.append([kind, *counts, mean_and_interval([run["accuracy on unseen"] for run in runs])])
+    if name == "histogram":
+        columns = ["largest where it asks", "other copies", "at random"]
+        heads += columns
+        for cells, runs in zip(rows, texts_of(name).values(), strict=True):
+            cells += [mean_and_interval([run[column] for run in runs]) for column in columns]
+    return markdown(heads, rows)
+
+
+def texts_of(name: str) -> dict[str, list[Run]]:
+    """Kind → what `solvable.py texts` found of its runs."""
+    values = json.loads((HERE / "solvable" / "texts.json").read_text(encoding="utf-8"))
+    kinds: dict[str, list[Run]] = {}
+    for key, entry in values.items():
+        table, kind, _ = key.split(" | ")
+        if table == name:
+            kinds.setdefault(kind, []).append(entry)
+    return kinds
+
+
+def two_digits(values: Sequence[float]) -> str:
+    """Mean ± half of the 95 % t-interval over seeds, of numbers of very different size."""
+    return f"{np.mean(values):.2g} ± {t_half(values):.2g}"
 
 
 def draw() -> None:
@@ -182,6 +221,7 @@ def main() -> None:
         "<!-- Written by docs/results/solvable_tables.py: do not edit. -->",
         "### Histogram: the models",
         accuracies("histogram"),
+        unseen("histogram"),
         "### Histogram: the loss around and between the two solutions",
         landscape(),
         "### Histogram: what each audit says",
@@ -193,6 +233,7 @@ def main() -> None:
         parts += [
             "### Bounded Dyck: the models",
             accuracies("dyck"),
+            unseen("dyck"),
             "### Bounded Dyck: what each audit says",
             table("dyck", "uniform", "softmax"),
         ]

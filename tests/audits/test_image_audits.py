@@ -1,11 +1,12 @@
 """Audits of image classifiers: units are blocks of patches, truth is planted, misfits are refused."""
 
+import copy
 import io
+from functools import cache
 
 import numpy as np
 import pytest
-from datasets import ClassLabel, Dataset, Features
-from datasets import Image as ImageFeature
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -13,20 +14,13 @@ from hypothesis.extra.numpy import arrays
 import glasshead
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
+from glasshead.huggingface import plug
 from glasshead.statistics import pointing_hits
 from glasshead.training import preset_config, train
-from image_families import CLASSES, image_model, pictures, processor
+from image_families import image_model, pictures, processor, rows
 from readable import bert, data
 
 BLOCKS = 16
-
-
-def rows(count=24, names=CLASSES):
-    """Images with labels, as `datasets` has them."""
-    features = Features({"image": ImageFeature(), "label": ClassLabel(names=list(names))})
-    cells = [{"bytes": each.content, "path": f"{number}.png"} for number, each in enumerate(pictures(count))]
-    labels = [number % len(names) for number in range(count)]
-    return Dataset.from_dict({"image": cells, "label": labels}, features=features)
 
 
 def audit(model=None, split=None, **options):
@@ -47,13 +41,13 @@ def test_every_audit_that_has_a_meaning_says_something_of_twenty_images(card):
     assert "20 of 24 images" in note
     for finding in card.findings:
         assert finding.estimate is None or np.isfinite(finding.estimate)
-    assert card.facts["removal"] == "mean-colour"
+    assert card.facts["removal"] == "neutral-colour"
     assert set(card.examples["text"]) <= {f"{number}.png" for number in range(24)}
     assert all(highlight.attribution.image for highlight in card.highlights)
 
 
 def test_each_curve_of_deletion_ends_where_the_other_begins(card):
-    """All blocks painted over, and none: one image of its mean colour, and the image as it is."""
+    """All blocks painted over, and none: one image of one colour, and the image as it is."""
     deletion, insertion = (
         np.array(card.examples[f"faithfulness.{name}.curve"], dtype=float)
         for name in ("deletion", "insertion")
@@ -81,6 +75,42 @@ def test_random_numbers_are_no_better_than_random_numbers():
     assert low <= 0 <= high
 
 
+@cache
+def fine_model(attention="softmax"):
+    """14 × 14 patches, so that four blocks in a row are of four and of three."""
+    kind = type(image_model())
+    config = copy.deepcopy(image_model().config)
+    config.image_size, config.patch_size = 28, 2
+    torch.manual_seed(0)
+    model = kind(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0.0, 0.3)
+    return plug(model.eval(), attention)
+
+
+def of_fine_model(attention="softmax", **options):
+    options = {"dtype": "float32", "draws": 3, "limit": 60} | options
+    return glasshead.audit(fine_model(attention), rows(60), tokenizer=processor(28), **options)
+
+
+def test_the_size_of_a_block_is_no_agreement():
+    """Sums over 16, 12 and 9 patches, and over a class token, are of other sizes, whatever is summed."""
+    card = of_fine_model(method="random", audits=["agreement"])
+    finding = card.finding("agreement.random-absolute.gradient.all")
+    low, high = finding.over_null["random"].interval
+    assert low <= 0 <= high
+    assert finding.null["random"] > 0.05  # that of numbers drawn for whole blocks is 0
+
+
+def test_equal_weights_of_all_patches_are_equal_weights_in_blocks():
+    card = of_fine_model("uniform", audits=["perturbation"], limit=24)
+    for draw in ("permutation", "uniform"):
+        verdict = card.finding(f"perturbation.{draw}.absolute.all").verdict
+        assert verdict.startswith("no change by construction")
+
+
 def test_the_same_audit_again_gives_the_same_numbers():
     first, again = (audit(audits=["agreement", "faithfulness"], limit=6, seed=3) for _ in range(2))
     assert [each.estimate for each in first.findings] == [each.estimate for each in again.findings]
@@ -89,7 +119,7 @@ def test_the_same_audit_again_gives_the_same_numbers():
 def test_operators_asks_of_images_what_can_be_done_to_images():
     card = audit(audits=["operators"], limit=6)
     names = {finding.name for finding in card.findings}
-    assert any("mean-colour" in name for name in names)
+    assert any("neutral-colour" in name for name in names)
     assert not any("delete" in name for name in names)
 
 
@@ -102,9 +132,9 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path):
     for act, words in (
         (
             lambda: glasshead.audit(kind.model, rows(), tokenizer=kind.tokenizer),
-            "know|is an image, and this model",
+            "reads texts, and the data hold images",
         ),
-        (lambda: audit(split=texts), "know|this model reads images"),
+        (lambda: audit(split=texts), "reads images, and the data hold texts"),
         (
             lambda: audit(split=rows(names=("cat", "cow", "horse"))),
             "the model knows the classes cat, dog, ship",
@@ -148,11 +178,11 @@ def test_planted_squares_are_found_by_erasure_and_by_chance_alone_by_random_numb
     }
     run = train(loaded, preset_config(None, "vit").with_settings(settings), tmp_path / "run")
     found = {}
-    for method in ("erasure-mean-colour", "random"):
+    for method in ("erasure-neutral-colour", "random"):
         card = glasshead.audit(run, loaded["test"], audits=["plausibility"], method=method, limit=60)
         found[method] = card.finding("plausibility.pointing.all")
-    assert found["erasure-mean-colour"].interval[0] > 0.6
-    assert found["erasure-mean-colour"].over_null["random"].interval[0] > 0.5
+    assert found["erasure-neutral-colour"].interval[0] > 0.6
+    assert found["erasure-neutral-colour"].over_null["random"].interval[0] > 0.5
     low, high = found["random"].over_null["random"].interval
     assert low <= 0 <= high
     assert abs(found["random"].null["random"] - 1 / BLOCKS) < 0.05

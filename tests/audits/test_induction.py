@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from glasshead.audits.head_report.row_statistics import TextTokens, places
+from glasshead.data import as_encoded
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -18,7 +19,8 @@ def test_the_share_is_what_two_loops_find(causal):
     shares = torch.rand(2, n, n, generator=generator) * allowed
     shares /= shares.sum(dim=-1, keepdim=True)
     uniform = allowed / allowed.sum(dim=-1, keepdim=True)
-    tokens = TextTokens(np.array(ids), np.array(words), np.array([""] * n, object), np.zeros(n, bool))
+    kinds, encoded = np.array([""] * n, object), as_encoded(torch.tensor([ids]))
+    tokens = TextTokens(np.array(ids), np.array(words), kinds, np.zeros(n, bool), encoded)
     view = SimpleNamespace(allowed=allowed.expand(2, n, n))
     real = torch.ones(2, n).bool()
     sums = {each.statistic: each for each in places(view, shares, uniform.expand(2, n, n), real, tokens)}

@@ -1,6 +1,7 @@
 """`audit --audits identifiability` as typed: on runs, on any saved model, interrupted and gone on with."""
 
 import json
+import shutil
 import signal
 
 import pyarrow.parquet as pq
@@ -65,7 +66,7 @@ def test_a_saved_model_is_asked_as_it_is(saved, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Surest map" in page
     assert "Entropy of attention, by layer" in page
-    assert not (tmp_path / "out.maps").exists()
+    assert not (tmp_path / "out.parts").exists()
 
 
 def test_a_run_is_asked_with_all_that_it_predicts(tiny, tmp_path):
@@ -103,19 +104,19 @@ def test_interrupted_and_resumed(saved, tmp_path):
     )
     typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
     running = shell(*typed)
-    wait_for("out.maps/heads-*.parquet", tmp_path, running)
+    wait_for("out.parts/heads-*.parquet", tmp_path, running)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
-    assert "the finished texts are kept: repeat the command with --resume" in " ".join(said.split())
+    assert "the finished parts are kept: repeat the command with --resume" in " ".join(said.split())
     assert not (tmp_path / "out").exists()
     assert "an interrupted audit: go on with --resume" in refusal(tmp_path, *typed)
-    begun = sorted(path.name for path in (tmp_path / "out.maps").glob("heads-*"))
+    begun = sorted(path.name for path in (tmp_path / "out.parts").glob("heads-*"))
     glasshead(*typed, "--resume")
     card = AuditCard.load(tmp_path / "out")
     assert begun
     assert card.finding("identifiability.identifiable.all").n == 36 + 216
-    assert not (tmp_path / "out.maps").exists()
+    assert not (tmp_path / "out.parts").exists()
 
 
 @pytest.mark.parametrize(
@@ -258,10 +259,11 @@ class TestPartsOfAnAudit:
 
     def stop(self, tmp_path, *made, **options):
         """Begin an audit that makes these files and is interrupted."""
-        chosen = {"resumable": True, "resume": False, "overwrite": False} | options
-        with resumable_parts(tmp_path / "out", tmp_path / "work", **chosen) as parts:
+        chosen = {"resume": False, "overwrite": False} | options
+        with resumable_parts(tmp_path / "out", **chosen) as parts:
             parts.mkdir(exist_ok=True)
             for name in made:
+                (parts / name).parent.mkdir(exist_ok=True)
                 (parts / name).write_text("")
             raise KeyboardInterrupt
 
@@ -272,17 +274,17 @@ class TestPartsOfAnAudit:
         assert list(tmp_path.iterdir()) == []
 
     def test_a_whole_part_is_kept_until_overwritten(self, tmp_path, capsys):
-        for options in ({}, {"overwrite": True}):
-            with pytest.raises(typer.Exit):
-                self.stop(
-                    tmp_path, "settings.json", "weights-00000.parquet", "heads-00000.parquet", **options
-                )
-            assert "--resume" in capsys.readouterr().err
-            assert (tmp_path / "out.maps" / "heads-00000.parquet").exists()
+        for whole in ("heads-00000.parquet", "audits/agreement.audit.json"):
+            for options in ({}, {"overwrite": True}):
+                with pytest.raises(typer.Exit):
+                    self.stop(tmp_path, "settings.json", "weights-00000.parquet", whole, **options)
+                assert "--resume" in capsys.readouterr().err
+                assert (tmp_path / "out.parts" / whole).exists()
+            shutil.rmtree(tmp_path / "out.parts")
 
     def test_files_of_others_are_not_lost(self, tmp_path):
-        (tmp_path / "out.maps").mkdir()
-        (tmp_path / "out.maps" / "precious.txt").write_text("mine")
+        (tmp_path / "out.parts").mkdir()
+        (tmp_path / "out.parts" / "precious.txt").write_text("mine")
         with pytest.raises(InputError, match=r"did not write \(precious\.txt\)"):
             self.stop(tmp_path, overwrite=True)
-        assert (tmp_path / "out.maps" / "precious.txt").read_text() == "mine"
+        assert (tmp_path / "out.parts" / "precious.txt").read_text() == "mine"

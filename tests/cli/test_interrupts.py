@@ -124,8 +124,13 @@ class TestOthers:
         step = {"card": "glasshead.audits.run_request", "writing": "glasshead.cli.audit.write_audit"}[stage]
         monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
-        assert one_line(result.stderr) == "interrupted"
-        assert tree(tmp_path) == {}
+        said = one_line(result.stderr)
+        if stage == "card":
+            assert said == "interrupted before any parts were finished; nothing was written"
+            assert tree(tmp_path) == {}
+        else:  # all audits have ended by then
+            assert said == "interrupted; the finished parts are kept: repeat the command with --resume"
+            assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.parts"]
 
     @pytest.mark.parametrize("step", [STEPS, pytest.param(700, marks=pytest.mark.slow)])
     def test_demo_promises_nothing(self, tmp_path, stop_at, step):

@@ -191,6 +191,8 @@ def test_folders_that_hold_no_classes_no_images_or_half_a_split_are_refused(tmp_
         load(fill(tmp_path / "half", [*files(), ("train/cat/1.png", b"")]))
     with pytest.raises(InputError, match="has test but no train split"):
         load(fill(tmp_path / "test-only", [(f"test/{place}", content) for place, content in files()]))
+    with pytest.raises(InputError, match=r"stands too deep: put the images of each class"):
+        load(fill(tmp_path / "deep", [*files(), ("2026/train/cat/1.png", b"")]))
     with pytest.raises(InputError, match="holds no image"):
         load(zipped(tmp_path / "texts.zip", [("cat/1.txt", b"a cat")]))
     (tmp_path / "broken.zip").write_bytes(zipped(tmp_path / "whole.zip").read_bytes()[:-30])
@@ -213,3 +215,24 @@ def test_marks_that_are_no_boxes_are_refused_with_their_row():
     }
     with pytest.raises(InputError, match=r"row 2: .*is no list of boxes"):
         as_split(Dataset.from_dict(rows, features=features), LoadOptions(marks_column="boxes"))
+
+
+def test_an_image_that_pillow_has_opened_is_the_image_of_its_file(tmp_path):
+    """Upright too, though a PNG of it would not say how it was held."""
+    image, held = Image.fromarray(np.arange(6 * 10 * 3, dtype=np.uint8).reshape(6, 10, 3)), Image.Exif()
+    held[0x0112] = 6
+    path = tmp_path / "held.png"
+    path.write_bytes(saved(image, exif=held))
+    opened = decode(as_picture(Image.open(path)))
+    assert opened.size == (6, 10)
+    assert np.array_equal(opened, decode(as_picture(path)))
+    deep = Image.fromarray(np.full((4, 4), 65_535, dtype=np.int32))
+    assert np.asarray(decode(as_picture(deep)))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_what_pillow_cannot_hand_on_is_refused():
+    with pytest.raises(InputError, match="floating-point pixels"):
+        as_picture(Image.new("F", (4, 4)))
+    whole = saved(Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)))
+    with pytest.raises(InputError, match="truncated or damaged"):
+        as_picture(Image.open(io.BytesIO(whole[: len(whole) // 2])))

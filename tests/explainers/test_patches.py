@@ -11,9 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
 import glasshead
-from glasshead.data import EncodedImages, Picture, as_picture
+from glasshead.data import EncodedImages, ImageReader, PatchGrid, Picture, as_picture, normalisation_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, with_intervals, words_of
 from glasshead.huggingface import plug
@@ -25,8 +26,9 @@ from tolerances import ONE_MODEL
 
 METHODS = (
     "attention", "contribution", "rollout", "gradient-attention", "gradient-attention-signed", "erasure",
-    "erasure-renormalise", "erasure-zero-value", "erasure-mean-colour", "erasure-blur", "erasure-masked",
-    "value-norm", "gradient", "gradient-l2", "effective-attention", "random", "captum:integrated-gradients",
+    "erasure-renormalise", "erasure-zero-value", "erasure-neutral-colour", "erasure-mean-colour",
+    "erasure-blur", "erasure-masked", "value-norm", "gradient",
+    "gradient-l2", "effective-attention", "random", "captum:integrated-gradients",
 )  # fmt: skip
 TEXT_ONLY = (
     "erasure-delete",
@@ -35,6 +37,10 @@ TEXT_ONLY = (
     "erasure-mean-embedding",
     "captum:lime",
 )
+
+
+READ_PATCHES = ("beit", "clip", "siglip", "dinov2", "dinov2-registers")
+"""Families whose classifier averages the vectors of patches; those of the last two have a class token too."""
 
 
 @cache
@@ -66,7 +72,7 @@ def context_of(opened, images, blocks=None, **options):
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_one_number_for_each_patch_alone_and_in_batches(method, name):
     opened, images = subject(name), pictures(3)
-    if method == "erasure-masked" and opened.model.prediction_row == "mean":
+    if method == "erasure-masked" and name in READ_PATCHES:
         with pytest.raises(InputError, match="averages the vectors of all patches"):
             explain(method, opened, images)
         return
@@ -84,11 +90,13 @@ def test_every_method_has_one_number_for_each_patch_alone_and_in_batches(method,
 
 @pytest.mark.parametrize("method", TEXT_ONLY)
 def test_what_is_for_words_is_refused_with_what_to_do_instead(method):
-    with pytest.raises(InputError, match=r"images.*'erasure-mean-colour'$"):
+    with pytest.raises(InputError, match=r"images.*'erasure-neutral-colour'$"):
         explain(method, subject(), pictures(1))
 
 
-@pytest.mark.parametrize("method", ["erasure-mean-colour", "erasure-blur", "erasure-masked"])
+@pytest.mark.parametrize(
+    "method", ["erasure-neutral-colour", "erasure-mean-colour", "erasure-blur", "erasure-masked"]
+)
 def test_what_is_for_patches_is_refused_before_texts(method):
     kind = bert()
     with pytest.raises(
@@ -106,12 +114,21 @@ def planted(bright, dark):
     return Picture(f"patch {bright}", as_picture(Image.fromarray(pixels)).content)
 
 
-@pytest.mark.parametrize("method", ["erasure-mean-colour", "captum:integrated-gradients"])
-def test_painting_over_what_has_the_mean_colour_changes_nothing(method):
+def test_painting_over_what_has_the_mean_colour_changes_nothing():
     for places in ((0, 5), (8, 4)):
-        (attribution,) = explain(method, subject(), [planted(*places)], target="cat")
+        (attribution,) = explain("erasure-mean-colour", subject(), [planted(*places)], target="cat")
         scores = np.abs(attribution.scores[1:])
         assert set(np.flatnonzero(scores > 1e-5)) == set(places)
+
+
+def test_integrated_gradients_begin_at_what_no_image_has_a_part_in():
+    """The mean colour of an image may tell its class, and the way from there to the image says nothing."""
+    encoded = context_of(subject(), [planted(0, 5), *pictures(2)]).encoded
+    pixels = encoded.baseline(subject().tokenizer).inputs()["pixel_values"]
+    assert not pixels.any()
+    (attribution,) = explain("captum:integrated-gradients", subject(), [planted(0, 5)], target="cat")
+    scores = np.abs(attribution.scores[1:])
+    assert set(np.argsort(-scores)[:2]) == {0, 5}  # all others are half a shade from it
 
 
 def test_integrated_gradients_along_vectors_of_patches_are_those_along_pixels():
@@ -147,11 +164,23 @@ def test_hiding_a_patch_is_the_models_own_mask():
     torch.testing.assert_close(hidden, expected, rtol=1e-4, atol=1e-4)
 
 
+def test_nothing_is_left_of_a_patch_that_is_hidden():
+    """Whatever its pixels are, the prediction is the same, in every family that lets a patch be hidden."""
+    for name in sorted(set(FAMILIES) - set(READ_PATCHES)):
+        opened = subject(name)
+        context = context_of(opened, pictures(1))
+        removed = torch.zeros(1, opened.tokenizer.grid.length, dtype=torch.bool)
+        removed[0, 5] = True
+        painted = replace(context, encoded=context.encoded.filled(removed, "mean-colour"))
+        logits = [REMOVALS["masked"].logits(each, torch.tensor([0]), removed) for each in (context, painted)]
+        torch.testing.assert_close(*logits, rtol=1e-5, atol=1e-5)
+
+
 def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():
     context = context_of(subject(), pictures(1))
     removed = torch.zeros(1, 10, dtype=torch.bool)
     removed[0, 5] = True
-    for fill in ("mean-colour", "blur"):
+    for fill in ("neutral-colour", "mean-colour", "blur"):
         before = context.encoded.inputs()["pixel_values"][0]
         after = context.encoded.filled(removed, fill).inputs()["pixel_values"][0]
         left, top, right, bottom = context.encoded.grid.box(4)
@@ -159,6 +188,8 @@ def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():
         inside[top:bottom, left:right] = True
         assert torch.equal(before[:, ~inside], after[:, ~inside])
         assert not torch.equal(before[:, inside], after[:, inside])
+        if fill == "neutral-colour":
+            assert after[:, inside].abs().max() < 1e-5
         if fill == "mean-colour":
             mean = before.mean(dim=(1, 2))
             torch.testing.assert_close(
@@ -310,3 +341,22 @@ def test_marks_in_pixels_of_the_image_as_it_was_are_patches_of_the_scaled_one():
         ["x"], [[(0, 0, 2 * PATCH, 2 * PATCH), (5 * PATCH, 5 * PATCH, 6 * PATCH, 6 * PATCH)]]
     )
     assert marked[0].nonzero()[0].tolist() == [1, 9]
+
+
+@pytest.mark.parametrize("size", [(64, 64), (128, 64), (64, 97), (128, 192)])
+def test_marks_are_where_they_are_in_what_a_processor_does_not_cut_off(size):
+    grid = PatchGrid(6, 6, 48, 48, 1)
+    cutting = CLIPImageProcessorPil(
+        size={"shortest_edge": 64}, crop_size={"height": 48, "width": 48}, resample=0
+    )
+    reader = ImageReader(cutting, grid, normalisation_of(cutting))
+    step = min(size) // 64  # pixels of the image for one that is kept
+    for left, top in ((0, 0), (size[0] // 2, size[1] // 2), (12, 12)):
+        pixels = np.full((size[1], size[0], 3), 128, dtype=np.uint8)
+        pixels[top : top + 8 * step, left : left + 8 * step] = (255, 0, 0)
+        encoded = reader.encode([as_picture(Image.fromarray(pixels))])
+        red = encoded.pixels[0, 0].int() - encoded.pixels[0, 1].int() > 100
+        boxes = [grid.box(patch) for patch in range(36)]
+        shown = [number for number, (a, b, c, d) in enumerate(boxes, start=1) if red[b:d, a:c].any()]
+        marks = [(left, top, left + 8 * step, top + 8 * step)]
+        assert encoded.marked(["x"], [marks])[0].nonzero()[0].tolist() == shown

@@ -91,10 +91,7 @@ def test_what_was_interrupted_goes_on(tmp_path, monkeypatch):
         "heads-00000.parquet",
         "weights-00000.parquet",
     ]
-    settings = tmp_path / "parts" / "settings.json"
-    settings.rename(settings.with_name("survey.json"))  # its name in parts of earlier versions
     resumed = made(tmp_path / "parts")[2].heads()
-    assert not settings.exists()
     assert asked == [0, 2, 2, 4]
     for name, column in whole.items():
         if column.dtype.kind == "f":

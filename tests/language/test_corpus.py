@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 from corpora import sentences
+from datasets import ClassLabel, Dataset, Features, Value
 
 from glasshead import InputError
 from glasshead.data import train_tokenizer
@@ -31,6 +32,14 @@ def test_files_of_a_folder_are_parted_by_their_names(tmp_path):
     (tmp_path / "test.txt").write_text("d")
     corpus = read_corpus(tmp_path)
     assert (corpus.train, corpus.dev) == (("a", "b"), ("c",))
+
+
+def test_class_numbers_beside_texts_are_not_read(tmp_path):
+    rows = {"text": [f"line {number}" for number in range(8)], "label": [0, 1] * 4}
+    features = Features(text=Value("string"), label=ClassLabel(names=["a", "b"]))
+    Dataset.from_dict(rows, features=features).to_parquet(tmp_path / "a.parquet")
+    corpus = read_corpus(tmp_path / "a.parquet")
+    assert sorted(corpus.train + corpus.dev) == rows["text"]
 
 
 def test_other_folders_are_one_text_in_order_of_names(tmp_path):

@@ -1,6 +1,10 @@
 """What heads do, which nobody computed, with names that must be escaped."""
 
+from base64 import b64encode
+from io import BytesIO
+
 import numpy as np
+from PIL import Image
 
 from glasshead.results import (
     HEADS,
@@ -68,6 +72,20 @@ def long_text(layers: int = 2, heads: int = 3, n: int = 512) -> HeadText:
     """A text of so many words, each a token of its own."""
     weights = {layer: softmax_maps(heads, n, n, 3.0, layer).astype(np.float32) for layer in range(layers)}
     return HeadText("long", [f"word{i}" for i in range(n)], range(n), [0] * n, weights)
+
+
+def image_text(layers: int = 2, heads: int = 3) -> HeadText:
+    """Two rows of three patches behind a class token, on an image of one white pixel."""
+    names = ["[class]", *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3))]
+    boxes = [
+        None,
+        *((3 * column, 4 * row, 3 * column + 3, 4 * row + 4) for row in (0, 1) for column in range(3)),
+    ]
+    file = BytesIO()
+    Image.new("RGB", (9, 8), (255, 255, 255)).save(file, "PNG")
+    uri = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+    weights = {layer: softmax_maps(heads, 7, 7, phase=layer) for layer in range(layers)}
+    return HeadText(f"cat.png {HOSTILE}", names, range(-1, 6), [0] * 7, weights, image=uri, boxes=boxes)
 
 
 def agreement(heads: int) -> HeadAgreement:

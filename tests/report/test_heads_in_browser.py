@@ -272,3 +272,32 @@ def test_twelve_by_twelve_heads_before_512_tokens_stay_usable(browser: Browser, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert said == []
     page.close()
+
+
+def test_a_patch_that_is_pointed_at_shows_where_it_looks(browser: Browser, tmp_path: Path) -> None:
+    report = fake_heads.make(fake_heads.image_text(), fake_heads.image_text())
+    report = dataclasses.replace(report, facts={**report.facts, "inputs": "images"})
+    file = tmp_path / "heads.html"
+    file.write_text(heads_page(report), encoding="utf-8")
+    page, said = opened(browser, file.as_uri(), "light", 1280)
+    page.wait_for_function(f"({INK})('.image canvas') > 1000")
+    canvas = page.locator(".image canvas")
+    box = canvas.bounding_box()
+    assert box is not None
+    canvas.hover(position={"x": 0.4 * box["width"], "y": 0.75 * box["height"]})  # third column, second row
+    weights = fake_heads.image_text().weights[0][1][6]
+    words = page.locator("#head .said").inner_text()
+    best = fake_heads.image_text().tokens[int(np.argmax(weights))]
+    assert words.startswith(f"row 2, column 3 looks at: {best} {weights.max():.3f}")
+    assert page.locator("[name=from]").input_value() == "6"
+    page.locator("[name=from]").select_option(label="[class]")
+    assert page.locator("#head .said").inner_text().startswith("[class] looks at:")
+    page.locator("[name=special]").check()
+    page.wait_for_function("document.querySelectorAll('[name=from] option').length === 7")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate(OPEN_ALL)
+    assert page.evaluate(SMALLEST) >= 12
+    assert said == []
+    page.close()

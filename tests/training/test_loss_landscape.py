@@ -9,7 +9,7 @@ import torch
 from glasshead.data import as_encoded
 from glasshead.errors import InputError
 from glasshead.models import TokenClassifier, TokenClassifierConfig
-from glasshead.training import TensorDataset, curvature, losses_between, match_hidden_units
+from glasshead.training import TensorDataset, curvature, losses_between, match_hidden_units, polish
 
 SIZES = {"vocab_size": 6, "embedding_size": 2, "position_size": 2, "max_length": 4, "intermediate_size": 3}
 NAMES = {index: str(index) for index in range(3)}
@@ -54,6 +54,38 @@ def test_the_eigenvalues_are_those_of_the_whole_hessian(rows):
     assert found.largest == pytest.approx(float(values[-1]), rel=0.01)
     assert found.gradient == pytest.approx(float(slope.norm()), rel=1e-6)
     assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_the_gradient_is_that_of_all_texts_and_the_hessian_that_of_the_first(rows):
+    model = build(tied=True)
+    few = TensorDataset(rows.encoded.some(slice(0, 50)), rows.labels[:50])
+    found, whole, part = curvature(model, rows, limit=50), curvature(model, rows), curvature(model, few)
+    assert (found.loss, found.gradient) == (whole.loss, whole.gradient)
+    assert (found.smallest, found.largest) == (part.smallest, part.largest)
+    assert part.largest != pytest.approx(whole.largest, rel=0.01)
+
+
+@pytest.mark.parametrize("scores", ["positional", "semantic"])
+def test_a_polished_model_has_no_slope_within_what_its_scores_read(rows, scores):
+    model, teacher = (build(seed, tied=True, scores=scores) for seed in (0, 1))
+    draw = torch.Generator().manual_seed(0)
+    with torch.no_grad():  # hidden units at rest: an optimum may lie on the edge of one, where no slope is 0
+        for each in (model, teacher):
+            each.layers[0].feed_forward[0].bias.fill_(-100.0)
+        chances = teacher(**rows.encoded.inputs()).logits.softmax(dim=1)
+    rows = TensorDataset(rows.encoded, torch.multinomial(chances, 1, generator=draw)[:, 0])
+    kept = model.embedding.weight.clone()
+    before, polished = curvature(model, rows), polish(model, rows)
+    found = curvature(polished, rows)
+    assert found.loss < before.loss
+    assert found.gradient < 1e-3 * before.gradient
+    values = torch.linalg.eigvalsh(whole_hessian(polished, rows)[0])
+    assert found.smallest == pytest.approx(float(values[0]), abs=1e-3 * found.largest)
+    assert found.largest == pytest.approx(float(values[-1]), rel=0.01)
+    unread = polished.config.read_by({"positional": "semantic", "semantic": "positional"}[scores])
+    queries = [each.layers[0].attention.query.weight[:, unread] for each in (model, polished)]
+    assert torch.equal(queries[0].double(), queries[1])
+    assert torch.equal(model.embedding.weight, kept)
 
 
 def test_the_line_begins_and_ends_at_the_models_and_leaves_them_as_they_were(rows):

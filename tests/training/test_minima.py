@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from datasets import DatasetDict
 
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
@@ -53,11 +54,37 @@ def test_maps_have_a_row_for_each_token_and_parts_add_up_to_them(compared):
     assert not np.allclose(compared.solutions[0].weights[0], compared.solutions[0].weights[2])
 
 
-def test_the_hessian_is_that_of_scores_that_may_read_all(compared):
+def test_the_loss_is_that_of_training_within_what_scores_read_and_freed(compared):
     # At so early a stage nothing is a minimum, and a direction leads down.
     for one in compared.solutions:
-        assert one.curvature.smallest < 0 < one.curvature.largest
-        assert one.curvature.gradient > 0
+        for found in one.curvatures.values():
+            assert found.smallest < 0 < found.largest
+            assert found.gradient > 0
+    for one in compared.solutions[:2]:
+        constrained, freed = one.curvatures["constrained"], one.curvatures["freed"]
+        assert freed.loss == pytest.approx(constrained.loss)
+        assert freed.gradient > constrained.gradient  # it has the same slopes and more
+        assert freed.smallest <= constrained.smallest + 1e-3 * constrained.largest
+    both = compared.solutions[2].curvatures
+    assert both["freed"] == both["constrained"]
+
+
+def test_the_texts_of_train_are_read(folder):
+    data, runs = load("histogram", OPTIONS), [folder / "positional", folder / "semantic"]
+    usual = compare_minima(runs, data=data, limit=20)
+    other = compare_minima(runs, data=DatasetDict(data | {"test": data["dev"]}), limit=20)
+    assert [one.loss for one in usual.solutions] != [one.loss for one in other.solutions]
+    for one, same in zip(usual.solutions, other.solutions, strict=True):
+        assert one.curvatures == same.curvatures
+    assert (usual.texts, usual.train_texts, usual.landscape_texts) == (30, 140, 20)
+    # The lines are those of the first texts of train, the gradient of all.
+    few = DatasetDict(data | {"train": data["train"].select(range(20))})
+    first = compare_minima(runs, data=few, limit=20)
+    for line, same in zip(usual.lines, first.lines, strict=True):
+        np.testing.assert_allclose(line.losses, same.losses)
+    for one, part in zip(usual.solutions, first.solutions, strict=True):
+        assert one.curvatures["freed"].smallest == part.curvatures["freed"].smallest
+        assert one.curvatures["freed"].gradient != pytest.approx(part.curvatures["freed"].gradient)
 
 
 def test_every_pair_has_a_line_with_and_without_matched_units(compared):
@@ -76,11 +103,13 @@ def test_it_is_drawn_said_and_written(compared, tmp_path):
     figure.save(tmp_path / "minima.svg")
     assert "accuracy" in (tmp_path / "minima.svg").read_text(encoding="utf-8")
     lines = list(minimum_lines(compared))
-    assert len(lines) == 3 + 6
-    assert "semantic 1.00" in lines[1]
+    assert len(lines) == 3 * 3 + 6
+    assert "semantic 1.00" in lines[3]
     content = json.loads(compared.to_json())
     assert content["lines"][0]["ends"] == ["positional", "semantic"]
-    assert content["solutions"][0]["hessian"].keys() == {"smallest", "largest", "gradient"}
+    loss = content["solutions"][0]["training_loss"]
+    assert loss.keys() == {"constrained", "freed"}
+    assert loss["freed"].keys() == {"smallest", "largest", "gradient", "loss"}
 
 
 def test_deeper_scores_have_no_parts(folder):

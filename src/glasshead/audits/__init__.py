@@ -20,6 +20,7 @@ from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext
+from glasshead.audits.finished import FINISHED
 from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.map_divergence import map_divergence
@@ -31,6 +32,7 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "AUDITS",
+    "FINISHED",
     "IDENTIFIABILITY",
     "Audit",
     "AuditContext",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.null_weights import random_weights
+from glasshead.audits.null_weights import random_scores, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
@@ -86,7 +86,13 @@ class Agreement(Audit):
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 1])
         mask, attends = context.mask, context.explainer.reads_weights
-        chance = random_weights(mask, context.scores_signed, rng)
+        signs = context.scores_signed
+        by_sentence = context.sentence_of_token is not None
+        chance = (
+            random_weights(mask, signs, rng)
+            if by_sentence
+            else random_scores(context.explanation.encoded, signs, rng)
+        )
         if attends:
             variants, same = self._variants_of_attention(context, chance)
         else:

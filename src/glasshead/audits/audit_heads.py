@@ -18,11 +18,12 @@ from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.identifiability import Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.request import AuditRequest
-from glasshead.data import Encoded, encode
+from glasshead.data import Encoded, encode, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import class_name, spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows, usual_rows
+from glasshead.nouns import INPUTS
 from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard, Highlight
 from glasshead.trace import attention_use
 from glasshead.training import versions
@@ -54,7 +55,8 @@ def audit_heads(
             such layer, head or row.
     """
     started = time.perf_counter()
-    progress("reading the texts")
+    nouns = reader_of(tokenizer).nouns
+    progress(f"reading the {nouns.texts}")
     indices, split = subsample(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
@@ -72,6 +74,7 @@ def audit_heads(
             "run": str(request.model) if isinstance(request.model, str | Path) else request.name,
             "model": class_name(model),
             "examples": len(texts),
+            INPUTS: nouns.texts,
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
             "truncated_to": tokenizer.model_max_length,
             "attention_use": AttentionUse(before=None, after=attention_use(model, encoded)),

@@ -21,7 +21,6 @@ from glasshead.audits.base import NO_WEIGHTS
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.open_request import (
     default_split,
-    limit_length,
     open_request,
     read_texts,
     source_facts,
@@ -38,7 +37,7 @@ from glasshead.audits.request import (
 )
 from glasshead.audits.slices import columns_to_read
 from glasshead.cluster import Cluster
-from glasshead.data import LoadOptions
+from glasshead.data import LoadOptions, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
@@ -163,7 +162,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             "`rows`"
         )
     subject = open_subject(request.model, request.tokenizer, replace(request.opening, classifies=False))
-    tokenizer = limit_length(subject.tokenizer, request.max_length)
+    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
     identifiability = request.identifiability or Identifiability()
     request = replace(request, identifiability=with_progress(identifiability, progress))
     facts = source_facts(request, split_name, load_options)

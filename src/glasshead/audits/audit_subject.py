@@ -19,6 +19,7 @@ from glasshead.audits.build_context import build_context
 from glasshead.audits.context import IMPORTANCE, AuditContext
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
+from glasshead.audits.finished import finished_audits
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
@@ -29,11 +30,12 @@ from glasshead.audits.sinks import ask_with_rest, rest_of, sink_facts
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
-from glasshead.data import UnitReader
+from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import EXPLAINERS, ForwardObservation
+from glasshead.explainers import EXPLAINERS, ForwardObservation, remarks_of
 from glasshead.huggingface import class_name, dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
+from glasshead.nouns import INPUTS
 from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse, AuditCard
 from glasshead.trace import Subject, attention_use
 from glasshead.training import OTHER_RUN_SETTINGS, class_metrics, rating_metrics, versions
@@ -104,22 +106,25 @@ def audit_subject(
     selected, perturbation = selected_audits(request)
     started = time.perf_counter()
     stages = StageProgress(progress)
-    stages.begin("reading the texts")
+    reader = reader_of(subject.tokenizer)
+    stages.nouns = reader.nouns
+    stages.begin(f"reading the {stages.nouns.texts}")
     context = build_context(
         subject,
         split,
-        limit=usual_limit(subject) if request.limit is None else request.limit,
+        limit=reader.usual_limit if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=request.attention_selector,
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
-    if (note := cost_note(subject, context, len(split))) is not None:
+    if (note := reader.cost_note(len(context.texts), len(split))) is not None:
         subject = replace(subject, notes=(*subject.notes, note))
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
+        reason = None if reason is None else context.nouns.reword(reason)
         if reason is not None and name in (request.audits or ()):
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
@@ -145,23 +150,12 @@ def audit_subject(
         | slice_facts(context.slicings)
         | data_facts
         | {"date": date.today().isoformat(), "seconds": round(time.perf_counter() - started, 2)},
-        findings=result.findings,
+        findings=[finding.about(context.nouns) for finding in result.findings],
         highlights=chosen_texts,
         examples={name: jsonable(column) for name, column in result.examples.items()},
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
     return replace(card, slice_tests=slice_tests(card, context.slicings, request.seed))
-
-
-def usual_limit(subject: Subject) -> int | None:
-    """How many inputs are read where nobody says: all texts, and so many of what costs more."""
-    return subject.tokenizer.usual_limit if isinstance(subject.tokenizer, UnitReader) else None
-
-
-def cost_note(subject: Subject, context: AuditContext, total: int) -> str | None:
-    """What a larger audit would cost, where this one is no whole one by itself."""
-    reader = subject.tokenizer
-    return reader.cost_note(len(context.texts), total) if isinstance(reader, UnitReader) else None
 
 
 def ask_audits(
@@ -172,9 +166,13 @@ def ask_audits(
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
     gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
+    finished = finished_audits(request.store, context, request)
     for name, selected_audit in selected.items():
-        stages.begin(name)
-        result = ask_with_rest(selected_audit, context, rest, request.seed)
+        result = finished.take(name)
+        if result is None:
+            stages.begin(name)
+            result = ask_with_rest(selected_audit, context, rest, request.seed)
+            finished.keep(name, result)
         gathered = AuditResult(
             [*gathered.findings, *result.findings],
             {**gathered.examples, **result.examples},
@@ -228,19 +226,20 @@ def remarks_on_selection(
 
 def method_remarks(context: AuditContext) -> list[str]:
     """What is to be said of the audited explanation: caveat, settings, and what its numbers miss."""
-    caveat = context.explainer.caveat(context.explanation)
-    settings = context.explainer.settings(context.explanation)
-    remarks = [f"{context.method}: {words}." for words in (caveat, settings) if words is not None]
+    said = remarks_of(context.explainer, context.explanation)
+    remarks = [f"{context.method}: {words}." for words in said if words is not None]
     gaps = context.explainer.completeness_gaps(context.explanation)
     if gaps is not None and len(gaps):
         gap = float(gaps.abs().max())
-        remarks.append(f"{context.method}: the largest completeness gap of a text is {gap:.2g}.")
+        words = context.nouns.reword(f"the largest completeness gap of a text is {gap:.2g}")
+        remarks.append(f"{context.method}: {words}.")
     return remarks
 
 
 def precision_note(context: AuditContext) -> str:
     """In which precision the numbers were computed."""
-    return IN_FLOAT64 if context.explanation.model.dtype == torch.float64 else IN_FLOAT32
+    exact = context.explanation.model.dtype == torch.float64
+    return context.nouns.reword(IN_FLOAT64 if exact else IN_FLOAT32)
 
 
 def card_title(subject: Subject, context: AuditContext, data: str) -> str:
@@ -268,7 +267,9 @@ def target_note(context: AuditContext) -> str:
         return OF_RATINGS
     if context.predicts_tokens:
         return OF_NEXT_TOKENS
-    return OF_TWO_CLASSES.format(context.label_names[1]) if context.binary else OF_CLASSES
+    return (
+        OF_TWO_CLASSES.format(context.label_names[1]) if context.binary else context.nouns.reword(OF_CLASSES)
+    )
 
 
 def jsonable(column: Any) -> Any:
@@ -316,10 +317,7 @@ def subject_facts(
     subject: Subject, context: AuditContext, seed: int, left_out: Sequence[str]
 ) -> dict[str, Any]:
     """What was audited, by which protocol; ``left_out`` says which audits were not asked."""
-    record, tokenizer = subject.record, subject.tokenizer
-    unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
-    unknown = (context.explanation.encoded.ids == unknown_id).numpy() | ~context.token_mask
-    tokens = context.token_mask.sum(axis=1)
+    record = subject.record
     matched = [] if context.label_note is None else [context.label_note]
     remarks = [*(f"{note}." for note in (*matched, *subject.notes)), *left_out]
     made = {"preset": record["recipe"].get("preset"), "seed": record["seed"]} if record else {"seed": None}
@@ -335,10 +333,8 @@ def subject_facts(
         **guess_facts(context, seed),
         "signed": context.scores_signed,
         "gauge": gauge_facts(subject.gauge, context) if context.explainer.sign_is_gauge else None,
-        "empty_texts": int((tokens == 0).sum()),
-        "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
-        "truncated_to": tokenizer.model_max_length,
-        "coverage": asdict(context.coverage),
+        INPUTS: context.nouns.texts,
+        **reading_facts(subject, context),
         "alpha": ALPHA,
         **({"recipe": record["recipe"], "train_data": record["data"]} if record else {}),
         "versions": versions(),
@@ -346,16 +342,37 @@ def subject_facts(
         "notes": [
             precision_note(context),
             target_note(context),
-            EXACT if context.exact else FIRST_ORDER,
-            *edited_note(context),
-            *shortcut_note(context),
-            *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
-            *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
+            *map(
+                context.nouns.reword,
+                [
+                    EXACT if context.exact else FIRST_ORDER,
+                    *edited_note(context),
+                    *shortcut_note(context),
+                    *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
+                    *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
+                ],
+            ),
             *remarks,
-            *slice_notes(context.slicings),
+            *slice_notes(context.slicings, context.nouns),
             *context.coverage.lines("audited"),
             *record.get("notes", []),
         ],
+    }
+
+
+def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
+    """How much of the texts the model read and knew; of other inputs it reads all."""
+    tokenizer, encoded = subject.tokenizer, context.explanation.encoded
+    if reader_of(tokenizer).reads_all:
+        return {}
+    unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
+    unknown = (encoded.ids == unknown_id).numpy() | ~context.token_mask
+    tokens = context.token_mask.sum(axis=1)
+    return {
+        "empty_texts": int((tokens == 0).sum()),
+        "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
+        "truncated_to": tokenizer.model_max_length,
+        "coverage": asdict(context.coverage),
     }
 
 
@@ -402,7 +419,7 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     reading = context.explainer.reading(context.explanation)
     return facts | {
         **({} if reading is None else {"reading": reading}),
-        "level": context.explanation.attention_selector.level,
+        "level": context.nouns.reword(context.explanation.attention_selector.level),
     }
 
 

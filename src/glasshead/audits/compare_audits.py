@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.summary import Interval, slice_column, with_exact_difference
+from glasshead.nouns import nouns_of
 from glasshead.results import (
     ABSOLUTE,
     METHOD,
@@ -68,15 +69,16 @@ def finding_differences(
         if rank == base:
             continue
         rows = shared_rows(card, cards[base])
+        nouns = nouns_of(card.facts, cards[base].facts)
         names = " and ".join(str(audited.facts.get("name") or "an audit") for audited in (card, cards[base]))
         if not len(rows[0]):
-            notes[f"{names}: {NOTHING_SHARED}."] = None
+            notes[f"{names}: {nouns.reword(NOTHING_SHARED)}."] = None
             continue
         same = same_target(card, cards[base], rows)
         if not same.all():
             notes[
-                f"{names}: {int((~same).sum())} of {len(same)} shared texts have other targets, so only "
-                "their performance is compared."
+                f"{names}: {int((~same).sum())} of {len(same)} shared {nouns.texts} have other targets, so "
+                "only their performance is compared."
             ] = None
         columns: dict[float, dict[str, Floats]] = {}
         no_evidence: dict[str, str | None] = {}
@@ -90,11 +92,11 @@ def finding_differences(
             )
             inside, theirs_inside = members(card, finding), members(cards[base], other)
             if inside is None or theirs_inside is None:
-                notes[NOT_PAIRED] = None
+                notes[nouns.reword(NOT_PAIRED)] = None
                 continue
             inside, theirs_inside = inside[rows[0]], theirs_inside[rows[1]]
             if not np.array_equal(inside, theirs_inside):
-                notes[NOT_PAIRED] = None
+                notes[nouns.reword(NOT_PAIRED)] = None
                 continue
             level = max(finding.level, other.level)
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
@@ -105,7 +107,7 @@ def finding_differences(
                 continue
             ours, theirs = example_values(card, finding), example_values(cards[base], other)
             if ours is None or theirs is None:
-                notes[NOT_PAIRED] = None
+                notes[nouns.reword(NOT_PAIRED)] = None
                 continue
             change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
             columns.setdefault(level, {})[finding.name] = (

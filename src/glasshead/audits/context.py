@@ -41,6 +41,7 @@ from glasshead.explainers import (
 )
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
+from glasshead.nouns import Nouns
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
@@ -99,6 +100,11 @@ class AuditContext:
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
     spares_first: bool = False
+
+    @property
+    def nouns(self) -> Nouns:
+        """What the inputs and their units are called."""
+        return self.explanation.encoded.nouns
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -218,7 +224,8 @@ class AuditContext:
         """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
         order, unless exact."""
         observation = self.explanation.observation
-        return self.sum_by_unit((observation.slopes(self.explanation.target) * observation.shares()).numpy())
+        slopes = observation.slopes(self.explanation.target) * observation.shares()
+        return self.sum_by_unit((slopes * self.explanation.encoded.shares).numpy())
 
     @cached_property
     def contributions(self) -> Floats:
@@ -227,9 +234,10 @@ class AuditContext:
 
     @cached_property
     def uniform(self) -> Floats:
-        """The same canonical weight for all units that share a row; of words in sentences, times that of the
-        sentence."""
-        weights = uniform_weights(self.mask, self.parts)
+        """The same canonical weight for all tokens that share a row, of a unit of several their sum; of words
+        in sentences, times that of the sentence."""
+        of_tokens = self.sentence_of_token is None
+        weights = uniform_weights(self.sum_by_unit(self.token_mask) if of_tokens else self.mask, self.parts)
         if self.sentence_of_token is None and isinstance(self.explanation.model, HierarchicalClassifier):
             weights /= np.maximum(self.parts.max(axis=1, initial=0, keepdims=True) + 1, 1)
         return weights
@@ -357,11 +365,11 @@ class AuditContext:
         return every + self.slices
 
 
-def uniform_weights(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
-    """One over the number of units that share a part."""
-    weights = np.zeros(mask.shape)
+def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> Floats:
+    """The share of each unit in its part, by how many tokens count in it; of a mask, one or none."""
+    weights = np.zeros(counts.shape)
     for part in range(int(parts.max(initial=0)) + 1):
-        here = mask & (parts == part)
+        here = np.where(parts == part, counts, 0)
         weights += here / np.maximum(here.sum(axis=1, keepdims=True), 1)
     return weights
 

@@ -22,12 +22,13 @@ def check_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     free, needed = free_memory(model.device), audit_memory(model, encoded, dtype)
     if free is None or needed <= free:
         return
-    texts, longest = encoded.ids.shape
+    (texts, longest), nouns = encoded.ids.shape, encoded.nouns
+    shorter = " or shorter ones (`max_length`)" if encoded.in_line else ""
     coarser = ", or take `dtype='float32'`" if dtype == torch.float64 else ""
     raise InputError(
-        f"the audit of {texts:,} texts of up to {longest:,} tokens in {dtype_name(dtype)} needs about "
-        f"{gigabytes(needed)} and {model.device} has {gigabytes(free)} free: give fewer texts (`limit`) or "
-        f"shorter ones (`max_length`){coarser}"
+        f"the audit of {nouns.count(texts)} of up to {longest:,} {nouns.tokens} in {dtype_name(dtype)} needs "
+        f"about {gigabytes(needed)} and {model.device} has {gigabytes(free)} free: give fewer {nouns.texts} "
+        f"(`limit`){shorter}{coarser}"
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.context import AuditContext, Floats, uniform_weights
+from glasshead.data import Encoded
 from glasshead.explainers import LinearReadout
 
 
@@ -14,6 +15,12 @@ def random_weights(
     values = uniform_draws(mask.shape if draws is None else (len(mask), draws, mask.shape[1]), signed, rng)
     values *= mask if draws is None else mask[:, None, :]
     return values
+
+
+def random_scores(encoded: Encoded, signed: bool, rng: np.random.Generator) -> Floats:
+    """The same of each token, added up where a unit has several, as are all explanations of such a unit: of a
+    larger one the sum is larger."""
+    return encoded.sum_units(random_weights(encoded.mask.numpy(), signed, rng))
 
 
 def uniform_draws(shape: tuple[int, ...], signed: bool, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -1,6 +1,5 @@
 """From a request to what it is about: the model, opened, and the rows of a split."""
 
-import copy
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,13 +14,14 @@ from glasshead.data import (
     ALL,
     LoadOptions,
     RatingError,
-    UnitReader,
     as_dataset,
     as_split,
     is_plain,
     is_undivided,
     load,
+    nouns_of_split,
     read_plain,
+    reader_of,
     select,
 )
 from glasshead.errors import InputError, ParameterError
@@ -69,7 +69,10 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
             f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
             "give data with ratings, or a model with an output for each class"
         ) from error
-    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length, request.blocks))
+    reader = reader_of(subject.tokenizer)
+    if (found := nouns_of_split(split)) != reader.nouns:
+        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {found.texts}")
+    subject = replace(subject, tokenizer=reader.limited(request.max_length, request.blocks))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -94,7 +97,7 @@ def open_for_next_tokens(
     """
     if request.train is not None:
         raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
-    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
+    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).limited(request.max_length, None))
     whole = is_plain(request.data) or isinstance(request.data, Dataset)
     if whole:
         source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
@@ -170,29 +173,6 @@ def source_facts(request: SubjectRequest, split: str, options: LoadOptions) -> d
         "split": split,
         "data_options": asdict(options),
     }
-
-
-def limit_length(tokenizer: Any, max_length: int | None, blocks: int | None = None) -> Any:
-    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already; what reads
-    images with so many ``blocks`` of patches in each direction.
-
-    Raises:
-        InputError: if there would be no room for a word, and on what only the other kind of input has.
-    """
-    if isinstance(tokenizer, UnitReader):
-        if max_length is not None:
-            raise ParameterError("max_length", "is for texts: all images have one size")
-        return tokenizer.with_blocks(tokenizer.usual_blocks if blocks is None else blocks or None)
-    if blocks is not None:
-        raise ParameterError("blocks", "is for images: texts have words")
-    if max_length is None:
-        return tokenizer
-    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
-    if max_length < least:
-        raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
-    shorter = copy.deepcopy(tokenizer)
-    shorter.model_max_length = min(tokenizer.model_max_length, max_length)
-    return shorter
 
 
 def sample(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:

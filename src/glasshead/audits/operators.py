@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from glasshead.audits.agreement import agreement_verdict, round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats, same_numbers
-from glasshead.audits.null_weights import random_weights
+from glasshead.audits.null_weights import random_scores
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, value_changes, words_of
+from glasshead.explainers import REMOVALS, ExplanationContext, value_changes, words_of
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
@@ -91,12 +91,12 @@ class Operators(Audit):
             statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
         }
         standings = {
-            statistic: list(self._standings(context, statistic, values, changes, mask, rng))
+            statistic: list(self._standings(context, explanation, statistic, values, changes, rng))
             for statistic, values in explained.items()
         }
         findings = [
             *self._change_findings(changes, mask, members, rng),
-            *self._order_findings(changes, mask, members, rng),
+            *self._order_findings(changes, explanation, members, rng),
             *(
                 finding
                 for statistic, own in standings.items()
@@ -125,15 +125,16 @@ class Operators(Audit):
     def _standings(
         self,
         context: AuditContext,
+        explanation: ExplanationContext,
         statistic: str,
         values: Floats,
         changes: Mapping[str, Floats],
-        mask: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> Iterator[Standing]:
         """An explanation beside the changes under each meaning, and random numbers beside them."""
+        mask = words_of(explanation).numpy()
         signed = not statistic.endswith(ABSOLUTE)
-        chance = random_weights(mask, signed, rng)
+        chance = random_scores(explanation.encoded, signed, rng)
         gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
         variants = round_digits(np.stack([values, chance]), mask)
         for name, change in changes.items():
@@ -155,10 +156,15 @@ class Operators(Audit):
             )
 
     def _order_findings(
-        self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
+        self,
+        changes: Mapping[str, Floats],
+        explanation: ExplanationContext,
+        group: Group,
+        rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        stacked = np.stack([*changes.values(), random_weights(mask, True, rng)])
+        mask = words_of(explanation).numpy()
+        stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
         rounded = round_digits(stacked, mask)
         tau = kendall_tau_b(rounded, rounded, mask).tau
         pairs = list(combinations(range(len(changes)), 2))

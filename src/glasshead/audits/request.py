@@ -15,6 +15,7 @@ from glasshead.audits.identifiability import Identifiability
 from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
+from glasshead.nouns import TEXTS
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
@@ -37,10 +38,11 @@ def no_progress(stage: str, share: float | None = None) -> None:
 
 
 class StageProgress:
-    """Tells ``progress`` which stage runs, and how many texts it has read."""
+    """Tells ``progress`` which stage runs, and how many texts, or other inputs by their ``nouns``, it has
+    read."""
 
     def __init__(self, progress: OnProgress) -> None:
-        self.progress, self.stage = progress, ""
+        self.progress, self.stage, self.nouns = progress, "", TEXTS
 
     def begin(self, stage: str) -> None:
         """From here on another stage runs."""
@@ -49,7 +51,7 @@ class StageProgress:
 
     def on_texts(self, done: int, total: int) -> None:
         """So many of the texts are done."""
-        self.progress(f"{self.stage}: {done:,} of {total:,} texts", done / total)
+        self.progress(f"{self.stage}: {done:,} of {total:,} {self.nouns.texts}", done / total)
 
 
 class SubjectOptions(TypedDict, total=False):
@@ -139,7 +141,8 @@ class AuditRequest(SubjectRequest):
     sliced by (class, length, correct, confidence, identifiability, or a column of the data); ``draws`` of
     None are as many as a
     perturbation test takes by itself. The workers of a ``cluster`` are asked what the model says of texts
-    without some of their tokens.
+    without some of their tokens. In ``store`` the audits that have ended are kept, so that the same request
+    goes on there (None: it begins anew).
 
     Raises:
         InputError: on an unknown method, and on one whose package is missing.
@@ -151,6 +154,7 @@ class AuditRequest(SubjectRequest):
     by: tuple[str, ...] = ()
     method: str = ATTENTION
     cluster: Cluster | None = None
+    store: Path | None = None
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)

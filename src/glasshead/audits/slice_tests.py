@@ -8,6 +8,7 @@ import numpy as np
 from glasshead.audits.compare_audits import example_values
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
+from glasshead.nouns import nouns_of
 from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
 
@@ -20,10 +21,12 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     """
     tests = list(uncorrected_tests(card, slicings, np.random.default_rng([seed, 10])))
     corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
-    return [
+    nouns = nouns_of(card.facts)
+    described = [
         describe_test(finding, by, test, None if test.p is None else next(corrected))
         for finding, by, test in tests
     ]
+    return [replace(one, verdict=nouns.reword(one.verdict)) for one in described]
 
 
 def uncorrected_tests(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import ParameterError
+from glasshead.nouns import Nouns
 from glasshead.statistics import LEVEL, simultaneous_level
 
 CLASS, LENGTH, CORRECT = "class", "length", "correct"
@@ -233,8 +234,8 @@ def slice_facts(slicings: Sequence[Slicing]) -> dict[str, Any]:
     }
 
 
-def slice_notes(slicings: Sequence[Slicing]) -> list[str]:
-    """What a reader of slices must know."""
+def slice_notes(slicings: Sequence[Slicing], nouns: Nouns) -> list[str]:
+    """What a reader of slices must know, in words about inputs of that kind."""
     if not slicings:
         return []
     count = sum(len(slicing.names) for slicing in slicings)
@@ -247,4 +248,11 @@ def slice_notes(slicings: Sequence[Slicing]) -> list[str]:
         "Slices differ in much else than what they are cut by, such as words, lengths, classes and "
         "difficulty: a difference between them names no cause.",
     ]
-    return notes + [f"Slices by {s.by}: {s.note}." for s in slicings if s.note]
+    return [
+        *map(nouns.reword, notes),
+        *(
+            f"Slices by {one.by}: {nouns.reword(one.note) if one.by in COMPUTED else one.note}."
+            for one in slicings
+            if one.note
+        ),
+    ]

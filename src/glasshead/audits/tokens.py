@@ -37,6 +37,8 @@ class Tokens(Audit):
             return NO_WEIGHTS.format(context.method)
         if context.is_regression:
             return "words have no class where ratings are predicted"
+        if not context.explanation.encoded.in_line:
+            return "an image has no vocabulary, whose entries could belong to classes"
         if context.counts is None:
             return NO_COUNTS
         return (

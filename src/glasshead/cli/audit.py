@@ -137,7 +137,7 @@ def audit(
     Example: [bold]glasshead audit my-bert my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
     """
-    from glasshead.audits import IDENTIFIABILITY, AuditRequest
+    from glasshead.audits import AuditRequest
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
     from glasshead.report import card_table, model_card
@@ -168,12 +168,12 @@ def audit(
         method=method,
         cluster=parse_cluster(ray, gpus_per_task),
     )
-    resumable = names is not None and IDENTIFIABILITY in names
     with (
         atomic_folder(out, overwrite=overwrite, reads=[Path(model), Path(data)]) as work,
-        resumable_parts(out, work, resumable=resumable, resume=resume, overwrite=overwrite) as parts,
+        resumable_parts(out, resume=resume, overwrite=overwrite) as parts,
     ):
-        card = audit_with_progress(replace(request, identifiability=replace(identifiability, store=parts)))
+        identifiability = replace(identifiability, store=parts)
+        card = audit_with_progress(replace(request, identifiability=identifiability, store=parts))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         write_audit(card, work, parts)
     say = print_line if format is CardFormat.text else print_remark  # standard output is the document's

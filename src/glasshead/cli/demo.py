@@ -63,4 +63,4 @@ def explain_digits(folder: Path, seed: int) -> None:
     run = folder / IMAGES
     run_training(TrainRequest(IMAGES, run, config, seed=seed), resumable=False)
     images, _ = inputs_of(load(IMAGES)["test"].select(range(SHOWN)))
-    explain(run, images, method="erasure-mean-colour").save(folder / "digits.html")
+    explain(run, images, method="erasure-neutral-colour").save(folder / "digits.html")

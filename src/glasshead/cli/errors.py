@@ -32,6 +32,7 @@ WORDS = {
     "data": "DATA",
     "glasshead.attention.build_native": "'glasshead kernels build'",
     "glasshead.generate": "'glasshead generate'",
+    "glasshead.heads": "'glasshead heads'",
     "glasshead.recommend": "'glasshead recommend'",
     "tokenizer": "a tokenizer",
     "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",

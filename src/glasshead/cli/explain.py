@@ -22,11 +22,11 @@ from glasshead.cli.options import (
 )
 from glasshead.cli.parsing import parse_labels
 from glasshead.cli.renamed_options import with_old_spellings
+from glasshead.cli.typed_inputs import inputs_for, is_file
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
-    from glasshead.trace import Subject
 
 
 @app.command(cls=with_old_spellings(of="target-function", bare=["next"]))
@@ -177,27 +177,6 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
         return non_empty(file.read_text(encoding="utf-8-sig"), str(file))
     except UnicodeDecodeError:
         raise InputError(f"{file} is not UTF-8: save it as UTF-8") from None
-
-
-def is_file(text: str) -> bool:
-    """Whether what was typed is the name of a file."""
-    return bool(Path(text).suffix) and len(text) < 256 and Path(text).is_file()
-
-
-def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
-    """The texts as they are or, of a model that reads images, the files that they name.
-
-    Raises:
-        InputError: if a file is an image and the model reads texts, or the reverse.
-    """
-    from glasshead.data import IMAGE_SUFFIXES, UnitReader
-
-    if isinstance(subject.tokenizer, UnitReader):
-        return subject.tokenizer.inputs(lines)
-    for line in lines:
-        if is_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
-            raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
-    return list(lines)
 
 
 def non_empty(text: str, name: str) -> list[str]:

@@ -31,8 +31,8 @@ def heads(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A folder made by glasshead train, any folder with a saved model and its tokenizer, or a "
-            "Hub id; a classifier, or an encoder without one.",
+            help="A folder made by glasshead train, any folder with a saved model and its tokenizer or image "
+            "processor, or a Hub id; a classifier, or an encoder without one.",
         ),
     ],
     data: Annotated[
@@ -49,13 +49,16 @@ def heads(
     ] = Path("heads.html"),
     text: Annotated[
         list[str] | None,
-        typer.Option("--text", help="Draw the maps of this text (again for more); else of the first two."),
+        typer.Option(
+            "--text",
+            help="Draw the maps of this text, or image file (again for more); else of the first two.",
+        ),
     ] = None,
     labels: ClassNames = None,
     split: Split = None,
     limit: Annotated[
         int | None,
-        typer.Option(help="Read this many random texts; else 50, and all sentences for relations."),
+        typer.Option(help="Read this many random texts or images; else 50, and all sentences for relations."),
     ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the bootstrap, the halves of sentences and --limit.", **SEEDS)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,19 +88,18 @@ class IdentifiabilityOptions:
 
 
 @contextmanager
-def resumable_parts(
-    out: Path, work: Path, *, resumable: bool, resume: bool, overwrite: bool
-) -> Iterator[Path]:
-    """Where an audit keeps its parts until it is whole: beside ``out`` if it is to be ``resumable``, so that
-    Ctrl-C loses nothing, else in ``work``. They go when all is done, and if the input was wrong.
+def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
+    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing. They go
+    when all is done, and if the input was wrong.
 
     Raises:
         InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
     """
+    from glasshead.audits import FINISHED
     from glasshead.files import check_foreign, files_in, remove, unknown_names
     from glasshead.identifiability import PARTS
 
-    parts = out.with_name(f"{out.name}.maps") if resumable else work / "maps"
+    parts = out.with_name(f"{out.name}.parts")
     if resume and not parts.exists():
         raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
     if parts.exists() and not resume:
@@ -108,14 +107,14 @@ def resumable_parts(
             raise InputError(
                 f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
             )
-        check_foreign(parts, unknown_names(files_in(parts), PARTS))
+        check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
         remove(parts)
     try:
-        with resume_on_interrupt(parts, "texts") if resumable else nullcontext():
+        with resume_on_interrupt(parts, "parts"):
             try:
                 yield parts
             except BaseException:
-                if not any(parts.glob(PARTS[-1])):
+                if not any(any(parts.glob(each)) for each in (PARTS[-1], FINISHED[-1])):
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError:

@@ -18,6 +18,7 @@ from glasshead.cli.history_options import Step, TrainingData, load_history, spli
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
 from glasshead.cli.plot_arguments import JSON, PAGE, file_kind, numbers, whole_numbers
 from glasshead.cli.progress import progress_stages
+from glasshead.cli.typed_inputs import one_input
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -107,7 +108,7 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
 @plots.command("heads")
 def heads(
     run: RunFolder,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text, quoted.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text, quoted, or an image file.")],
     pair: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The second text, for a model of pairs.")
     ] = None,
@@ -121,7 +122,7 @@ def heads(
     out: FileOut = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw the attention of some heads to one text.
+    """Draw the attention of some heads to one text, or one image.
 
     Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
     """
@@ -134,7 +135,8 @@ def heads(
     head_numbers = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
     subject = open_subject(load_run(run))
-    maps = head_maps(subject.model, subject.tokenizer, text, pair, layer=layer, heads=head_numbers)
+    one = one_input(subject, text)
+    maps = head_maps(subject.model, subject.tokenizer, one, pair, layer=layer, heads=head_numbers)
     write_plot(out, "heads", maps, overwrite)
     if maps.remark:
         print_line(maps.remark)

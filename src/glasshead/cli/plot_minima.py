@@ -21,7 +21,7 @@ def minima(
         str | None, typer.Option(help="The text whose maps are drawn; else the first of the test split.")
     ] = None,
     texts: Annotated[
-        int, typer.Option(help="Texts of the Hessian and of the loss on lines between runs.", min=2)
+        int, typer.Option(help="Training texts of the Hessian and of the loss on lines between runs.", min=2)
     ] = 500,
     seed: Seed = 0,
     out: Annotated[

@@ -19,7 +19,7 @@ from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
-from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings
+from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings, nouns_of_split
 from glasshead.data.encode import (
     LONGEST,
     as_encoded,
@@ -45,6 +45,7 @@ from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import inputs_of
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
+from glasshead.data.text_reader import TextReader, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
@@ -80,12 +81,14 @@ __all__ = [
     "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
+    "TextReader",
     "UnitReader",
     "align_labels",
     "as_dataset",
     "as_encoded",
     "as_picture",
     "as_split",
+    "as_texts",
     "batch_size",
     "batches",
     "begins_twice",
@@ -114,11 +117,13 @@ __all__ = [
     "longest",
     "marks_of",
     "normalisation_of",
+    "nouns_of_split",
     "occurrences",
     "planted_groups",
     "read_conllu",
     "read_plain",
     "read_utf8",
+    "reader_of",
     "select",
     "split_words",
     "token_groups",

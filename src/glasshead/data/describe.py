@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshead.errors import pluralise
+from glasshead.nouns import IMAGES, TEXTS, Nouns
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -27,6 +28,11 @@ def has_images(split: "Dataset") -> bool:
     from datasets import Image
 
     return isinstance(split.features.get("image"), Image)
+
+
+def nouns_of_split(split: "Dataset") -> Nouns:
+    """What the rows of a split are called."""
+    return IMAGES if has_images(split) else TEXTS
 
 
 def describe(data: "DatasetDict") -> dict[str, Any]:

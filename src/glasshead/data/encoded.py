@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data.marked_tokens import marked_tokens
+from glasshead.nouns import TEXTS, Nouns
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,9 @@ class Encoded:
 
     removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
     """The meanings of taking a unit out of the input itself; the first is the usual one."""
-    called: ClassVar[str] = "texts"
+    nouns: ClassVar[Nouns] = TEXTS
+    in_line: ClassVar[bool] = True
+    """Whether units are words of a text, or pieces of them, one behind the other."""
     shows_halves: ClassVar[bool] = False
     """Whether weights of either sign are drawn by themselves."""
 
@@ -36,6 +39,11 @@ class Encoded:
     words: Int[np.ndarray, "texts tokens"]
     offsets: Int[np.ndarray, "texts tokens 2"]
     types: Int[Tensor, "texts tokens"] | None = None
+
+    @property
+    def erasure(self) -> str:
+        """The method that takes a unit out of the input itself in the usual way."""
+        return f"erasure-{self.removals[0]}"
 
     def inputs(
         self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
@@ -109,6 +117,17 @@ class Encoded:
         owner = self.owner[texts, : removed.shape[1]]
         touched = torch.zeros_like(removed).scatter_reduce(1, owner, removed, "amax", include_self=False)
         return touched.gather(1, owner)
+
+    def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
+        """Of tokens of these ``words`` the place of the one that stands beside each, by the direction; −1
+        where there is none."""
+        order = np.arange(len(words))
+        return {"previous": order - 1, "next": np.append(order[1:], -1), "itself": order}
+
+    def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
+        """How many tokens further one stands than another."""
+        order = np.arange(len(words), dtype=float)
+        return np.abs(order - order[:, None])
 
     def baseline(self, tokenizer: Any) -> Encoded:
         """The same length of nothing: every word is padding that is read; special tokens stay."""

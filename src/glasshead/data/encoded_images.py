@@ -16,10 +16,14 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
+from glasshead.nouns import IMAGES, Nouns
 
 Box = tuple[int, int, int, int]
-Fill = Literal["mean-colour", "blur"]
-"""What stands where a patch was: the mean colour of the image, or the image out of focus."""
+Fill = Literal["neutral-colour", "mean-colour", "blur"]
+"""What stands where a patch was: the colour that the processor subtracts, the mean colour of the image, or
+the image out of focus."""
+DIRECTIONS = {"left": (0, -1), "right": (0, 1), "above": (-1, 0), "below": (1, 0)}
+"""How many rows down and columns to the right the patch stands on each side of another."""
 BLUR = 0.25
 """The window of the blur, as a share of the longer side of the image."""
 
@@ -69,14 +73,16 @@ class PatchGrid:
         return lefts[0], tops[0], lefts[1], tops[1]
 
     def patches_at(
-        self, boxes: Sequence[Sequence[float]], size: tuple[int, int]
+        self, boxes: Sequence[Sequence[float]], frame: Sequence[float]
     ) -> Bool[np.ndarray, " patches"]:
-        """Which patches share a pixel with boxes in an image that had this size, width and height, once."""
-        scale = np.array([self.width / size[0], self.height / size[1]] * 2)
+        """Which patches share a pixel with boxes in an image of which the ``frame`` was kept: left, top,
+        right and bottom in its own pixels."""
+        left, top, right, bottom = frame
+        scale = np.array([self.width / (right - left), self.height / (bottom - top)] * 2)
         found = np.zeros(self.rows * self.columns, dtype=bool)
         own = np.array([self.box(patch) for patch in range(len(found))])
         for box in boxes:
-            left, top, right, bottom = np.array(box) * scale
+            left, top, right, bottom = (np.array(box) - [*frame[:2]] * 2) * scale
             found |= (own[:, 0] < right) & (left < own[:, 2]) & (own[:, 1] < bottom) & (top < own[:, 3])
         return found
 
@@ -93,22 +99,28 @@ class Normalisation:
         mean, deviation = (torch.tensor(values)[:, None, None] for values in (self.mean, self.deviation))
         return (pixels * self.scale - mean) / deviation
 
+    @property
+    def neutral(self) -> Float[Tensor, "c 1 1"]:
+        """The colour that becomes zeros."""
+        return torch.tensor(self.mean)[:, None, None] / self.scale
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedImages(Encoded):
     """The pixels of images, cut and scaled as a model reads them, and where their patches stand.
 
     ``ids`` are numbers that are equal where patches are, ``words`` the numbers of patches, −1 for special
-    tokens. ``sizes`` are width and height of each image as it was.
+    tokens. ``frames`` are what was kept of each image: left, top, right and bottom in its own pixels.
     """
 
     pixels: UInt8[Tensor, "images c h w"] = field(default_factory=lambda: torch.empty(0))
-    sizes: Int[np.ndarray, "images 2"] = field(default_factory=lambda: np.empty((0, 2), dtype=int))
+    frames: Float[np.ndarray, "images 4"] = field(default_factory=lambda: np.empty((0, 4)))
     grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
-    removals: ClassVar[tuple[str, ...]] = ("mean-colour", "blur", "masked")
-    called: ClassVar[str] = "images"
+    removals: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
+    nouns: ClassVar[Nouns] = IMAGES
+    in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
 
     def inputs(
@@ -130,7 +142,7 @@ class EncodedImages(Encoded):
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
         places = rows.numpy() if isinstance(rows, Tensor) else rows
-        return replace(super().take(rows), pixels=self.pixels[rows], sizes=self.sizes[places])
+        return replace(super().take(rows), pixels=self.pixels[rows], frames=self.frames[places])
 
     @property
     def owner(self) -> Int[Tensor, "images tokens"]:
@@ -145,20 +157,38 @@ class EncodedImages(Encoded):
             row, column = divmod(patch, self.grid.columns)
             gone[:, :, top:bottom, left:right] = patches[:, :, row : row + 1, column : column + 1]
         pixels = self.pixels.float()
-        others = FILLS[fill](pixels)
+        others = FILLS[fill](pixels, self.normalise)
         return replace(self, pixels=self.normalise(torch.where(gone, others, pixels)))
 
+    def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
+        place_of = np.full(self.grid.rows * self.grid.columns, -1)
+        place_of[words[words >= 0]] = np.flatnonzero(words >= 0)
+        row, column = np.divmod(words, self.grid.columns)
+        found = {}
+        for name, (down, right) in DIRECTIONS.items():
+            there, across = row + down, column + right
+            inside = (there >= 0) & (there < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
+            patch = np.where(inside, there * self.grid.columns + across, 0)
+            found[name] = np.where(inside & (words >= 0), place_of[patch], -1)
+        return found | {"itself": np.arange(len(words))}
+
+    def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
+        """How many patches lie between the middles of two; NaN of special tokens, which stand nowhere."""
+        places = np.stack(np.divmod(words, self.grid.columns), axis=1).astype(float)
+        places[words < 0] = np.nan
+        return np.asarray(np.linalg.norm(places - places[:, None], axis=-1))
+
     def baseline(self, tokenizer: Any) -> EncodedImages:
-        """The mean colour of each image everywhere."""
-        return self.filled(torch.ones_like(self.mask), "mean-colour")
+        """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""
+        return replace(self, pixels=torch.zeros(self.pixels.shape))
 
     def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
         """Which patches share a pixel with a box of their image."""
         special = np.zeros(self.grid.special, dtype=bool)
         return np.array(
             [
-                np.concatenate([special, self.grid.patches_at(boxes or [], tuple(size))])
-                for boxes, size in zip(marks, self.sizes, strict=True)
+                np.concatenate([special, self.grid.patches_at(boxes or [], frame)])
+                for boxes, frame in zip(marks, self.frames, strict=True)
             ]
         ).reshape(self.ids.shape)
 
@@ -173,15 +203,20 @@ class EncodedImages(Encoded):
         }
 
 
-def mean_colour(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+def neutral_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
+    """The same colour for all images, which says nothing of any of them."""
+    return normalise.neutral.to(pixels).expand_as(pixels)
+
+
+def mean_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
     """The mean colour of each image in every place."""
     return pixels.mean(dim=(2, 3), keepdim=True).expand_as(pixels)
 
 
-def blur(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+def blur(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
     """The mean colour around each pixel, without what is beyond the edges."""
     window = max(int(BLUR * max(pixels.shape[2:])) // 2 * 2 + 1, 3)
     return avg_pool2d(pixels, window, stride=1, padding=window // 2, count_include_pad=False)
 
 
-FILLS = {"mean-colour": mean_colour, "blur": blur}
+FILLS = {"neutral-colour": neutral_colour, "mean-colour": mean_colour, "blur": blur}

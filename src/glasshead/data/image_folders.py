@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, read_picture
 from glasshead.data.read import SPLITS, Columns
+from glasshead.data.schema import NoLabelError
 from glasshead.errors import InputError
 
 IMAGE, LABEL = "image", "label"
@@ -41,7 +42,8 @@ def image_splits(folder: Path) -> dict[str, Columns]:
     """The columns of every split of a folder of images; all under ``train`` where no folder names a split.
 
     Raises:
-        InputError: if the images have no classes, or a file cannot be read.
+        InputError: if the images have no classes, if some stand deeper than a class folder, or a file cannot
+            be read.
     """
     zips = dict(split_zips(folder))
     if zips:
@@ -50,6 +52,9 @@ def image_splits(folder: Path) -> dict[str, Columns]:
             found = zip_splits(path)
             by_split[split] = found.get(split) or next(iter(found.values()))
         return by_split
+    deeper = (path.relative_to(folder) for path in folder.glob("*/*/*/**/*"))
+    if (lost := next(filter(is_image, deeper), None)) is not None:
+        raise InputError(f"{folder}: {lost} stands too deep: {CLASS_FOLDERS}")
     files = [
         ImageFile(PurePosixPath(path.relative_to(folder).as_posix()), read_picture(path))
         for path in image_paths(folder)
@@ -117,13 +122,14 @@ def by_splits(source: str, files: list[ImageFile]) -> dict[str, Columns]:
     """Columns of images and classes: the class is the folder of an image, the split the folder above it.
 
     Raises:
-        InputError: if there is no image, one stands in no folder of a class, or there is no train split.
+        NoLabelError: if an image stands in no folder of a class.
+        InputError: if there is no image, or there is no train split.
     """
     if not files:
         raise InputError(f"{source} holds no image: {CLASS_FOLDERS}")
     flat = [file for file in files if len(file.place.parts) < 2 or file.place.parts[-2].lower() in SPLITS]
     if flat:
-        raise InputError(f"{source}: {flat[0].place} has no class: {CLASS_FOLDERS}")
+        raise NoLabelError(f"{source}: {flat[0].place} has no class: {CLASS_FOLDERS}")
     splits = [file.place.parts[-3].lower() if len(file.place.parts) > 2 else "" for file in files]
     named = [SPLITS.get(split, "train") for split in splits]
     if any(split in SPLITS for split in splits) and not all(split in SPLITS for split in splits):

@@ -18,6 +18,7 @@ from glasshead.data.image_folders import list_images
 from glasshead.data.pictures import Picture, as_picture, decode, is_folder
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
+from glasshead.nouns import IMAGES, Nouns
 
 OTHER_SHAPES = ((40, 64), (64, 40))
 """Two sizes of images that a processor has to bring to one."""
@@ -34,7 +35,8 @@ class ImageReader(UnitReader):
     processor: Any
     grid: PatchGrid
     normalise: Normalisation
-    pad_token: ClassVar[str] = "the mean colour of the image"
+    nouns: ClassVar[Nouns] = IMAGES
+    pad_token: ClassVar[str] = "the colour that the image processor subtracts"
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20
 
@@ -51,10 +53,10 @@ class ImageReader(UnitReader):
     def encode(self, inputs: Sequence[Any]) -> EncodedImages:
         pictures = [as_picture(each) for each in inputs]
         pixels = np.empty((len(pictures), 3, self.grid.height, self.grid.width), dtype=np.uint8)
-        sizes = np.empty((len(pictures), 2), dtype=int)
+        frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):
             image = decode(picture)
-            pixels[number], sizes[number] = processed(self.processor, image), image.size
+            pixels[number], frames[number] = processed(self.processor, image), self.kept(image)
         patches = self.grid.rows * self.grid.columns
         ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)
         for patch in range(patches):
@@ -69,13 +71,26 @@ class ImageReader(UnitReader):
             words,
             np.zeros((*ids.shape, 2), dtype=np.int64),
             pixels=torch.from_numpy(pixels),
-            sizes=sizes,
+            frames=frames,
             grid=self.grid,
             normalise=self.normalise,
         )
 
+    def kept(self, image: Image.Image) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of what the processor does not cut off, in pixels of the image."""
+        width, height = image.size
+        if not getattr(self.processor, "do_center_crop", False):
+            return 0, 0, width, height
+        rows, columns = processed(self.processor, image, do_center_crop=False).shape[1:]
+        left, top = (columns - self.grid.width) // 2, (rows - self.grid.height) // 2
+        across, down = width / columns, height / rows
+        return (
+            left * across, top * down, (left + self.grid.width) * across, (top + self.grid.height) * down,
+        )  # fmt: skip
+
     def names(self, units: Sequence[int]) -> list[str]:
-        special = [f"[special {number + 1}]" for number in range(self.grid.special)]
+        others = (f"[special {number}]" for number in range(2, self.grid.special + 1))
+        special = ["[class]", *others] if self.grid.special else []
         places = [
             f"row {patch // self.grid.columns + 1}, column {patch % self.grid.columns + 1}"
             for patch in range(self.grid.rows * self.grid.columns)
@@ -106,9 +121,10 @@ class ImageReader(UnitReader):
         return replace(self, grid=replace(self.grid, blocks=blocks))
 
 
-def processed(processor: Any, image: Image.Image) -> UInt8[np.ndarray, "3 h w"]:
+def processed(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
     """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
-    found = processor([image], do_rescale=False, do_normalize=False, return_tensors="np")["pixel_values"][0]
+    options |= {"do_rescale": False, "do_normalize": False}
+    found = processor([image], return_tensors="np", **options)["pixel_values"][0]
     return np.clip(np.rint(found), 0, 255).astype(np.uint8)
 
 

@@ -20,6 +20,7 @@ MOST_PIXELS = 64_000_000
 """A larger image is none that a classifier reads, and may be made to fill the memory."""
 BITS_16 = 65_535.0
 WHITE = (255, 255, 255)
+PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,7 @@ def as_picture(source: object) -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, Image.Image):
-        file = io.BytesIO()
-        # PNG keeps sixteen bits, alpha and grey as they are; it has no CMYK.
-        (source.convert("RGB") if source.mode in ("CMYK", "YCbCr", "HSV", "LAB") else source).save(
-            file, "PNG"
-        )
-        return Picture(Path(getattr(source, "filename", "") or "image").name, file.getvalue())
+        return picture_of(Path(getattr(source, "filename", "") or "image").name, source)
     if isinstance(source, Mapping) and {"bytes", "path"} <= set(source):
         content, path = source["bytes"], source["path"]
         if content is None and path is not None:
@@ -71,6 +67,26 @@ def as_picture(source: object) -> Picture:
             raise InputError(f"{str(source)!r} is no file: this model reads images, so give files of images")
         return read_picture(path)
     raise InputError(f"{type(source).__name__} is no image: give a file, or an image that Pillow has opened")
+
+
+def picture_of(name: str, image: Image.Image) -> Picture:
+    """An image that Pillow has opened, upright, as the bytes of a PNG.
+
+    Raises:
+        InputError: if its pixels cannot be read, or are of a kind that a PNG cannot hold.
+    """
+    file = io.BytesIO()
+    try:
+        check_size(name, image)
+        upright = ImageOps.exif_transpose(image)
+        # PNG keeps sixteen bits, alpha and grey as they are.
+        as_it_is = upright.mode in PNG_MODES or upright.mode.startswith("I;16")
+        (upright if as_it_is else to_rgb(name, upright)).save(file, "PNG")
+    except (OSError, SyntaxError, ValueError, EOFError, StructError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} is truncated or damaged ({error}): save it again") from None
+    return Picture(name, file.getvalue())
 
 
 def is_file(path: Path) -> bool:

@@ -13,6 +13,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import rating_values
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
+from glasshead.nouns import IMAGES, TEXTS
 
 FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
 Splits = tuple[dict[str, Table], dict[str, str]]
@@ -23,7 +24,7 @@ def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     whole = tables["train"]
     parts = _divide(whole, FRACTIONS, options)
     how = {
-        split: f"{100 * share:g} % of {Path(whole.source).name}, {_manner(options)}{_left_out(whole)}"
+        split: f"{100 * share:g} % of {Path(whole.source).name}, {_manner(whole, options)}{_left_out(whole)}"
         for split, share in FRACTIONS.items()
     }
     return parts, how
@@ -43,7 +44,7 @@ def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
         return tables, how
     share = options.dev_fraction
     parts = _divide(tables["train"], {"train": 1 - share, "dev": share}, options)
-    how["dev"] = f"{100 * share:g} % of train, {_manner(options)}"
+    how["dev"] = f"{100 * share:g} % of train, {_manner(tables['train'], options)}"
     how["train"] += f", without the {100 * share:g} % that became dev"
     return tables | parts, how
 
@@ -95,8 +96,9 @@ def _by(options: LoadOptions) -> str:
     return f"stratified by {'rating' if options.rated else 'class'}"
 
 
-def _manner(options: LoadOptions) -> str:
-    return f"cut with seed {options.split_seed}, {_by(options)}, equal texts on one side"
+def _manner(table: Table, options: LoadOptions) -> str:
+    nouns = TEXTS if table.pictures is None else IMAGES
+    return f"cut with seed {options.split_seed}, {_by(options)}, equal {nouns.texts} on one side"
 
 
 def _left_out(table: Table) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from glasshead.data.encoded import Encoded
+from glasshead.errors import ParameterError
+from glasshead.nouns import Nouns
 
 NO_LIMIT = 2**40
 
@@ -27,10 +29,14 @@ class UnitReader(ABC):
     mask_token: str | None = None
     pad_token: ClassVar[str | None] = None
     model_max_length = NO_LIMIT
+    nouns: ClassVar[Nouns]
+    """What its inputs and units are called."""
     usual_blocks: ClassVar[int | None] = None
     """Into how many blocks in each direction an audit divides an input, where nobody says."""
     usual_limit: ClassVar[int | None] = None
     """How many inputs an audit reads, where nobody says; None: all."""
+    reads_all: ClassVar[bool] = True
+    """Whether nothing of an input is cut off, and no unit is unknown."""
 
     @abstractmethod
     def inputs(self, sources: Sequence[Any]) -> list[Any]:
@@ -43,6 +49,16 @@ class UnitReader(ABC):
     @abstractmethod
     def with_blocks(self, blocks: int | None) -> Self:
         """The same, with so many blocks of units in each direction, which are taken out as a whole."""
+
+    def limited(self, max_length: int | None, blocks: int | None) -> Any:
+        """The same with so many blocks in each direction (None: the usual number; 0: every unit is one).
+
+        Raises:
+            InputError: on a length to cut to, which such inputs do not have.
+        """
+        if max_length is not None:
+            raise ParameterError("max_length", "is for texts: all images have one size")
+        return self.with_blocks(self.usual_blocks if blocks is None else blocks or None)
 
     @abstractmethod
     def cost_note(self, inputs: int, total: int) -> str | None:

@@ -1,13 +1,15 @@
-"""Texts without labels: the lines of a txt file, or the texts of a table that has no column of labels."""
+"""Inputs without labels: lines of a txt file, images of a folder, or what a table without labels holds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from glasshead.data.image_folders import list_images
 from glasshead.data.options import LoadOptions
+from glasshead.data.pictures import read_picture
 from glasshead.data.read import TREES, Columns, data_stem, read, read_utf8
 from glasshead.data.schema import tabulate
 from glasshead.data.trees import is_tree
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class PlainTexts(NamedTuple):
-    """First and, of pairs, second texts."""
+    """First and, of pairs, second texts; or images."""
 
-    firsts: Sequence[str]
+    firsts: Sequence[Any]
     seconds: Sequence[str] | None
 
 
@@ -37,21 +39,23 @@ def is_plain(source: object) -> bool:
 
 
 def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
-    """The texts of a source without labels.
+    """The texts, or images, of a source without labels.
 
     Raises:
         InputError: if there is none, or a row has no text.
     """
     if not isinstance(source, Path):
         columns = Columns("the data set", {name: list(source[name]) for name in source.column_names}, {})
+    elif source.is_dir():
+        return PlainTexts([read_picture(path) for path in list_images(source)], None)
     elif data_stem(source, TREES) is not None:
         return PlainTexts(lines_of(source), None)
     else:
         columns = read(source)
     size = len(next(iter(columns.values.values()), ()))
     labels = ["none"] * size  # what finds the texts of a table wants a label in each row
-    table = tabulate(replace(columns, values=columns.values | {"label": labels}), options)
-    return PlainTexts(table.text, table.text_pair)
+    table = tabulate(replace(columns, values=columns.values | {"label": labels}, coded={}), options)
+    return PlainTexts(table.text if table.pictures is None else table.pictures, table.text_pair)
 
 
 def lines_of(path: Path) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from glasshead.data import DATASETS, LoadOptions, describe, load
+from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, describe, load, reader_of
 from glasshead.dynamics.context_comparison import reads_context, with_contexts
 from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
@@ -94,7 +94,8 @@ def load_trained_model(folder: Path, data: str | None, contexts: bool, progress:
     run = load_run(folder)
     check_not_regression(run)
     reason = no_closed_form_reason(run.model)
-    nothing = f"nothing can be shown of a model whose scores depend on its texts ({reason})"
+    inputs = reader_of(run.tokenizer).nouns.texts
+    nothing = f"nothing can be shown of a model whose scores depend on its {inputs} ({reason})"
     texts, remarks = training_texts(
         run, data, "there are no weights and no terms" if reason is None else nothing
     )
@@ -142,14 +143,15 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     """The texts that a run was trained on, encoded, with a remark if they have changed; or None, with a
     remark that they are not there and what follows from it.
 
-    Data without a name are read again if they are a synthetic set or lie where they lay.
+    Data without a name are read again if they are a set by name or lie where they lay.
 
     Raises:
         InputError: if the texts or their labels are not such as the run knows.
     """
     recorded = run.record["data"]
     source = recorded.get("source")
-    if data is None and (source is None or not (source in DATASETS or Path(source).exists())):
+    named = source in DATASETS or source in IMAGE_SETS
+    if data is None and (source is None or not (named or Path(source).exists())):
         lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
         return None, [f"{lost}, so {consequence}: name the data of the training (`data`)"]
     options: dict[str, Any] = dict(recorded.get("options", {}))
@@ -160,7 +162,10 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     check_texts(config_of(run.record), splits)
     labels, _ = labels_for(run.model, train)
     same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
-    remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
+    inputs = reader_of(run.tokenizer).nouns.texts
+    remarks = (
+        [] if same else [f"the {inputs} of {data or source} are not those of the training, or no longer"]
+    )
     return TensorDataset(encoded_split(run.tokenizer, train), torch.from_numpy(labels)), remarks
 
 

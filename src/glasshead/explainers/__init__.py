@@ -18,7 +18,14 @@ from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
-from glasshead.explainers.explain import UNITS, ExplainOptions, ExplainRequest, explain, explain_texts
+from glasshead.explainers.explain import (
+    UNITS,
+    ExplainOptions,
+    ExplainRequest,
+    as_sources,
+    explain,
+    explain_texts,
+)
 from glasshead.explainers.explainer import (
     EXPLAINERS,
     FAMILIES,
@@ -26,6 +33,7 @@ from glasshead.explainers.explainer import (
     check_heads,
     check_texts,
     find_explainer,
+    remarks_of,
     token_fields,
 )
 from glasshead.explainers.explanation_context import ExplanationContext, make_context
@@ -71,6 +79,7 @@ __all__ = [
     "Rollout",
     "SentenceReadout",
     "StackExplainer",
+    "as_sources",
     "average_lookups",
     "by_sentence",
     "by_word",
@@ -88,6 +97,7 @@ __all__ = [
     "not_watched",
     "observe_pooled",
     "probability",
+    "remarks_of",
     "require_weights",
     "sentence_numbers",
     "token_fields",

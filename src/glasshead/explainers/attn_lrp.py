@@ -91,7 +91,7 @@ class LayerwiseRelevance(Explainer):
             return None
         return (
             f"{type(context.model).__name__} does something that the rules do not cover, so relevance does "
-            "not add up to the score: use 'gradient-after-norm' or 'erasure-delete'"
+            f"not add up to the score: use 'gradient-after-norm' or {context.encoded.erasure!r}"
         )
 
     def relevance(self, context: ExplanationContext) -> Relevance:

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import UnitReader, check_utf8, coverage, encode, join_pair
+from glasshead.data import UnitReader, as_texts, check_utf8, coverage, encode, join_pair, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
@@ -130,8 +130,7 @@ def explain(
         dtype=options.get("dtype"),
     )
     subject = open_subject(model, tokenizer, opening)
-    reader = subject.tokenizer
-    firsts = reader.inputs(as_sources(texts)) if isinstance(reader, UnitReader) else as_texts(texts)
+    firsts = reader_of(subject.tokenizer).inputs(as_sources(texts))
     seconds = None if pairs is None else as_texts(pairs)
     return explain_texts(subject, firsts, seconds, request)
 
@@ -151,20 +150,6 @@ def as_sources(inputs: Any) -> list[Any]:
     """One input that is no text, or several."""
     several = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
     return list(inputs) if several else [inputs]
-
-
-def as_texts(texts: str | Iterable[str]) -> list[str]:
-    """One text, or several.
-
-    Raises:
-        InputError: if they are no strings.
-    """
-    listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
-    for text in listed:
-        if not isinstance(text, str):
-            second = "; second texts are an argument of their own, pairs" if isinstance(text, tuple) else ""
-            raise InputError(f"a text is a string, not {text!r}{second}")
-    return listed
 
 
 def explain_texts(

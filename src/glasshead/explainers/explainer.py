@@ -257,7 +257,7 @@ def to_attributions(
     mask = context.encoded.mask.numpy()
     signed = explainer.signed(context)
     reading = explainer.reading(context)
-    caveat, settings = explainer.caveat(context), explainer.settings(context)
+    caveat, settings = remarks_of(explainer, context)
     gaps = explainer.completeness_gaps(context)
     words = explainer.word_importance(context)
     halves = explainer.halves(context)
@@ -292,6 +292,15 @@ def to_attributions(
             )
         )
     return results
+
+
+def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:
+    """Caveat and settings of a method, in words about inputs of that kind."""
+    caveat, settings = (
+        None if words is None else context.encoded.nouns.reword(words)
+        for words in (explainer.caveat(context), explainer.settings(context))
+    )
+    return caveat, settings
 
 
 def sink_share(

@@ -26,7 +26,8 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
 }
 ZERO = 1e-4
 """A mean entry this small beside the mean absolute entry is zero up to rounding."""
-INSTEAD = "'gradient-after-norm' or 'erasure-delete'"
+INSTEAD = "'gradient-after-norm' or {!r}"
+"""What to use where the derivative says little, beside erasure."""
 
 
 def embedding_gradients(
@@ -171,7 +172,7 @@ class GradientAlong(Explainer):
             return None
         return (
             "this model normalises its embeddings, so the derivative along a word is minus that along its "
-            f"place, and says little of the word: use {INSTEAD}"
+            f"place, and says little of the word: use {INSTEAD.format(context.encoded.erasure)}"
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
@@ -200,7 +201,7 @@ class Gradient(Explainer):
             return None
         return (
             "a layer norm of this model takes the mean off the embeddings, so the mean entry of the gradient "
-            f"is zero up to rounding: use {INSTEAD}"
+            f"is zero up to rounding: use {INSTEAD.format(context.encoded.erasure)}"
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:

@@ -20,7 +20,9 @@ class IntegratedGradients(Explainer):
     steps. Complete: Σ_i = ŷ(x) − ŷ(x′), but for the gap that the steps leave."""
 
     family = "gradients"
-    description = "gradients on the way from a baseline of padding to the text, by Captum"
+    description = (
+        "gradients on the way from a baseline (padding; of images the neutral colour) to the input, by Captum"
+    )
     citation = "Sundararajan, Taly and Yan 2017"
     package = "captum"
 

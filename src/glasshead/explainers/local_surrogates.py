@@ -54,8 +54,8 @@ class LocalSurrogate(Explainer):
         removable = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask
         if "delete" not in context.encoded.removals:
             raise InputError(
-                f"{self.name!r} puts tokens in the place of words, and {context.encoded.called} have none: "
-                f"use 'erasure-{context.encoded.removals[0]}'"
+                f"{self.name!r} puts tokens in the place of words, and {context.encoded.nouns.texts} have "
+                f"none: use {context.encoded.erasure!r}"
             )
         _, token_id = replacement(context.tokenizer)
         for text, places in enumerate(map(torch.Tensor.nonzero, removable)):

@@ -14,18 +14,21 @@ from glasshead.files.atomic import (
     write_bytes,
     write_text,
 )
+from glasshead.files.claim import SETTINGS_FILE, claim_folder
 from glasshead.files.disk_errors import check_readable
 from glasshead.files.locks import BusyError, write_as
 from glasshead.files.manifest import KNOWN, files_in, unknown_names
 
 __all__ = [
     "KNOWN",
+    "SETTINGS_FILE",
     "BusyError",
     "Reserved",
     "atomic_folder",
     "check_foreign",
     "check_readable",
     "check_writable",
+    "claim_folder",
     "files_in",
     "format_from_suffix",
     "parameter_named",

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     )
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
-    from glasshead.identifiability.interval_batches import PARTS, ResultStore, merge_parts, solve_batches
+    from glasshead.identifiability.interval_batches import (
+        PARTS,
+        ResultStore,
+        fingerprints,
+        merge_parts,
+        solve_batches,
+    )
     from glasshead.identifiability.length_sampling import LengthSample, read_texts, sample_texts, to_csv
     from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
     from glasshead.identifiability.logit_rank_by_length import logit_ranks_by_length
@@ -82,6 +88,7 @@ MODULES = {
     "column_space": "glasshead.identifiability.lp.rank",
     "effective_weights": "glasshead.identifiability.effective_attention",
     "attention_rows": "glasshead.identifiability.row_extraction",
+    "fingerprints": "glasshead.identifiability.interval_batches",
     "highs_maxima": "glasshead.identifiability.lp.highs",
     "intervals": "glasshead.identifiability.lp.intervals",
     "merge_parts": "glasshead.identifiability.interval_batches",
@@ -118,6 +125,7 @@ __all__ = [
     "column_space",
     "composite_norm",
     "effective_weights",
+    "fingerprints",
     "gaussian_collapse",
     "highs_maxima",
     "intervals",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Inputs, LoadOptions, encode, load, select
+from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import random_twin
 from glasshead.identifiability.random_collapse import (
@@ -35,19 +35,19 @@ Progress = Callable[[str], None]
 
 
 class CollapseSample(NamedTuple):
-    """A model by its name, its tokenizer, and texts that it reads; of pairs the second ones too."""
+    """A model by its name, its tokenizer, and texts or images that it reads; of pairs the second ones too."""
 
     name: str
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
-    texts: Sequence[str]
+    tokenizer: PreTrainedTokenizerFast | UnitReader
+    texts: Sequence[Any]
     pairs: Sequence[str] | None = None
 
 
 def read_sample(
     data: str, split: str, size: int, *, text_column: str | None = None, seed: int = 0
-) -> tuple[list[str], list[str] | None]:
-    """So many texts of a split, drawn at random, and of pairs the second ones.
+) -> tuple[list[Any], list[str] | None]:
+    """So many texts, or images, of a split, drawn at random, and of pairs the second ones.
 
     Raises:
         InputError: as `glasshead.data.load`, and if there is no such split.
@@ -57,13 +57,13 @@ def read_sample(
     rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
     drawn = np.random.default_rng(seed).permutation(len(rows))[:size]
     chosen = rows.select(np.sort(drawn))
-    return list(chosen["text"]), list(chosen["text_pair"]) if "text_pair" in rows.column_names else None
+    return inputs_of(chosen)
 
 
 def collapse_by_depth(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,
     seeds: int = 5,
@@ -84,10 +84,11 @@ def collapse_by_depth(
         InputError: if the model is no stack of layers, or no text has two tokens.
     """
     check_seeds(seeds)
+    nouns = reader_of(tokenizer).nouns
     encoded = encode(tokenizer, list(texts), None if pairs is None else list(pairs))
     places = (encoded.mask.sum(dim=1) > 1).nonzero()[:, 0]
     if not len(places):
-        raise InputError("no text has two tokens, so there is nothing that could become alike")
+        raise InputError(nouns.reword("no text has two tokens, so there is nothing that could become alike"))
     inputs = []
     for place in places.tolist():
         length = int(encoded.mask[place].sum())
@@ -95,7 +96,7 @@ def collapse_by_depth(
         inputs.append({name: tensor[:, :length] for name, tensor in cut})
     progress("the model")
     own, remarks = residuals_by_path(model, inputs)
-    curves = [depth_curve(TRAINED, path, "text", values) for path, values in own.items()]
+    curves = [depth_curve(TRAINED, path, nouns.text, values) for path, values in own.items()]
     by_seed: dict[str, list[Tensor]] = {path: [] for path in own}
     for seed in range(seeds):
         progress(f"random weights: {seed + 1} of {seeds}")

@@ -8,7 +8,6 @@ where it stopped and memory does not grow with the number of texts.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -23,7 +22,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, token_names
-from glasshead.errors import InputError
+from glasshead.files import SETTINGS_FILE, claim_folder
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.intervals import Intervals
 from glasshead.identifiability.lp.tasks import IntervalTask
@@ -36,9 +35,7 @@ from glasshead.results import CLEAR_RANK_MARGIN, POINT_WIDTH
 PART = 32  # texts
 ROWS = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
-SETTINGS_FILE = "settings.json"
-OLD_SETTINGS_FILE = "survey.json"
-PARTS = (SETTINGS_FILE, OLD_SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
+PARTS = (SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
 """What lies in a store; where the last of them are, a part is whole."""
 
 HEADS = pa.schema(
@@ -77,17 +74,7 @@ class ResultStore:
         Raises:
             InputError: if its parts were made with other settings.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        old = self.folder / OLD_SETTINGS_FILE
-        path = old if old.exists() else self.folder / SETTINGS_FILE
-        mine = json.loads(json.dumps(self.settings))
-        if path.exists():
-            if json.loads(path.read_text(encoding="utf-8")) != mine:
-                raise InputError(
-                    f"{self.folder} holds part of another audit: repeat that command, or remove the folder"
-                )
-            return
-        path.write_text(json.dumps(mine, indent=1), encoding="utf-8")
+        claim_folder(self.folder, self.settings)
 
     def path(self, name: str, part: int) -> Path:
         return self.folder / f"{name}-{part:05}.parquet"
@@ -303,19 +290,24 @@ def settings_of(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, options: IntervalOptions, seed: int
 ) -> dict[str, Any]:
     """What the parts of a store are parts of: texts, weights and options."""
-    texts, weights = hashlib.sha256(), hashlib.sha256()
-    for tensor in (encoded.ids, encoded.mask, encoded.types):
-        if tensor is not None:
-            texts.update(tensor.numpy().tobytes())
-    for name, value in model.state_dict().items():
-        weights.update(name.encode())
-        weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
     return {
         "version": metadata.version("glasshead"),
         "where": asdict(selector),
         "question": {"top": options.top, "tolerance": options.tolerance},
         "seed": seed,
-        "texts": texts.hexdigest(),
-        "weights": weights.hexdigest(),
+        **fingerprints(model, encoded),
         "part": PART,
     }
+
+
+def fingerprints(model: PreTrainedModel, encoded: Encoded) -> dict[str, str]:
+    """SHA-256 of what a model is called with, and of its weights."""
+    texts, weights = hashlib.sha256(), hashlib.sha256()
+    for start in range(0, len(encoded.ids), PART):
+        inputs = encoded.inputs(slice(start, start + PART))
+        for name in sorted(inputs):
+            texts.update(inputs[name].numpy().tobytes())
+    for name, value in model.state_dict().items():
+        weights.update(name.encode())
+        weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    return {"texts": texts.hexdigest(), "weights": weights.hexdigest()}

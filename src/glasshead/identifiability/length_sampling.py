@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import LONGEST, Encoded, LoadOptions, encode, load, select
+from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import TransformerClassifier
 
@@ -47,8 +47,14 @@ def read_texts(data: str, split: str, text_column: str | None = None) -> list[st
     return list(rows["text"])
 
 
-def require_whole_text(model: PreTrainedModel) -> None:
-    """Raise InputError if a key of the model is not a token of the text as it stands."""
+def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> None:
+    """Raise InputError if a key of the model is not a token of the text as it stands, or all inputs have one
+    length."""
+    if isinstance(tokenizer, UnitReader):
+        raise InputError(
+            f"this model reads {tokenizer.nouns.texts}, which all have one length, and what is drawn here is "
+            "drawn over lengths: ask how far weights are determined with `audits=['identifiability']`"
+        )
     if isinstance(model, TransformerClassifier) and model.packs_segments:
         raise InputError(
             f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "

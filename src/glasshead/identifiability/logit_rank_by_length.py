@@ -125,7 +125,7 @@ def head_dim_of(
     Raises:
         InputError: if the rank of logits says nothing about it, or there is no such layer.
     """
-    require_whole_text(model)
+    require_whole_text(model, tokenizer)
     if isinstance(model, PooledClassifier):
         raise InputError(ONE_ROW)
     short = truncate(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 2)

@@ -41,7 +41,7 @@ def ranks_by_length(
 
     Source: Bhardwaj et al. (2021), section 6, "Numerical rank".
     """
-    require_whole_text(model)
+    require_whole_text(model, tokenizer)
     if not sample.lengths:
         sample = replace(sample, lengths=usual_lengths(model, tokenizer, texts, sample, selector))
     lines: list[tuple[float, ...]] = []
@@ -89,6 +89,6 @@ def value_dim(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], selector: RowSelector
 ) -> int:
     """d_v of a head, read off a short text."""
-    require_whole_text(model)
+    require_whole_text(model, tokenizer)
     short = truncate(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 1)
     return next(value_ranks(model, short, selector)).size

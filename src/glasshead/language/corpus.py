@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,18 @@ from jaxtyping import Int
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import DATASETS, SUFFIXES, LoadOptions, is_plain, join_pair, load, read_plain, read_utf8
+from glasshead.data import (
+    DATASETS,
+    SUFFIXES,
+    LoadOptions,
+    Picture,
+    inputs_of,
+    is_plain,
+    join_pair,
+    load,
+    read_plain,
+    read_utf8,
+)
 from glasshead.errors import InputError, ParameterError, pluralise
 
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".md", ".text")
@@ -151,15 +163,25 @@ def of_rows(source: str | Path, text_column: str | None, dev_fraction: float, se
 
 
 def rows_of(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
-    """The texts of each split, of pairs both texts; of a single file labels are not wanted."""
+    """The texts of each split, of pairs both texts; of a single file labels are not wanted.
+
+    Raises:
+        InputError: as `glasshead.data.load`, and on images.
+    """
     path = Path(source)
+    parts: dict[str, tuple[Sequence[Any], Sequence[str] | None]]
     if path.is_file() and not holds_trees(path):
-        plain = read_plain(path, options)
-        seconds: Sequence[str | None] = plain.seconds or [None] * len(plain.firsts)
-        return {"train": list(map(join_pair, plain.firsts, seconds))}
+        parts = {"train": read_plain(path, options)}
+    else:
+        parts = {name: inputs_of(rows) for name, rows in load(source, options, divide=False).items()}
+    if any(isinstance(first, Picture) for firsts, _ in parts.values() for first in firsts[:1]):
+        raise InputError(
+            f"{source} holds images, and a language model reads texts: take `model='vit'`, which classifies "
+            "images"
+        )
     return {
-        split: [join_pair(row["text"], row.get("text_pair")) for row in rows]
-        for split, rows in load(source, options, divide=False).items()
+        name: list(map(join_pair, firsts, seconds or repeat(None)))
+        for name, (firsts, seconds) in parts.items()
     }
 
 

@@ -1,9 +1,10 @@
 """What people say of an attention map, and whether the findings of an audit allow it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from glasshead.nouns import nouns_of
 from glasshead.report.conclusion import (
     FEW_TEXTS,
     FOUND,
@@ -61,24 +62,27 @@ Judge = Callable[[AuditCard, Finding], Holds | None]
 
 def judge_claims(card: AuditCard) -> list[Claim]:
     """All claims on which the findings of a card bear, in the order in which they are argued."""
-    return [*use_claims(card), *finding_claims(card)]
+    nouns = nouns_of(card.facts)
+    claims = [*use_claims(card), *finding_claims(card)]
+    return [replace(claim, says=nouns.reword(claim.says)) for claim in claims]
 
 
 def verdict(card: AuditCard) -> str:
     """One sentence: do the weights decide, and do they say which tokens do? Of a card that does not ask, or
     of a method without weights, its conclusion."""
     short = conclusion(card, brief=True)
+    nouns = nouns_of(card.facts)
     found = {claim.says: claim.holds for claim in judge_claims(card)}
 
     def answers(*said: str) -> list[Holds]:
-        texts = (capitalise(one.format(method=method_words(card.method))) for one in said)
+        texts = (nouns.reword(capitalise(one.format(method=method_words(card.method)))) for one in said)
         return [found[text] for text in texts if text in found]
 
     decide, point = answers(DEPENDS, UNEVEN), answers(SENSITIVE, ERASED)
     if card.facts.get("against_guessing") == "not better" or not decide:
         return short
     open_end = " Whether the model is better than guessing stays open."
-    return about_weights(decide, point) + (
+    return nouns.reword(about_weights(decide, point)) + (
         open_end if card.facts.get("against_guessing") == "undecided" else ""
     )
 

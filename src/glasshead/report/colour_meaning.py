@@ -11,19 +11,20 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
     """``Red words speak for “positive”, blue words against it``; empty for no texts."""
     if not attributions:
         return ""
+    nouns = attributions[0].nouns
     if all(attribution.intervals is not None for attribution in attributions):
         signed = any(attribution.signed for attribution in attributions)
         sides = ", red above and blue below zero" if signed else ""
         return f"The stronger the colour{sides}, the larger the weight"
     if not any(attribution.signed or attribution.contributions is not None for attribution in attributions):
-        return "The stronger the colour, the more a word matters"
+        return nouns.reword("The stronger the colour, the more a word matters")
     if any(attribution.rates for attribution in attributions):
-        return "Red words raise the predicted rating, blue words lower it"
+        return nouns.reword("Red words raise the predicted rating, blue words lower it")
     targets = {attribution.target for attribution in attributions}
     side = f"“{visible(*targets)}”" if len(targets) == 1 else "its target class"
     if len(targets) > 1 and all(attribution.target == attribution.predicted for attribution in attributions):
         side = "the predicted class"
-    return f"Red words speak for {side}, blue words against it"
+    return f"Red {nouns.words} speak for {side}, blue {nouns.words} against it"
 
 
 def colour_legend(attribution: Attribution) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import can_be_judged
 from glasshead.report.labels import join_names, method_words, questions
 from glasshead.report.number_format import count, finite
@@ -43,6 +44,11 @@ class Outcome:
 def conclusion(card: AuditCard, *, brief: bool = False) -> str:
     """One sentence on the whole audit; empty for a card without any of the tests that it speaks of. If
     ``brief``, without its reasons, where there is a verdict."""
+    return nouns_of(card.facts).reword(conclusion_of_texts(card, brief=brief))
+
+
+def conclusion_of_texts(card: AuditCard, *, brief: bool = False) -> str:
+    """The same, said of texts."""
     outcomes = [outcome for name in TESTS if (outcome := audit_outcome(card, name)) is not None]
     words = [outcome.words for outcome in outcomes if outcome.words]
     undecided = [what for outcome in outcomes for what in outcome.undecided] + undecided_facts(card)
@@ -78,7 +84,7 @@ def comparison_headline(
     level = percent(min(each.level for each in judged))
     return (
         f"{join_names(names)} are shown to differ in {clear} of {len(judged)} questions asked of the same "
-        f"texts, at {level} each"
+        f"{nouns_of(*(card.facts for card in cards)).texts}, at {level} each"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from glasshead.nouns import Nouns
 from glasshead.report.number_format import count, interval, number, round_up
 from glasshead.results import MIN_UNITS, Difference, Finding
 
@@ -57,9 +58,10 @@ def rows_by_pair(name: str, differences: Sequence[Difference]) -> list[Differenc
     return [difference_row(known[pair]) if pair in known else None for pair in pairs(differences)]
 
 
-def difference_sentence(difference: Difference, names: Sequence[str]) -> str:
-    """A difference as a sentence."""
+def difference_sentence(difference: Difference, names: Sequence[str], nouns: Nouns) -> str:
+    """A difference as a sentence about such inputs."""
     return (
         f"{names[difference.one]} minus {names[difference.other]}: {number(difference.estimate, plus=True)} "
-        f"{interval(difference.interval)} over {count(difference.n)} shared texts: {difference.verdict}."
+        f"{interval(difference.interval)} over {count(difference.n)} shared {nouns.texts}: "
+        f"{difference.verdict}."
     )

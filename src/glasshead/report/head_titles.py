@@ -4,9 +4,14 @@ HEAD_TITLES = {
     "share": "on {}",
     "previous": "on the previous token",
     "next": "on the next token",
+    "left": "on the patch to the left",
+    "right": "on the patch to the right",
+    "above": "on the patch above",
+    "below": "on the patch below",
     "itself": "on itself",
     "same-token": "on the same token elsewhere",
     "induction": "on the token after an earlier copy",
+    "mean-distance": "mean distance, in patches",
     "entropy": "entropy",
     "effective-tokens": "effective tokens",
     "score-sd": "SD of scores",
@@ -27,7 +32,9 @@ LAYER_TITLES = {
 }
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
-LOOKS = ("share", "previous", "next", "itself", "same-token", "induction")
+LOOKS = (
+    "share", "previous", "next", "left", "right", "above", "below", "itself", "same-token", "induction",
+)  # fmt: skip
 """What a head looks at."""
 BRIEF = ("entropy", *IMPORTANCE, "identifiable")
 """What a notebook shows of every head."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import difference_sentence
 from glasshead.report.labels import Question, join_names, method_words, questions
 from glasshead.report.number_format import count, finite, interval, number
@@ -57,7 +58,7 @@ def answers(
         if any(finding is not None for finding in findings):
             limits = value_limits([finding for finding in findings if finding is not None])
             paired = [
-                difference_sentence(one, names)
+                difference_sentence(one, names, nouns_of(*(card.facts for card in cards)))
                 for one in differences
                 if one.name == question.finding and all(map(speaks, (findings[one.one], findings[one.other])))
             ]
@@ -168,6 +169,7 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
 
 def card_cautions(card: AuditCard) -> Iterator[str]:
     """Those of one card."""
+    nouns = nouns_of(card.facts)
     guess = guess_in_words(card.facts)
     explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
     if card.facts.get("against_guessing") == "not better":
@@ -179,12 +181,13 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
     if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
         size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
         yield (
-            f"these {size}texts do not show whether the model is better than {guess}{over_guessing(card)}. "
+            f"these {size}{nouns.texts} do not show whether the model is better than "
+            f"{guess}{over_guessing(card)}. "
             f"If it is not, what {explanation} agrees with is of little interest."
         )
     yield from filter(None, (use_caution(card), sign_caution(card)))
     if "sink_share" in card.facts:
-        yield (
+        yield nouns.reword(
             f"{number(card.facts['sink_share'])} of the weights of a text is on its first token, an "
             "attention sink, which sways every number on the order of tokens. Findings 'without the first "
             "token' leave it as it is, and ask about the others."

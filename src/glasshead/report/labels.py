@@ -6,6 +6,7 @@ A name that is not listed here is shown as it is, after those that are.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from glasshead.nouns import TEXTS, Nouns, nouns_of
 from glasshead.results import ABSOLUTE, ATTENTION, METHOD, NEXT_TOKEN, AuditCard, Finding
 
 AUDITS = {
@@ -368,10 +369,11 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
     if any(card.facts.get("task") == RECOMMENDATION for card in cards):
         return list(RECOMMENDATION_QUESTIONS)
     statistic = next((card.statistic for card in cards), ATTENTION)
+    nouns = nouns_of(*(card.facts for card in cards))
     if all(card.facts.get("task") == NEXT_TOKEN for card in cards):
         asked = [ask_of_log(question) for question in QUESTIONS]
     else:
-        asked = list(QUESTIONS)
+        asked = [replace(question, asks=nouns.reword(question.asks)) for question in QUESTIONS]
     if statistic == ATTENTION:
         return asked
     about = tuple(f"{audit}.{ATTENTION}" for audit in ("agreement", "operators"))
@@ -397,15 +399,17 @@ def ask_of_log(question: Question) -> Question:
     return replace(question, asks=asks, measure=measure)
 
 
-def display_name(name: str, names: Mapping[str, str], signed: bool = True) -> str:
-    """The wording of a name, or the name itself; weights that are not ``signed`` have no gauge."""
-    words = names.get(name, f"{name.removesuffix(ABSOLUTE)}, absolute" if name.endswith(ABSOLUTE) else name)
+def display_name(name: str, names: Mapping[str, str], signed: bool = True, nouns: Nouns = TEXTS) -> str:
+    """The wording of a name about such inputs, or the name itself; weights that are not ``signed`` have no
+    gauge."""
+    absolute = f"{name.removesuffix(ABSOLUTE)}, absolute" if name.endswith(ABSOLUTE) else name
+    words = nouns.reword(names[name]) if name in names else absolute
     return words if signed else words.removesuffix(CANONICAL)
 
 
-def finding_label(finding: Finding, signed: bool = True) -> str:
-    """A finding's full name in words."""
-    parts = [display_name(finding.statistic, STATISTICS, signed)]
+def finding_label(finding: Finding, signed: bool = True, nouns: Nouns = TEXTS) -> str:
+    """A finding's full name in words about such inputs."""
+    parts = [display_name(finding.statistic, STATISTICS, signed, nouns)]
     if finding.against:
         word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
         parts.append(f"{word} {display_name(finding.against, AGAINST, signed)}")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from glasshead.escaping import one_line
+from glasshead.nouns import nouns_of
 from glasshead.report.claims import claims_by_answer, verdict
 from glasshead.report.conclusion import capitalise
 from glasshead.report.key_findings import cautions, intro_sentence
@@ -43,9 +44,10 @@ def card_lines(card: AuditCard) -> Iterator[str]:
 def origin_lines(card: AuditCard) -> Sequence[str]:
     """How it was measured; of paths the last part, since a model card travels."""
     facts = ", ".join(f"{name} {escape(FOLDERS.sub('', value))}" for name, value in origin(card))
+    inputs = nouns_of(card.facts).texts
     return [
-        "Each sentence rests on the numbers beside it, with 95 % intervals over texts, and is judged by "
-        f"itself; it speaks of this model and these texts. {facts}."
+        f"Each sentence rests on the numbers beside it, with 95 % intervals over {inputs}, and is judged by "
+        f"itself; it speaks of this model and these {inputs}. {facts}."
     ]
 
 

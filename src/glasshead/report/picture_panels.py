@@ -14,6 +14,9 @@ from glasshead.report.number_format import finite
 from glasshead.report.text_spans import diverging, normalised_score
 from glasshead.results import Attribution
 
+VEIL, STRONGEST = 0.55, 0.85
+"""How pale the image is under colours, and how opaque the strongest of them."""
+
 POSITIVE, NEGATIVE = "positive weights", "negative weights"
 ATTENTION = "attention"
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.labels import STATISTICS, display_name
 from glasshead.report.number_format import DASH, count, number
 from glasshead.results import AUPRC, Finding, MethodRanking, RankedMethod, Standing
@@ -125,7 +126,7 @@ def used_glyphs(ranking: MethodRanking, statistic: str) -> list[tuple[str, str]]
     shown = [standing for standing in Standing if any(cell.standing == standing for cell in cells)]
     entries = [(GLYPHS[standing], MEANINGS[standing]) for standing in shown]
     if any(cell.own_edit for cell in cells):
-        entries.append((OWN_EDIT, "scores tokens by this very edit"))
+        entries.append((OWN_EDIT, nouns_of(ranking.facts).reword("scores tokens by this very edit")))
     return entries
 
 
@@ -134,18 +135,24 @@ def key_in_words(ranking: MethodRanking) -> str:
     return " · ".join(f"{glyph} {words}" for glyph, words in used_glyphs(ranking, ranking.statistic))
 
 
-def statistic_title(statistic: str) -> str:
+def statistic_title(ranking: MethodRanking, statistic: str) -> str:
     """What a statistic is called, and in which direction it is faithful."""
     better = "smaller is more faithful" if statistic in SMALL_IS_FAITHFUL else "larger is more faithful"
-    return f"{display_name(statistic, STATISTICS)} ({better})"
+    return f"{display_name(statistic, STATISTICS, nouns=nouns_of(ranking.facts))} ({better})"
+
+
+def time_title(ranking: MethodRanking) -> str:
+    """What the cost of a method is called."""
+    return nouns_of(ranking.facts).reword("time for a text")
 
 
 def intro_sentence(ranking: MethodRanking) -> str:
     """On what the conclusion rests."""
-    facts = ranking.facts
+    facts, nouns = ranking.facts, nouns_of(ranking.facts)
     return (
-        f"{display_name(ranking.statistic, STATISTICS).capitalize()}, over {count(facts['examples'])} texts "
-        f"of {visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired "
+        f"{display_name(ranking.statistic, STATISTICS, nouns=nouns).capitalize()}, over "
+        f"{nouns.count(facts['examples'])} of "
+        f"{visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired "
         "intervals and exchange tests, which must say the same, "
         f"corrected for {count(facts['comparisons'])} comparison{'s' if facts['comparisons'] != 1 else ''}."
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.sign_gauge import sign_fact
 from glasshead.results import (
@@ -21,6 +22,7 @@ NAMES = {
     "data": "Data",
     "split": "Split",
     "examples": "Examples",
+    "inputs": "Inputs",
     "labels": "Labels",
     "empty_texts": "Empty texts",
     "unknown_texts": "Texts of unknown words only",
@@ -121,7 +123,11 @@ def fact_rows(cards: Sequence[WithFacts]) -> list[tuple[str, list[str]]]:
     nested = {key for card in cards for key, value in card.facts.items() if isinstance(value, dict)}
     keys = [key for key in NAMES if key in stated]
     keys += sorted(stated - set(NAMES) - set(APART) - nested)
-    rows = [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+    nouns = nouns_of(*(card.facts for card in cards))
+    rows = [
+        (nouns.reword(NAMES.get(key, key)), [_value(key, card.facts.get(key)) for card in cards])
+        for key in keys
+    ]
     return rows + use_rows(cards)
 
 

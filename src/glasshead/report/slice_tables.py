@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.key_findings import answers
 from glasshead.report.labels import AUDITS, STATISTICS, Question, finding_label, sentence
 from glasshead.report.number_format import number
@@ -50,6 +51,7 @@ class SliceTable:
     level: float
     rows: Sequence[SliceRow]
     tests: Sequence[SliceTest]
+    nouns: Nouns
 
     @property
     def tested(self) -> int:
@@ -80,9 +82,11 @@ class SliceTable:
     def summary(self) -> str:
         """How many findings differ."""
         if not self.tests:
-            return "No finding could be tested: none of them is a mean of numbers of single texts."
+            return self.nouns.reword(
+                "No finding could be tested: none of them is a mean of numbers of single texts."
+            )
         if not self.tested:
-            return (
+            return self.nouns.reword(
                 f"No finding could be tested: fewer than two slices have {MIN_UNITS} texts with a number. "
                 "Read more texts."
             )
@@ -122,14 +126,15 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
             and any(finding.reason != "by construction" for finding in findings[question.finding])
         ]
         level = max((one.level for group in findings.values() for one in group), default=0.95)
-        tables.append(SliceTable(by, level, rows, list(tests.values())))
+        tables.append(SliceTable(by, level, rows, list(tests.values()), nouns_of(card.facts)))
     return tables
 
 
 def differing_question(card: AuditCard, test: SliceTest) -> Question:
     """A finding that differs, and that the front page does not ask about, under its name."""
     finding = card.finding(test.finding)
-    name = test.finding if finding is None else finding_label(finding, any_signed(card))
+    nouns = nouns_of(card.facts)
+    name = test.finding if finding is None else finding_label(finding, any_signed(card), nouns)
     return Question(test.finding, f"{AUDITS.get(test.audit, (test.audit, ''))[0]}: {name}.", "")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
+from glasshead.nouns import IMAGES, TEXTS, Nouns
 from glasshead.results.json_text import json_text
 
 POINT_WIDTH = 1e-6
@@ -77,6 +78,11 @@ class Attribution(Drawable):
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):
             raise ValueError(f"{len(self.intervals)} intervals for {len(self.scores)} scores")
+
+    @property
+    def nouns(self) -> Nouns:
+        """What the input and its units are called."""
+        return TEXTS if self.image is None else IMAGES
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"

@@ -26,9 +26,14 @@ HEAD_STATISTICS = {
     "share": "share of attention on {}",
     "previous": "share of attention on the token before",
     "next": "share of attention on the token behind",
+    "left": "share of attention on the patch to the left",
+    "right": "share of attention on the patch to the right",
+    "above": "share of attention on the patch above",
+    "below": "share of attention on the patch below",
     "itself": "share of attention on the token itself",
     "same-token": "share of attention on the same token elsewhere",
     "induction": "share of attention on the token after an earlier copy of the own",
+    "mean-distance": "mean distance of what patches look at, in patches",
     "entropy": "entropy of a row, as a share of log n",
     "effective-tokens": "effective number of tokens, exp(entropy)",
     "score-sd": "standard deviation of the scores of a row",
@@ -145,12 +150,14 @@ class HeadRelation:
 
 @dataclass(frozen=True)
 class HeadText:
-    """The maps of all heads before one text, or a pair of texts.
+    """The maps of all heads before one text, a pair of texts, or an image.
 
     ``weights`` has by layer an array [heads, queries, keys], NaN where a query may not look. ``words`` is the
     word of each token, −1 for special ones, ``sides`` 0 or 1: the first or second text. A decoder that reads
     an encoder looks from ``decoder_tokens``, of ``decoder_words``. ``query_vectors`` and ``key_vectors`` have
-    by layer [heads, tokens, size], where they were kept.
+    by layer [heads, tokens, size], where they were kept. Of an image, ``text`` is its name, ``image`` a data
+    URI of what the model reads of it, and ``boxes`` has left, top, right and bottom of each token in its
+    pixels; None of a special one.
     """
 
     text: str
@@ -162,6 +169,8 @@ class HeadText:
     key_vectors: Mapping[int, Floats] = field(default_factory=dict)
     decoder_tokens: Sequence[str] = ()
     decoder_words: Sequence[int] = ()
+    image: str | None = None
+    boxes: Sequence[tuple[int, int, int, int] | None] = ()
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,20 +18,22 @@ PARTS = ("semantic", "positional", "mixed")
 
 @dataclass(frozen=True)
 class Curvature:
-    """The smallest and the largest eigenvalue of the Hessian of the mean loss, and the length of its
-    gradient."""
+    """The smallest and the largest eigenvalue of the Hessian of the mean loss of training, the length of its
+    gradient, and the loss itself."""
 
     smallest: float
     largest: float
     gradient: float
+    loss: float
 
 
 @dataclass(frozen=True)
 class Solution:
     """One trained model: ``weights`` [queries, keys] before one text, ``parts`` of its scores before the
     same text, and ``shares`` of the variance of scores along a row by part, which add up to 1. ``entropy``
-    is relative to that of uniform weights. Accuracy, loss, entropy and shares are means over texts;
-    ``intervals`` are theirs, over texts."""
+    is relative to that of uniform weights. Accuracy, loss, entropy and shares are means over texts
+    of test; ``intervals`` are theirs, over texts. ``curvatures`` are those of the loss of training,
+    "constrained" to what scores read in training, and "freed" to read letters and places."""
 
     name: str
     accuracy: float
@@ -39,7 +41,7 @@ class Solution:
     entropy: float
     shares: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
-    curvature: Curvature
+    curvatures: Mapping[str, Curvature]
     weights: Floats
     parts: Mapping[str, Floats]
 
@@ -66,13 +68,16 @@ class LossLine:
 @dataclass(frozen=True)
 class Minima:
     """Several models before the same texts; ``queries`` and ``keys`` name rows and columns of the maps that
-    are shown, ``texts`` says how many texts were read."""
+    are shown. ``texts`` of test were read, ``train_texts`` of train for losses and gradients, and
+    ``landscape_texts`` of these for Hessians and lines."""
 
     solutions: Sequence[Solution]
     lines: Sequence[LossLine]
     queries: Sequence[str]
     keys: Sequence[str]
     texts: int
+    train_texts: int
+    landscape_texts: int
 
     def to_json(self) -> str:
         """All numbers, as a program reads them."""
@@ -86,7 +91,7 @@ class Minima:
                 "intervals": {
                     name: None if ends is None else list(ends) for name, ends in one.intervals.items()
                 },
-                "hessian": one.curvature,
+                "training_loss": dict(one.curvatures),
                 "weights": one.weights,
                 "score_parts": one.parts,
             }
@@ -103,6 +108,8 @@ class Minima:
         ]
         values = {
             "texts": self.texts,
+            "train_texts": self.train_texts,
+            "landscape_texts": self.landscape_texts,
             "queries": list(self.queries),
             "keys": list(self.keys),
             "solutions": solutions,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import DistanceAware
-from glasshead.data import Encoded, check_utf8, encode, join_pair
+from glasshead.data import Encoded, UnitReader, check_utf8, encode, join_pair, token_names
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier, PooledClassifier, SegmentLayout, TransformerClassifier
 from glasshead.results import NOT_USED, HeadMap, HeadMaps
@@ -20,8 +20,8 @@ from glasshead.trace.head_gauges import head_signs_of
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
-MAX_TOKENS = 60
-"""More rows than that cannot be read."""
+MAX_TOKENS, MAX_PATCHES = 60, 65
+"""More rows than that cannot be read; of patches, whose names follow each other, a class token and 8 × 8."""
 DEFAULT_HEADS = 4
 LONGEST_LABEL = 16
 SENTENCES = "sentences"
@@ -38,14 +38,15 @@ class Block:
 
 def head_maps(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    text: str,
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    text: Any,
     pair: str | None = None,
     *,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
 ) -> HeadMaps:
-    """The weights of some heads of a layer, with a remark on what is left out ("" if nothing is).
+    """The weights of some heads of a layer before a text or an image, with a remark on what is left out (""
+    if nothing is).
 
     By default the first distance-aware layer (else the first one), and its two lowest and two highest w_h
     (else the first four heads). Signed weights are multiplied by the canonical sign of their head, and the
@@ -59,16 +60,26 @@ def head_maps(
     """
     if isinstance(model, PooledClassifier):
         raise InputError("this model has one learned query and no heads: explain a prediction instead")
-    check_utf8(text, pair or "")
+    check_utf8(str(text), pair or "")
     encoded = encode_text(model, tokenizer, text, pair)
+    most = MAX_TOKENS if encoded.in_line else MAX_PATCHES
+    if not encoded.in_line and encoded.ids.shape[1] > most:
+        raise InputError(
+            f"{encoded.ids.shape[1]} {encoded.nouns.tokens} cannot be read as rows: `glasshead.heads` shows "
+            "on the image where each looks"
+        )
     records, segments = record_layers(model, encoded)
     layer_record = select_layer(records, layer)
     numbers = select_heads(layer_record, heads)
     above = layer_record.name.split(".")[0] == SENTENCES
-    part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else "text"
-    labels = token_labels(encoded, join_pair(text, pair), tokenizer)
+    nouns = encoded.nouns
+    part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else nouns.text
+    labels = token_labels(encoded, join_pair(str(text), pair), tokenizer)
     blocks, remark = fit_blocks(
-        blocks_of(layer_record, segments, labels), part, "sentences" if above else "tokens"
+        blocks_of(layer_record, segments, labels),
+        part,
+        "sentences" if above else nouns.tokens,
+        most,
     )
     signed = layer_record.call.mechanism.signed
     signs, gauge = signs_of(model, layer_record) if signed else (np.ones(len(layer_record.heads)), "")
@@ -111,9 +122,9 @@ def signs_of(model: PreTrainedModel, layer: LayerRecord) -> tuple[np.ndarray, st
 
 
 def encode_text(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, text: str, pair: str | None
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader, text: Any, pair: str | None
 ) -> Encoded:
-    """One text, or two for a model of pairs.
+    """One text, two for a model of pairs, or an image.
 
     Raises:
         InputError: if there is nothing to read, or not as many texts as the model reads.
@@ -124,7 +135,7 @@ def encode_text(
     if texts == 1 and pair is not None:
         raise InputError("this model reads one text: leave `pair` out")
     encoded = encode(tokenizer, [text], None if pair is None else [pair])
-    if not text.strip() or (encoded.words >= 0).sum() == 0:
+    if not str(text).strip() or (encoded.words >= 0).sum() == 0:
         raise InputError("the text is empty: there is nothing to draw")
     return encoded
 
@@ -181,14 +192,14 @@ def head_title(layer: LayerRecord, head: int) -> str:
     return f"head {head}:  {',  '.join(learned)}".replace("-", "−")
 
 
-def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerFast) -> list[str]:
-    """Every token of the text as it stands there; special tokens by their names."""
+def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerFast | UnitReader) -> list[str]:
+    """Every token of the text as it stands there; special tokens, and what is no part of a text, by their
+    names."""
     ids = encoded.ids[0][encoded.mask[0]].tolist()
     spans, words = encoded.offsets[0], encoded.words[0]
-    tokens = tokenizer.convert_ids_to_tokens(ids)
     return [
-        shorten(text[slice(*spans[index])] if words[index] >= 0 else token)
-        for index, token in enumerate(tokens)
+        shorten((text[slice(*spans[index])] if words[index] >= 0 else "") or name)
+        for index, name in enumerate(token_names(tokenizer, ids))
     ]
 
 
@@ -214,20 +225,19 @@ def blocks_of(layer: LayerRecord, segments: SegmentLayout | None, labels: list[s
     return parts
 
 
-def fit_blocks(blocks: list[Block], part: str, units: str) -> tuple[list[Block], str]:
-    """All blocks if they fit into one picture, else the longest, and a remark on that; ``part`` is what a
-    block is, a text or a sentence, ``units`` what is in it.
+def fit_blocks(blocks: list[Block], part: str, units: str, most: int) -> tuple[list[Block], str]:
+    """All blocks if they fit into one picture of at ``most`` so many rows, else the longest, and a remark on
+    that; ``part`` is what a block is, a text or a sentence, ``units`` what is in it.
 
     Raises:
         InputError: if that one does not fit either.
     """
-    if sum(len(block.labels) for block in blocks) <= MAX_TOKENS:
+    if sum(len(block.labels) for block in blocks) <= most:
         return blocks, ""
     longest = max(blocks, key=lambda block: len(block.labels))
-    if len(longest.labels) > MAX_TOKENS:
+    if len(longest.labels) > most:
         raise InputError(
-            f"{len(longest.labels)} {units} cannot be read in a picture: "
-            f"give a {part} of at most {MAX_TOKENS}"
+            f"{len(longest.labels)} {units} cannot be read in a picture: give a {part} of at most {most}"
         )
     return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
 

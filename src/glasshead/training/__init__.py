@@ -25,10 +25,10 @@ from glasshead.training.load_predictions import (
     load_predictions,
 )
 from glasshead.training.load_run_model import load_run_model
-from glasshead.training.loss_landscape import curvature, losses_between, match_hidden_units
+from glasshead.training.loss_landscape import curvature, losses_between, match_hidden_units, polish
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
-from glasshead.training.minima import compare_minima
+from glasshead.training.minima import compare_minima, curvatures
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
@@ -97,6 +97,7 @@ __all__ = [
     "class_metrics",
     "compare_minima",
     "curvature",
+    "curvatures",
     "encoded_split",
     "folder_kind",
     "guess_in_words",
@@ -117,6 +118,7 @@ __all__ = [
     "option_fields",
     "penalty_descent",
     "penalty_of",
+    "polish",
     "preset_config",
     "rating_metrics",
     "read_object",

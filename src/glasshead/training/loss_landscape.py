@@ -1,14 +1,14 @@
 """The loss around a trained model and between two: eigenvalues of the Hessian, and the line between."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+from scipy.optimize import linear_sum_assignment, minimize
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -20,9 +20,11 @@ from glasshead.results import Curvature
 from glasshead.training.tensor_dataset import TensorDataset
 
 Floats = NDArray[np.floating]
-TOLERANCE = 1e-3
-"""How exact an eigenvalue is, relative to itself."""
-MOST_STEPS = 3000
+TOLERANCE = 1e-4
+"""How exact an eigenvalue is, relative to the largest."""
+VECTORS = 60
+"""Lanczos vectors that are kept."""
+MOST_STEPS = 1000
 CHUNK = 512
 """Texts of one pass."""
 FEED_FORWARD = "feed_forward"
@@ -40,73 +42,112 @@ def batches_of(rows: TensorDataset) -> Iterator[tuple[dict[str, Tensor], float]]
         yield rows.__getitems__(places), len(places) / len(rows)
 
 
-def gradient(
+def slopes(
     model: PreTrainedModel, rows: TensorDataset, *, graph: bool = False
-) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
-    """Parameters and the gradient of each part of the mean loss."""
-    parameters: list[Tensor] = [parameter for parameter in model.parameters() if parameter.requires_grad]
+) -> Iterator[tuple[Tensor, Float[Tensor, " p"]]]:
+    """What each part of the texts adds to the mean loss and to its gradient."""
+    parameters = list(model.parameters())
     for batch, share in batches_of(rows):
         loss = share * model(**batch).loss
         found = torch.autograd.grad(loss, parameters, create_graph=graph, allow_unused=True)
-        used = [place for place, slope in enumerate(found) if slope is not None]
-        yield (
-            parameters,
-            [
-                slope if place in used else torch.zeros_like(parameters[place])
-                for place, slope in enumerate(found)
-            ],
-        )
+        yield loss.detach(), flat(found, parameters)
+
+
+def flat(found: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
+    """Derivatives as one vector, 0 for parameters that nothing reads."""
+    return parameters_to_vector(
+        [
+            torch.zeros_like(parameter) if each is None else each
+            for parameter, each in zip(parameters, found, strict=True)
+        ]
+    )
+
+
+def loss_and_gradient(model: PreTrainedModel, rows: TensorDataset) -> tuple[float, Floats]:
+    """L and ∇L [p]."""
+    losses, vectors = zip(*slopes(model, rows), strict=True)
+    return float(sum(losses)), torch.stack(vectors).sum(dim=0).numpy()
 
 
 def hessian_product(model: PreTrainedModel, rows: TensorDataset) -> Callable[[Floats], Floats]:
     """v ↦ H v of the mean loss, by the derivative of gᵀ v."""
+    parameters = list(model.parameters())
 
     def product(vector: Floats) -> Floats:
         direction = torch.from_numpy(np.ascontiguousarray(vector.ravel())).to(torch.float64)
         total = torch.zeros_like(direction)
-        for parameters, slopes in gradient(model, rows, graph=True):
-            along = torch.cat([slope.reshape(-1) for slope in slopes]) @ direction
-            second = torch.autograd.grad(along, parameters, allow_unused=True)
-            total += torch.cat(
-                [
-                    (torch.zeros_like(parameter) if each is None else each).reshape(-1)
-                    for parameter, each in zip(parameters, second, strict=True)
-                ]
-            )
+        for _, slope in slopes(model, rows, graph=True):
+            second = torch.autograd.grad(slope @ direction, parameters, allow_unused=True)
+            total += flat(second, parameters)
         return total.numpy()
 
     return product
 
 
-def curvature(model: PreTrainedModel, rows: TensorDataset, *, seed: int = 0) -> Curvature:
-    """The smallest and the largest eigenvalue of ∇²L by Lanczos, and ‖∇L‖, of the mean loss, in float64.
+def curvature(
+    model: PreTrainedModel, rows: TensorDataset, *, limit: int | None = None, seed: int = 0
+) -> Curvature:
+    """L and ‖∇L‖ of the mean loss, and the smallest and the largest eigenvalue of ∇²L by Lanczos, in float64.
 
-    At a minimum no eigenvalue is below 0, and the gradient is 0.
+    Only where the gradient is 0 does the smallest eigenvalue tell a minimum from a saddle; it is at most 0
+    where the loss is flat along a direction. The Hessian is that of the first ``limit`` texts.
 
     Raises:
         InputError: if Lanczos does not converge.
     """
     model = precise_copy(model).requires_grad_(True)
-    size = sum(parameter.numel() for parameter in model.parameters())
-    slope = np.zeros(size)
-    for _, slopes in gradient(model, rows):
-        slope += parameters_to_vector(slopes).detach().numpy()
-    operator: Any = LinearOperator((size, size), matvec=hessian_product(model, rows), dtype=np.float64)
-    start = np.random.default_rng(seed).standard_normal(size)
-    ends = []
-    for which in ("SA", "LA"):
-        try:
-            with sdpa_kernel(SDPBackend.MATH):  # the others have no second derivative
-                (value,) = eigsh(
-                    operator, k=1, which=which, tol=TOLERANCE, v0=start, maxiter=MOST_STEPS,
-                    return_eigenvectors=False,
-                )  # fmt: skip
-        except ArpackNoConvergence as error:
-            raise InputError(
-                "the eigenvalues of the Hessian do not converge: train longer, or read more texts"
-            ) from error
-        ends.append(float(value))
-    return Curvature(ends[0], ends[1], float(np.linalg.norm(slope)))
+    loss, slope = loss_and_gradient(model, rows)
+    product = hessian_product(model, first_rows(rows, limit))
+    start = np.random.default_rng(seed).standard_normal(len(slope))
+    largest = end_of_spectrum(product, start, "LA")
+    # Shifted, so that it is exact relative to the largest: it may be 0.
+    smallest = largest + end_of_spectrum(lambda vector: product(vector) - largest * vector, start, "SA")
+    return Curvature(smallest, largest, float(np.linalg.norm(slope)), loss)
+
+
+def end_of_spectrum(product: Callable[[Floats], Floats], start: Floats, which: str) -> float:
+    """The largest ("LA") or the smallest ("SA") eigenvalue of a symmetric map.
+
+    Raises:
+        InputError: if Lanczos does not converge.
+    """
+    operator: Any = LinearOperator((len(start), len(start)), matvec=product, dtype=np.float64)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):  # the others have no second derivative
+            (value,) = eigsh(
+                operator, k=1, which=which, tol=TOLERANCE, v0=start, maxiter=MOST_STEPS,
+                ncv=min(VECTORS, len(start)), return_eigenvectors=False,
+            )  # fmt: skip
+    except ArpackNoConvergence as error:
+        raise InputError(
+            "the eigenvalues of the Hessian do not converge: train longer, or read more texts"
+        ) from error
+    return float(value)
+
+
+def first_rows(rows: TensorDataset, limit: int | None) -> TensorDataset:
+    """The first texts."""
+    return TensorDataset(rows.encoded.some(slice(0, limit)), rows.labels[:limit])
+
+
+def polish(
+    model: PreTrainedModel, rows: TensorDataset, *, tolerance: float = 1e-5, steps: int = 1000
+) -> PreTrainedModel:
+    """A copy in float64 that goes on to descend the mean loss, of all texts at once, by L-BFGS.
+
+    It ends where no slope is larger than ``tolerance``, or after so many steps.
+    """
+    polished = precise_copy(model).requires_grad_(True)
+
+    def moved(vector: Floats) -> tuple[float, Floats]:
+        vector_to_parameters(torch.from_numpy(vector), polished.parameters())
+        return loss_and_gradient(polished, rows)
+
+    start = parameters_to_vector(polished.parameters()).detach().numpy()
+    options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30, "gtol": tolerance, "ftol": 0.0}
+    found = minimize(moved, start, jac=True, method="L-BFGS-B", options=options)
+    vector_to_parameters(torch.from_numpy(found.x), polished.parameters())
+    return polished
 
 
 @torch.no_grad()

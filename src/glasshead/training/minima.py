@@ -14,11 +14,17 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.data import Encoded, LoadOptions, batches, encode, load
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import TokenClassifier
-from glasshead.results import PARTS, LossLine, Minima, Solution
+from glasshead.results import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.statistics import mean_interval
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
 from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.training.loss_landscape import curvature, losses_between, match_hidden_units, precise_copy
+from glasshead.training.loss_landscape import (
+    curvature,
+    first_rows,
+    losses_between,
+    match_hidden_units,
+    precise_copy,
+)
 from glasshead.training.run import Run, load_run, run_folders
 from glasshead.training.tensor_dataset import TensorDataset
 
@@ -40,8 +46,10 @@ def compare_minima(
 ) -> Minima:
     """Runs of token classifiers of one recipe and data set side by side.
 
-    Accuracy, loss, entropy and the parts of scores are those of the test split (without one of dev), its
-    first ``limit`` texts for the Hessian and the loss on lines. ``text`` is the one whose map is shown, every
+    Accuracy, loss, entropy and the parts of scores are those of the test split (without one of dev). What is
+    said of the loss that was trained on is that of the train split, its first ``limit`` texts for the Hessian
+    and for lines: with scores that read what they read in training, and with scores freed to read letters
+    and places. ``text`` is the one whose map is shown, every
     token asking in its turn (None: the first of the split); the map is that of the last layer's first head.
     ``data`` are those of runs that were trained on data in memory (None: read again what the runs name).
 
@@ -54,13 +62,18 @@ def compare_minima(
     check_runs(runs)
     data = load_data(runs[0]) if data is None else data
     split = data["test" if "test" in data else "dev"]
-    labels = label_tensor(split)
-    whole = TensorDataset(encoded_split(runs[0].tokenizer, split), labels)
-    few = TensorDataset(whole.encoded.some(slice(0, limit)), labels[:limit])
+    unseen, trained = (
+        TensorDataset(encoded_split(runs[0].tokenizer, texts), label_tensor(texts))
+        for texts in (split, data["train"])
+    )
     shown, queries, keys = every_question(runs[0], split["text"][0] if text is None else text)
-    solutions = [solution(run, whole, few, shown, seed) for run in runs]
+    solutions = [
+        solution(run, unseen, shown, curvatures(run.model, trained, limit=limit, seed=seed), seed)
+        for run in runs
+    ]
+    few = first_rows(trained, limit)
     lines = [line for ends in combinations(range(len(runs)), 2) for line in lines_between(runs, ends, few)]
-    return Minima(solutions, lines, queries, keys, len(whole))
+    return Minima(solutions, lines, queries, keys, len(unseen), len(trained), len(few))
 
 
 def check_runs(runs: Sequence[Run]) -> None:
@@ -123,7 +136,17 @@ def check_words(tokenizer: PreTrainedTokenizerFast, words: Sequence[str], encode
         raise InputError(f"the model does not read each word of {text!r} as one token that it knows")
 
 
-def solution(run: Run, whole: TensorDataset, few: TensorDataset, shown: Encoded, seed: int) -> Solution:
+def curvatures(model: Any, rows: TensorDataset, *, limit: int, seed: int = 0) -> dict[str, Curvature]:
+    """The loss around a model, "constrained" to what its scores read in training, and "freed" from that."""
+    constrained = curvature(model, rows, limit=limit, seed=seed)
+    reads_all = model.config.scores == "both"
+    freed = constrained if reads_all else curvature(free_copy(model), rows, limit=limit, seed=seed)
+    return {"constrained": constrained, "freed": freed}
+
+
+def solution(
+    run: Run, whole: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
+) -> Solution:
     """One run before all texts."""
     assert isinstance(run.model, TokenClassifier)
     model = precise_copy(run.model)
@@ -145,7 +168,7 @@ def solution(run: Run, whole: TensorDataset, few: TensorDataset, shown: Encoded,
         entropy=means["entropy"],
         shares={part: means[part] for part in PARTS},
         intervals={name: estimate.interval for name, estimate in estimates.items()},
-        curvature=curvature(free_copy(run.model), few, seed=seed),
+        curvatures=loss,
         weights=visible(layer.weights[:, 0, 0], layer)[:, :length].numpy(),
         parts={name: visible(part, layer)[:, :length].numpy() for name, part in parts.items()},
     )

@@ -33,11 +33,13 @@ def open_image_classifier(
     model: PreTrainedModel, read: PreTrainedModel, processor: object
 ) -> tuple[PatchClassifier, ImageReader]:
     """A model whose attention can be read (``read``, a copy of ``model``) as a classifier of patches, and
-    what makes patches of images.
+    what makes patches of images; the ``processor`` may be such a maker already.
 
     Raises:
         InputError: if it has no image processor, its tokens are no patches, or the copy predicts otherwise.
     """
+    if isinstance(processor, ImageReader):
+        processor = processor.processor
     if not isinstance(processor, ImageProcessingMixin):
         raise InputError(
             f"{type(model).__name__} reads images, and {type(processor).__name__} is no image processor: "
@@ -46,7 +48,7 @@ def open_image_classifier(
     height, width = image_size(processor)
     classifier = PatchClassifier(read).eval()
     grid = find_grid(classifier, height, width)
-    classifier.prediction_row = find_row(classifier, grid)
+    classifier.prediction_row, classifier.reads_patches = find_row(classifier, grid)
     reader = ImageReader(processor, grid, normalisation_of(processor))
     check_image_copy(model, classifier, reader)
     return classifier, reader
@@ -87,14 +89,15 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
     return PatchGrid(rows, columns, height, width, special)
 
 
-def find_row(classifier: PatchClassifier, grid: PatchGrid) -> str:
+def find_row(classifier: PatchClassifier, grid: PatchGrid) -> tuple[str, bool]:
     """Which rows of the last layer decide: "first" if it is one alone, or the class token beside others;
-    "mean" if they are patches."""
+    "mean" if they are patches. And whether those of patches do, by themselves or beside it."""
     with torch.enable_grad(), eval_mode(classifier), record(classifier, keep_graph=True) as trace:
         logits = classifier(blank(classifier, grid.height, grid.width) + 0.5).logits
     last = list(trace.only)[-1].weights
     (slope,) = torch.autograd.grad(logits[:, 0].sum(), [last], allow_unused=True, materialize_grads=True)
-    return "first" if grid.special and bool(slope[:, :, 0].any()) else "mean"
+    first = grid.special > 0 and bool(slope[:, :, 0].any())
+    return "first" if first else "mean", bool(slope[:, :, grid.special :].any())
 
 
 def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader: ImageReader) -> None:

@@ -19,6 +19,7 @@ from glasshead.huggingface import (
     device_of,
     dtype_name,
     dtype_of,
+    image_model_of,
     isolated_copy,
     readable_copy,
     reads_images,
@@ -109,8 +110,11 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
             f"{type(source).__name__} is no model that can be read: give a folder, a Hub id, a "
             "transformers model with its `tokenizer`, or a pipeline"
         )
+    source = image_model_of(source)  # what `open` gives may be opened again
+    kind = type(source).__name__
     if tokenizer is None:
-        raise InputError(f"{type(source).__name__} needs its tokenizer beside it: add `tokenizer`")
+        reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
+        raise InputError(f"{kind} needs its {reader} beside it: add `tokenizer`")
     name = Path(source.config.name_or_path or "").name or type(source).__name__
     return model_subject(source, tokenizer, name, None, options)
 

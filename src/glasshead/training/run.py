@@ -29,6 +29,7 @@ from transformers import (
 from glasshead.errors import InputError
 from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import class_names, load, load_weights, reads_images, silence_transformers, spec_of
+from glasshead.training.open_images import find_patches
 from glasshead.training.read_processor import read_processor
 from glasshead.training.run_record import ClassifierRecord, validate_record
 
@@ -43,8 +44,8 @@ WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model, its tokenizer or image processor, the record of its making, and its train counts
-    [classes, vocabulary], of which images have none."""
+    """A trained model, its tokenizer or what makes patches of images, the record of its making, and its train
+    counts [classes, vocabulary], of which images have none."""
 
     folder: Path
     model: PreTrainedModel
@@ -150,7 +151,7 @@ def load_run(folder: Path) -> Run:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if reads_images(config):
             model = load(folder, local_files_only=True).eval()
-            return Run(folder, model, read_processor(folder), record, NO_COUNTS)
+            return Run(folder, model, find_patches(model, read_processor(folder)), record, NO_COUNTS)
         if spec_of(config) is not None:
             model, loading = load(folder, local_files_only=True), WHOLE
         else:

@@ -92,7 +92,8 @@ def breadth_sentences(heads: Sequence[HeadSummary], random: Mapping[int, Range])
 
 def article(pattern: str) -> str:
     """The article of a pattern that has one."""
-    return "the " if pattern in ("previous token", "next token", "same token elsewhere", FIRST) else ""
+    named = ("previous token", "next token", "same token elsewhere", FIRST)
+    return "the " if pattern in named or pattern.startswith("patch ") else ""
 
 
 def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:

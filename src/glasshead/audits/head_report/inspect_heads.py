@@ -29,7 +29,7 @@ from glasshead.audits.head_report.text_statistics import LayerStatistics, gather
 from glasshead.audits.head_report.token_kinds import token_table
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
-from glasshead.audits.open_request import limit_length, with_datasets
+from glasshead.audits.open_request import with_datasets
 from glasshead.audits.request import (
     OnProgress,
     StageProgress,
@@ -39,11 +39,12 @@ from glasshead.audits.request import (
     no_progress,
     subject_settings,
 )
-from glasshead.data import Encoded, UnitReader, coverage, encode
+from glasshead.data import Encoded, coverage, encode, reader_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import TARGETS, ExplanationContext, make_context
+from glasshead.explainers import TARGETS, ExplanationContext, as_sources, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
+from glasshead.nouns import INPUTS
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.trace import Subject, list_attention_calls
@@ -79,13 +80,13 @@ class HeadsRequest(SubjectRequest):
     ``data`` is what `glasshead.audit` takes, the same without labels, a txt file with a text on each line, or
     a CoNLL-U file, plain or gzipped, whose dependency relations heads are held against. A ``limit`` of None
     is 50 texts, or all sentences of a CoNLL-U file for relations.
-    ``texts`` are drawn in the place of the first ones of the data.
+    ``texts``, or files of images, are drawn in the place of the first ones of the data.
 
     Raises:
         InputError: where some attention is chosen: all of it is read.
     """
 
-    texts: tuple[str, ...] = ()
+    texts: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if self.attention_selector.is_customised or self.attention_selector.level != "word":
@@ -93,9 +94,9 @@ class HeadsRequest(SubjectRequest):
 
 
 class HeadsOptions(SubjectOptions, total=False):
-    """What can be said beside model and data: ``texts`` to be drawn, and all `SubjectOptions`."""
+    """What can be said beside model and data: ``texts`` or images to be drawn, and all `SubjectOptions`."""
 
-    texts: Sequence[str]
+    texts: Any
 
 
 def heads(
@@ -126,7 +127,7 @@ def heads(
         tokenizer=tokenizer,
         limit=limit,
         seed=seed,
-        texts=(texts,) if isinstance(texts, str) else tuple(texts),
+        texts=tuple(as_sources(texts)),
         **subject_settings(options),
     )
     return run_heads(request, options.get("progress", no_progress))
@@ -149,14 +150,10 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     started = time.perf_counter()
     stages = StageProgress(progress)
     subject, predicts = open_model(with_datasets(request))
-    if isinstance(subject.tokenizer, UnitReader):
-        raise InputError(
-            "what heads do is told by the distance, the order and the kind of words, and this model reads "
-            "images: audit it"
-        )
     texts = read_texts(with_datasets(request), subject)
-    tokenizer = limit_length(subject.tokenizer, request.max_length)
+    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
+    nouns = stages.nouns = encoded.nouns
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
@@ -177,7 +174,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     level = simultaneous_level(len(names))
     scale = 1.0 if predictions is None else predictions.scale
     summaries = [
-        head
+        replace(head, findings=[finding.about(nouns) for finding in head.findings])
         for layer in layers
         for head in summarise_heads(
             layer,
@@ -197,7 +194,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [
         *(f"{note}." for note in subject.notes),
-        *([] if predictions is not None else [NO_PREDICTION]),
+        *([] if predictions is not None else [nouns.reword(NO_PREDICTION)]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
@@ -209,21 +206,24 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     stages.begin("drawing")
     return HeadReport(
         facts=report_facts(request, subject, texts, level)
-        | {"heads": len(names), "seconds": round(time.perf_counter() - started, 2)},
+        | {INPUTS: nouns.texts, "heads": len(names), "seconds": round(time.perf_counter() - started, 2)},
         layers=layer_summaries,
         heads=summaries,
         agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=conclude(
-            layer_summaries,
-            summaries,
-            agreement,
-            findings,
-            relations,
-            random_entropies=random_entropies,
-            texts=len(texts.firsts),
-        ),
+        conclusion=[
+            nouns.reword(sentence)
+            for sentence in conclude(
+                layer_summaries,
+                summaries,
+                agreement,
+                findings,
+                relations,
+                random_entropies=random_entropies,
+                texts=len(texts.firsts),
+            )
+        ],
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),
     )
@@ -314,10 +314,10 @@ def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, leve
 
 
 def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts) -> Any:
-    """The texts of the request, or the first ones of the data."""
+    """The texts, or images, of the request, or the first ones of the data."""
     if not request.texts:
         seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
         return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("text", "is for models of single texts: of pairs the first ones are drawn")
-    return shown_texts(model, tokenizer, request.texts)
+    return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))

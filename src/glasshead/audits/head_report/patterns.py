@@ -12,6 +12,10 @@ from glasshead.results import MIN_UNITS, NOT_USED, Finding
 NAMES = {
     "previous": "previous token",
     "next": "next token",
+    "left": "patch to the left",
+    "right": "patch to the right",
+    "above": "patch above",
+    "below": "patch below",
     "itself": "itself",
     "same-token": "same token elsewhere",
     "induction": "token after an earlier copy (induction)",

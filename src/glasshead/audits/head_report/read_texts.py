@@ -20,6 +20,7 @@ from glasshead.data import (
     Sentence,
     is_conllu,
     is_plain,
+    is_undivided,
     join_pair,
     read_conllu,
     read_plain,
@@ -31,10 +32,10 @@ from glasshead.trace import Subject
 
 @dataclass(frozen=True)
 class HeadTexts:
-    """First and, of pairs, second texts, both as one text, the ``sentences`` of a CoNLL-U file (all, or as
-    many as the limit says), what is recorded about the data, and whether they have ``labels``."""
+    """First and, of pairs, second texts (or images), both as one text, the ``sentences`` of a CoNLL-U file
+    (all, or as many as the limit says), what is recorded about the data, and whether they have ``labels``."""
 
-    firsts: Sequence[str]
+    firsts: Sequence[Any]
     seconds: Sequence[str] | None
     shown: Sequence[str]
     sentences: Sequence[Sentence]
@@ -75,8 +76,10 @@ def read_texts(request: SubjectRequest, subject: Subject) -> HeadTexts:
 
 
 def is_one_table(data: object) -> bool:
-    """Whether data are one file or one data set in memory, and not several splits."""
-    return isinstance(data, Dataset) or (isinstance(data, str | Path) and Path(data).is_file())
+    """Whether data are one file, one folder of images or one data set in memory, and not several splits."""
+    if isinstance(data, str | Path):
+        return Path(data).is_file() or is_undivided(Path(data))
+    return isinstance(data, Dataset)
 
 
 def read_unlabelled(request: SubjectRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
@@ -93,6 +96,6 @@ def read_unlabelled(request: SubjectRequest, subject: Subject, options: LoadOpti
     chosen = sample(range(len(texts.firsts)), limit, request.seed)
     firsts = [texts.firsts[place] for place in chosen]
     seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
-    shown = firsts if seconds is None else list(map(join_pair, firsts, seconds))
+    shown = list(map(str, firsts)) if seconds is None else list(map(join_pair, firsts, seconds))
     facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL}
     return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)

@@ -39,12 +39,14 @@ class RowSum(NamedTuple):
 
 
 class TextTokens(NamedTuple):
-    """Of the tokens of one text their ids, words, kinds, and which are frequent words."""
+    """Of the tokens of one text their ids, words, kinds, and which are frequent words; ``encoded`` knows
+    where they stand."""
 
     ids: NDArray[np.int64]
     words: NDArray[np.int64]
     kinds: NDArray[np.object_]
     frequent: NDArray[np.bool_]
+    encoded: Encoded
 
 
 def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
@@ -52,7 +54,7 @@ def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
     keep = encoded.mask[text].numpy()
     return TextTokens(
         encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
-        table.frequent[text][keep],
+        table.frequent[text][keep], encoded,
     )  # fmt: skip
 
 
@@ -64,6 +66,7 @@ def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
         np.where(start, -1, tokens.words[places]),
         np.where(start, "start of the decoder", tokens.kinds[places]),
         np.where(start, False, tokens.frequent[places]),
+        tokens.encoded,
     )
 
 
@@ -86,8 +89,12 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
         yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
     yield from breadth(view, shares, allowed)
     if view.within:
-        yield from places(view, shares, uniform, real, keys)
-        yield from joined(shares, uniform, real, keys)
+        yield from beside(view, shares, uniform, real, keys)
+        if tokens.encoded.in_line:
+            yield from places(view, shares, uniform, real, keys)
+            yield from joined(shares, uniform, real, keys)
+        else:
+            yield mean_distance(shares, uniform, real, keys)
     if view.gradient is not None:
         yield from gradient_sums(view, uniform, allowed, masks)
 
@@ -135,6 +142,44 @@ def breadth(
     yield mean_over("score-sd", "", (squares / sizes).sqrt(), rows)
 
 
+def beside(
+    view: AttentionView,
+    shares: Float[Tensor, "h q k"],
+    uniform: Float[Tensor, "h q k"],
+    real: Bool[Tensor, "h q"],
+    keys: TextTokens,
+) -> Iterator[RowSum]:
+    """Shares on the token that stands beside the own in each direction, and on itself."""
+    for name, neighbours in keys.encoded.neighbours(keys.words).items():
+        rows = np.flatnonzero(neighbours >= 0)
+        there, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
+        yield mean_over(name, "", there, real[:, rows] & sees, even)
+
+
+def mean_distance(
+    shares: Float[Tensor, "h q k"],
+    uniform: Float[Tensor, "h q k"],
+    real: Bool[Tensor, "h q"],
+    keys: TextTokens,
+) -> RowSum:
+    """Σ_j p_ij ‖x_i − x_j‖ / Σ_j p_ij over the units that stand somewhere; x are their places.
+
+    Source: Dosovitskiy et al. (2021), Appendix D.7.
+    """
+    somewhere = keys.words >= 0
+    distances = torch.from_numpy(keys.encoded.distances(keys.words)[somewhere][:, somewhere]).to(shares)
+    own, even = (matrix.to(shares)[:, somewhere][..., somewhere] for matrix in (shares, uniform))
+    totals = own.sum(-1)
+    rows = real[:, somewhere] & (totals > 0)
+    return mean_over(
+        "mean-distance",
+        "",
+        (own * distances).sum(-1) / totals.where(rows, 1.0),
+        rows,
+        (even * distances).sum(-1) / even.sum(-1).where(rows, 1.0),
+    )
+
+
 def places(
     view: AttentionView,
     shares: Float[Tensor, "h q k"],
@@ -142,15 +187,9 @@ def places(
     real: Bool[Tensor, "h q"],
     keys: TextTokens,
 ) -> Iterator[RowSum]:
-    """Shares on the token before, behind, itself, on the same token elsewhere, and on what followed the same
-    token before (A B … A → B: induction, Olsson et al. 2022); the profile of distances
-    j − i, whose statistic is `distance` and whose `against` is the distance."""
-    for name, offset in (("previous", -1), ("next", 1), ("itself", 0)):
-        there, even, sees = (
-            matrix.diagonal(offset, dim1=-2, dim2=-1) for matrix in (shares, uniform, view.allowed)
-        )
-        rows = real[:, 1:] if offset < 0 else real[:, : real.shape[1] - offset]
-        yield mean_over(name, "", there, rows & sees, even)
+    """Shares on the same token elsewhere, and on what followed the same token before (A B … A → B: induction,
+    Olsson et al. 2022); the profile of distances j − i, whose statistic is `distance` and whose `against` is
+    the distance."""
     ids, word = (torch.from_numpy(part).to(shares.device) for part in (keys.ids, keys.words >= 0))
     same = (ids[:, None] == ids) & ~torch.eye(len(ids), dtype=torch.bool, device=ids.device) & word
     after = same.tril().roll(1, dims=-1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audits.head_report.views import START, attention_views
-from glasshead.data import Encoded, encode, join_pair, token_names
+from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
 from glasshead.results import HeadText
 
 Floats = NDArray[np.float32]
@@ -17,20 +18,24 @@ Floats = NDArray[np.float32]
 
 def shown_texts(
     model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
 ) -> Iterator[HeadText]:
-    """The same of texts, or pairs of them, one after the other."""
+    """The same of texts, pairs of them, or images, one after the other."""
     for index, text in enumerate(texts):
         pair = None if pairs is None else pairs[index]
         encoded = encode(tokenizer, [text], None if pair is None else [pair])
         if encoded.mask.any():
-            yield text_maps(model, tokenizer, encoded, text, pair)
+            yield text_maps(model, tokenizer, encoded, str(text), pair)
 
 
 def text_maps(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, encoded: Encoded, text: str, pair: str | None
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    encoded: Encoded,
+    text: str,
+    pair: str | None,
 ) -> HeadText:
     """The maps of all heads before one text."""
     views = [view for batch in attention_views(model, encoded) for view in batch]
@@ -67,6 +72,7 @@ def text_maps(
         key_vectors=keys,
         decoder_tokens=(decoder_start(model, tokenizer), *tokens[:-1]) if decodes else (),
         decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
+        **encoded.drawing(0),
     )
 
 
@@ -75,7 +81,7 @@ def row_numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return places - START if len(places) and places[0] == START else places
 
 
-def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
+def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
     """The name of what a decoder begins with."""
     start = getattr(model.config, "decoder_start_token_id", None)
     return "" if start is None else token_names(tokenizer, [int(start)])[0]

@@ -28,15 +28,21 @@ CITATIONS = {
     "gradient-share": "Clark et al. 2019, Fig. 3",
     "relevance-share": "Clark et al. 2019, Fig. 3",
     "inflation": "Clark et al. 2019, Fig. 3",
+    "mean-distance": "Dosovitskiy et al. 2021, Appendix D.7",
 }
 CITATION = "Clark et al. 2019, sections 3 and 4"
 OF_HEADS = (
     "share",
     "previous",
     "next",
+    "left",
+    "right",
+    "above",
+    "below",
     "itself",
     "same-token",
     "induction",
+    "mean-distance",
     "entropy",
     "effective-tokens",
     "score-sd",

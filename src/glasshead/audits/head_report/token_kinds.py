@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, token_names
+from glasshead.data import Encoded, UnitReader, token_names
 
 PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
 FREQUENT_TYPES = 20
@@ -34,7 +34,9 @@ class TokenTable:
         return bool((self.kinds == PUNCTUATION).any())
 
 
-def token_table(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, texts: Sequence[str]) -> TokenTable:
+def token_table(
+    tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, texts: Sequence[str]
+) -> TokenTable:
     """The same of some texts; of a pair, of both with a line between."""
     real = encoded.mask.numpy()
     kinds = np.full(real.shape, WORD, dtype=object)

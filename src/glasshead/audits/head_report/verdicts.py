@@ -25,6 +25,8 @@ BESIDE_UNIFORM = (
 HALF = 0.5
 LITTLE = 0.02
 """Differences of shares that are hardly any: random weights of one model and of another differ by as much."""
+NO_SHARES = ("effective-tokens", "mean-distance")
+"""What uniform attention has a value of, and is no share."""
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
@@ -49,7 +51,7 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
         return identifiable_verdict(low, high)
-    if UNIFORM in summary.null and statistic != "effective-tokens":
+    if UNIFORM in summary.null and statistic not in NO_SHARES:
         return share_verdict(summary)
     return Verdict("")
 

@@ -8,7 +8,7 @@ import numpy as np
 from glasshead.audits.agreement import agreement_verdict, round_digits
 from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import Floats, same_numbers
-from glasshead.audits.null_weights import random_weights
+from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.ranking.standings import all_texts, corrected_level
 from glasshead.audits.summary import summarise
@@ -28,12 +28,13 @@ def method_agreement(
     pairs = list(combinations(range(len(methods)), 2))
     if not pairs:
         return [], {}
-    mask = words_of(methods[0].context.explanation).numpy()
+    explanation = methods[0].context.explanation
+    mask = words_of(explanation).numpy()
     scores = np.stack([method.order.scores for method in methods])
     signed = [has_sides(method.context) for method in methods]
     tables = {}
     for with_signs in (True, False):
-        chance = random_weights(mask, with_signs, rng)
+        chance = random_scores(explanation.encoded, with_signs, rng)
         values = round_digits(np.stack([*(scores if with_signs else np.abs(scores)), chance]), mask)
         tables[with_signs] = kendall_tau_b(values, values, mask).tau
     chosen = [tables[signed[one] and signed[other]] for one, other in pairs]

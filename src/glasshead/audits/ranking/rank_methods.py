@@ -55,9 +55,11 @@ from glasshead.audits.request import (
     subject_settings,
 )
 from glasshead.audits.summary import null_column
+from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
+from glasshead.nouns import INPUTS, nouns_of
 from glasshead.registry import did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
 from glasshead.trace import Subject
@@ -166,7 +168,8 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     started = time.perf_counter()
     subject, split, data_facts = open_request(with_datasets(request))
     stages = StageProgress(progress)
-    stages.begin("reading the texts")
+    nouns = stages.nouns = reader_of(subject.tokenizer).nouns
+    stages.begin(f"reading the {nouns.texts}")
     context = build_context(
         subject,
         split,
@@ -196,8 +199,8 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     ranked = [
         RankedMethod(
             method.name,
-            method.context.explainer.description,
-            [each.findings[place] for each in judged],
+            nouns.reword(method.context.explainer.description),
+            [each.findings[place].about(nouns) for each in judged],
             {each.findings[place].name: each.standings[place] for each in judged},
             method.seconds,
             method.seconds / seconds,
@@ -213,18 +216,19 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         *use_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
-            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
+            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: "
+            f"{nouns.reword(reason)}."
             for reason, names in by_reason(left_out).items()
         ),
         *(
-            f"{one} does on these texts what {other} does, and is not repeated."
+            f"{one} does on these {nouns.texts} what {other} does, and is not repeated."
             for one, other in dropped.items()
         ),
         *(
             f"{one} and {other} give this model the same scores: they are one explanation of it."
             for one, other in equal_methods(methods)
         ),
-        *own_edit_notes(ranked, meanings),
+        *map(nouns.reword, own_edit_notes(ranked, meanings)),
         *(remark for method in methods for remark in method_remarks(method.context)),
     ]
     return MethodRanking(
@@ -235,13 +239,13 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
             "seconds": round(time.perf_counter() - started, 2),
         },
         statistic=request.statistic,
-        removals=meanings,
+        removals={name: nouns.reword(words) for name, words in meanings.items()},
         methods=ranked,
         differences=differences,
         agreement=agreement,
-        conclusion=conclude(ranked, differences, request.statistic, list(meanings)),
+        conclusion=list(map(nouns.reword, conclude(ranked, differences, request.statistic, list(meanings)))),
         remarks=remarks,
-        texts=ranked_texts(methods, taus),
+        texts=[replace(text, reason=nouns.reword(text.reason)) for text in ranked_texts(methods, taus)],
         examples=example_columns(context, methods, criteria, taus),
     )
 
@@ -251,8 +255,8 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
     guess = guess_in_words(facts)
     notes = {
         "not better": f"The model is not better than {guess}: what explains it is of little interest.",
-        "undecided": f"These {facts['examples']:,} texts do not show whether the model is better than "
-        f"{guess}.",
+        "undecided": f"These {nouns_of(facts).count(facts['examples'])} do not show whether the model is "
+        f"better than {guess}.",
     }
     return [notes[facts["against_guessing"]]] if facts["against_guessing"] in notes else []
 
@@ -317,6 +321,7 @@ def ranking_facts(
         **guess_facts(context, request.seed),
         "random_orders": ORDERS,
         "rank_seed": request.seed,
+        INPUTS: context.nouns.texts,
         "coverage": asdict(context.coverage),
         **data_facts,
         "notes": [

@@ -17,6 +17,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.language import LanguageModelConfig
+from glasshead.nouns import INPUTS
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, entropies, record, without_padding
@@ -49,7 +50,8 @@ class TransformerObserver:
         self.tokenizer = tokenizer
         self.token_facts: Columns = {}
         self.facts: dict[str, Any] = layer_facts(recipe, len(self.encoded.ids)) | {
-            "optimizer": recipe.optimizer
+            INPUTS: self.encoded.nouns.texts,
+            "optimizer": recipe.optimizer,
         }
 
     def snapshot(self, model: PreTrainedModel) -> Snapshot:

@@ -12,6 +12,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import renormalise_weights
 from glasshead.explainers.removals.removal import Removal, logits_edited, register
 from glasshead.explainers.removals.text import InputRemoval
+from glasshead.huggingface import PatchClassifier
 from glasshead.trace import intervene
 
 
@@ -38,10 +39,10 @@ class Hide(Removal):
 
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
         reason = super().unsupported_reason(context) or context.unreadable_reason
-        if reason is None and context.site is not None and context.site.row == "mean":
+        if reason is None and cast(PatchClassifier, context.model).reads_patches:
             return (
                 "this model averages the vectors of all patches, so none can be hidden from it: use the "
-                "method 'erasure-mean-colour'"
+                "method 'erasure-neutral-colour'"
             )
         return reason
 
@@ -64,6 +65,7 @@ class Hide(Removal):
         return logits_edited(context, texts, hidden)
 
 
+register("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
 register("mean-colour", Paint("mean-colour", "the mean colour of the image"))
 register("blur", Paint("blur", "the colours around it, out of focus"))
 register("masked", Hide())

@@ -32,12 +32,11 @@ class Removal(ABC):
 
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
         """Why it has no meaning for this model or its inputs; None if it has."""
-        known = context.encoded.removals
         if self.fits(context.encoded):
             return None
         return (
-            f"{self.name!r} is no way to take a part out of {context.encoded.called}: use the method "
-            f"'erasure-{known[0]}'"
+            f"{self.name!r} is no way to take a part out of {context.encoded.nouns.texts}: use the method "
+            f"{context.encoded.erasure!r}"
         )
 
     def is_product(self, context: ExplanationContext) -> bool:

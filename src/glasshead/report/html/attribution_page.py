@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from glasshead.nouns import TEXTS
 from glasshead.report.html.environment import environment
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
@@ -26,6 +27,7 @@ def attribution_page(attributions: Attribution | Sequence[Attribution]) -> str:
         }
         for attribution in attributions
     ]
-    template = environment().get_template("attributions.html.j2")
+    nouns = attributions[0].nouns if attributions else TEXTS
+    template = environment(nouns).get_template("attributions.html.j2")
     sides = any(map(diverging, attributions))
     return template.render(rows=rows, key=weight_key(attributions), sides=sides, remarks=remarks)

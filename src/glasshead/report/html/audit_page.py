@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.claims import claims_by_answer, verdict
 from glasshead.report.colour_meaning import colour_meaning
 from glasshead.report.conclusion import comparison_headline, conclusion
@@ -34,14 +35,14 @@ def audit_page(
 
     if not cards:
         raise ValueError("a report needs at least one audit card")
-    full = card_names(cards)
+    full, nouns = card_names(cards), nouns_of(*(card.facts for card in cards))
     shared, called = split_names(full)
     texts = examples(cards)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
     told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
     conclusions = [verdict(card) if told else conclusion(card) for card in cards]
     return (
-        environment()
+        environment(nouns)
         .get_template("report.html.j2")
         .render(
             kind="attention audit" if {card.method for card in cards} == {ATTENTION} else "audit",
@@ -68,7 +69,7 @@ def audit_page(
             groups=typical(cards),
             quantities=[name for _, name in QUANTITIES],
             texts=texts,
-            leading=leading_examples(texts),
+            leading=leading_examples(texts, nouns),
             labels=[(visible(label),) * 2 for label in dict.fromkeys(one.label for one in texts) if label],
             strengths=ERASURE_AGREEMENT,
             meaning=colour_meaning(attributions),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from glasshead.errors import InputError
+from glasshead.nouns import nouns_of
 from glasshead.report.dynamics.context_tables import (
     ContextOrder,
     context_orders,
@@ -59,7 +60,7 @@ def dynamics_page(summary: DynamicsSummary) -> str:
     """How attention developed in one training, or what the trained model shows of it."""
     layered = summary.history.facts["kind"] == "layers"
     return (
-        environment()
+        environment(nouns_of(summary.history.facts))
         .get_template("dynamics.html.j2")
         .render(
             summary=summary,
@@ -153,6 +154,7 @@ NAMES = {
     "steps": "Steps",
     "every": "Steps between two snapshots",
     "best_step": "Step whose model was kept",
+    "inputs": "Inputs",
     "probe": "Texts of train looked at",
     "grouped_by": "Groups of tokens by",
     "groups": "Tokens of the groups",
@@ -167,7 +169,7 @@ def facts(summary: DynamicsSummary) -> list[tuple[str, str]]:
     rows = []
     of = summary.history.facts
     for key, name in NAMES.items():
-        value = of.get(key)
+        name, value = nouns_of(of).reword(name), of.get(key)
         if key == "every" and value is not None and value >= of["steps"]:
             name, value = "Snapshots", "before the first step and after the last"
         if value is None or value == {} or value == []:

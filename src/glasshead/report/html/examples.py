@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from glasshead.escaping import visible
+from glasshead.nouns import TEXTS, Nouns
 from glasshead.report.html.interval_marks import Limits
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import TokenTable, token_table
@@ -117,7 +118,7 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
     return result
 
 
-def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
+def leading_examples(found: Sequence[Example], nouns: Nouns = TEXTS) -> list[tuple[str, Example]]:
     """What a reader sees first: a text that was predicted right, one wrong, and the one whose colours agree
     least with erasure, as far as there are such; preferably texts of which every card has the tokens."""
     pool = [one for one in found if len(one.views_with_tokens) == len(one.readings)] or list(found)
@@ -132,7 +133,7 @@ def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
     choose("Predicted right", [one for one in pool if "right" in one.sides])
     choose("Predicted wrong", [one for one in pool if "wrong" in one.sides])
     order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
-    shared = "" if len(pool) == len(found) else " among the texts shared"
+    shared = "" if len(pool) == len(found) else f" among the {nouns.texts} shared"
     choose(
         f"Least agreement with erasure{shared}",
         sorted((one for one in pool if one.faithfulness is not None), key=order),

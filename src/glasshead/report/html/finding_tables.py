@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.labels import (
@@ -109,13 +110,14 @@ class Section:
 class Footnotes:
     """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
 
-    ``signed`` says whether there is a gauge to be named.
+    ``signed`` says whether there is a gauge to be named, ``nouns`` what inputs are called.
     """
 
     citations: list[str]
     reasons: list[str]
     nulls: list[str]
     signed: bool
+    nouns: Nouns
 
     def letter(self, reason: str) -> str:
         rank = self.reasons.index(reason)
@@ -146,6 +148,7 @@ def _section(
             (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
         ),
         any_signed(*cards),
+        nouns_of(*(card.facts for card in cards)),
     )
     folded: dict[str, list[Finding]] = {}
     for finding in unique.values():
@@ -155,9 +158,9 @@ def _section(
     title, question = AUDITS.get(audit, (audit, ""))
     return Section(
         audit,
-        title,
+        footnotes.nouns.reword(title),
         [audit_answer(card, audit) for card in cards],
-        question,
+        footnotes.nouns.reword(question),
         _table("", folded.pop("", []), by_name, footnotes, differences),
         [_table(name, findings, by_name, footnotes, differences) for name, findings in folded.items()],
         footnotes.citations,
@@ -165,7 +168,13 @@ def _section(
         footnotes.nulls,
         any(f.significant_fraction is not None for f in everything),
         [
-            (name, [(finding_label(f, any_signed(card)), sentence(f.verdict)) for f in _worded(card, audit)])
+            (
+                name,
+                [
+                    (finding_label(f, any_signed(card), nouns_of(card.facts)), sentence(f.verdict))
+                    for f in _worded(card, audit)
+                ],
+            )
             for name, card in zip(names, cards, strict=True)
         ],
     )
@@ -177,10 +186,10 @@ def audit_answer(card: AuditCard, audit: str) -> str:
     if outcome is not None:
         words = about_the_method(card, outcome.words)
         left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
-        return sentence(capitalise("; ".join(filter(None, (words, left)))))
+        return nouns_of(card.facts).reword(sentence(capitalise("; ".join(filter(None, (words, left))))))
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
-            name = finding_label(finding, any_signed(card))
+            name = finding_label(finding, any_signed(card), nouns_of(card.facts))
             numbers = f"{name} {number(finding.estimate)} {interval(finding.interval)}"
             return sentence(capitalise(": ".join(filter(None, (numbers, finding.verdict)))))
     return ""
@@ -246,7 +255,7 @@ def _blocks(
 ) -> list[Block]:
     groups: dict[str, list[Finding]] = {}
     for finding in _sort(findings):
-        groups.setdefault(_heading(finding, notes.signed), []).append(finding)
+        groups.setdefault(_heading(finding, notes), []).append(finding)
     everywhere = list(dict.fromkeys(name for card in by_name for name in card))
     blocks = []
     for heading, members in groups.items():
@@ -255,7 +264,7 @@ def _blocks(
         of_members = [d for d in differences if d.name in {finding.name for finding in members}]
         rows = [
             Row(
-                _row_label(finding, in_fold, notes.signed),
+                _row_label(finding, in_fold, notes),
                 [_cell(card.get(finding.name), notes) for card in by_name],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
                 no_evidence(finding),
@@ -286,17 +295,17 @@ def _sort(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-def _heading(finding: Finding, signed: bool) -> str:
+def _heading(finding: Finding, notes: Footnotes) -> str:
     if finding.audit == "agreement":
         return f"with {display_name(finding.against, AGAINST)}"
-    return display_name(finding.statistic, STATISTICS, signed)
+    return display_name(finding.statistic, STATISTICS, notes.signed, notes.nouns)
 
 
-def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
+def _row_label(finding: Finding, in_fold: bool, notes: Footnotes) -> str:
     if finding.audit == "agreement":
-        parts = [display_name(finding.statistic, STATISTICS, signed)]
+        parts = [display_name(finding.statistic, STATISTICS, notes.signed, notes.nouns)]
     else:
-        parts = [display_name(finding.against, AGAINST, signed)] if finding.against else []
+        parts = [display_name(finding.against, AGAINST, notes.signed)] if finding.against else []
     named = finding.group not in (*UNSPOKEN, WITHOUT_FIRST)
     if not parts or named or (in_fold and finding.group != WITHOUT_FIRST):
         parts.append("all examples" if finding.group == "all" else finding.group)

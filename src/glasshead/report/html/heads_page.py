@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from glasshead.errors import pluralise
 from glasshead.escaping import one_line, visible
+from glasshead.nouns import nouns_of
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.head_titles import BRIEF, IMPORTANCE, LOOKS, head_title, layer_title
 from glasshead.report.html.environment import environment
@@ -67,17 +67,21 @@ def heads_page(report: HeadReport) -> str:
     packed, pairs = pack_texts(report), pack_pairs(report)
     grid = grid_rows(report)
     first = first_head(report)
+    nouns = nouns_of(report.facts)
     data = {
+        "input": nouns.text,
+        "unit": nouns.token,
         "texts": [text.data for text in packed],
         "first": first,
         "pairs": pairs,
         "numbers": {head.name: head_numbers(report, place) for place, head in enumerate(report.heads)},
     }
     return (
-        environment()
+        environment(nouns)
         .get_template("heads.html.j2")
         .render(
             report=report,
+            pictures=any(text.image for text in report.texts),
             intro=intro_sentence(report),
             grid=grid,
             first=first,
@@ -105,7 +109,7 @@ def intro_sentence(report: HeadReport) -> str:
     size = f"{count(len(report.heads))} heads of {count(len(report.layers))} layers"
     data = visible(str(report.facts.get("data", ""))).rstrip("/").rsplit("/", 1)[-1]
     examples = report.facts.get("examples")
-    texts = pluralise(examples, "text") if examples else ""
+    texts = nouns_of(report.facts).count(examples) if examples else ""
     over = " of ".join(filter(None, (texts, data)))
     return f"{size}, over {over}." if over else f"{size}."
 
@@ -205,7 +209,8 @@ def head_table(report: HeadReport) -> FindingsBy:
         FindingRow(head.name, head.pattern, cells_of(head.findings, columns), head.name)
         for head in report.heads
     ]
-    return FindingsBy([head_title(*column) for column in columns], [("", rows)])
+    nouns = nouns_of(report.facts)
+    return FindingsBy([nouns.reword(head_title(*column)) for column in columns], [("", rows)])
 
 
 def layer_table(report: HeadReport) -> FindingsBy:

@@ -26,7 +26,10 @@ def attributions_fragment(attributions: Attributions) -> str:
     notes = [about[0]] if alike else []
     notes += attributions.remarks
     if len(attributions) > SHOWN:
-        notes.append(f"{len(attributions) - SHOWN} more texts are not shown: save('texts.html') has them all")
+        inputs = attributions[0].nouns.texts
+        notes.append(
+            f"{len(attributions) - SHOWN} more {inputs} are not shown: save('{inputs}.html') has them all"
+        )
     parts += [note_fragment(note) for note in notes]
     return str(Markup("").join(parts))
 

@@ -71,6 +71,7 @@ def pack_text(text: HeadText, layers: Sequence[HeadLayer], budget: int) -> Packe
         if layer.layer in text.weights
     }
     data = {"text": visible(text.text), "axes": axes, "layers": frame}
+    data |= {} if text.image is None else {"image": text.image, "boxes": text.boxes}
     fixed = len(data_script(data))
     maps, largest = pack_within(text, list(frame), budget - fixed)
     for layer, heads in maps.items():

@@ -6,7 +6,7 @@ from zlib import crc32
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.picture_panels import PicturePanel, picture_panels
+from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, picture_panels
 from glasshead.report.style import AGAINST, FOR
 from glasshead.report.text_spans import strongest_tokens, token_description
 from glasshead.results import Attribution
@@ -15,8 +15,6 @@ WIDTH = 170
 """Pixels of a panel on the page."""
 GAP, LETTERS = 0.06, 0.1
 """Between panels, and the height of what stands above them, as shares of the image."""
-VEIL, STRONGEST = 0.55, 0.85
-"""How much of the image lies below paper, and how opaque the strongest patch is."""
 
 
 def picture_heatmap(attribution: Attribution, scale: float) -> Markup:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, difference_row
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import render
@@ -26,6 +27,7 @@ from glasshead.report.ranking_rows import (
     random_cells,
     ranking_rows,
     statistic_title,
+    time_title,
     used_glyphs,
 )
 from glasshead.report.run_facts import fact_rows, notes, origin
@@ -64,7 +66,7 @@ def ranking_page(ranking: MethodRanking) -> str:
         for pair in ranking.agreement
     ]
     return (
-        environment()
+        environment(nouns_of(ranking.facts))
         .get_template("ranking.html.j2")
         .render(
             ranking=ranking,
@@ -89,7 +91,7 @@ def ranking_table(ranking: MethodRanking, statistic: str) -> RankingTable:
     rows, columns = ranking_rows(ranking, statistic), criterion_columns(ranking, statistic)
     return RankingTable(
         statistic,
-        statistic_title(statistic),
+        statistic_title(ranking, statistic),
         columns,
         rows,
         random_cells(ranking, statistic),
@@ -160,7 +162,7 @@ def ranking_fragment(ranking: MethodRanking) -> str:
         for row in rows
     ]
     lines.append((RANDOM, *random_cells(ranking, ranking.statistic), ""))
-    head = (ranking.statistic, *(column.title for column in columns), "time for a text")
+    head = (ranking.statistic, *(column.title for column in columns), time_title(ranking))
     body = [
         Markup("<b>{}</b>").format(visible(" ".join(ranking.conclusion))),
         quiet_line(intro_sentence(ranking)),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from glasshead.nouns import nouns_of
 from glasshead.report.figure import Figure, LegendEntry, Panel
 from glasshead.report.marks.card_columns import by_class, missing_panel, where_classes
 from glasshead.report.marks.distributions import Distribution, histogram_panel, violin_panel
@@ -40,8 +41,11 @@ def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure
     axis, ends = "median |Δŷ| under permutation", limits(*values, zero=True)
     about = "Histograms of the median change under permutation by class"
     panels = panels_of_cards(names, rows, lambda row, words: histogram_panel(row, axis, ends, words), about)
-    caption = f"Share of the texts{where_classes(cards, ' of each true class')}; the dot is the median."
-    legend = [LegendEntry("--accent", "median |Δŷ| of a text", "area")]
+    nouns = nouns_of(*(card.facts for card in cards))
+    caption = (
+        f"Share of the {nouns.texts}{where_classes(cards, ' of each true class')}; the dot is the median."
+    )
+    legend = [LegendEntry("--accent", nouns.reword("median |Δŷ| of a text"), "area")]
     return Figure("Permuted weights", panels, caption, legend)
 
 
@@ -56,11 +60,10 @@ def random_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     axis, ends = "median |Δŷ| under random weights", limits(*values, zero=True)
     about = "Violins of the median change under random weights by class"
     panels = panels_of_cards(names, rows, lambda row, words: violin_panel(row, axis, ends, words), about)
-    caption = (
-        f"Distribution over the texts{where_classes(cards, ' of each true class')}; the dots are medians."
-    )
+    nouns, of_each = nouns_of(*(card.facts for card in cards)), where_classes(cards, " of each true class")
+    caption = f"Distribution over the {nouns.texts}{of_each}; the dots are medians."
     if any(card.facts.get("signed") for card in cards):
-        caption += f" {NOISE}"
+        caption += f" {nouns.reword(NOISE)}"
     legend = [LegendEntry("--accent", "as in the paper", "area")]
     if any(row.other is not None for of_card in rows for row in of_card):
         legend = [

@@ -35,8 +35,9 @@ def collapse(value: RankCollapse) -> Figure:
     panels = [depth_panel([curve for curve in value.curves if curve.panel == title]) for title in titles]
     if value.ranks:
         panels.append(rank_panel(value))
+    units = " or ".join(dict.fromkeys(f"{curve.unit}s" for curve in value.curves))
     captions = [
-        "0: every token has the same vector; the band is a 95 % interval over texts, or over seeds.",
+        f"0: every token has the same vector; the band is a 95 % interval over {units}.",
         *([RANK_CAPTION] if value.ranks else []),
         *value.remarks,
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glasshead.nouns import nouns_of
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.marks.card_columns import classes, floats, missing_panel, points_per_card, strings
 from glasshead.report.marks.limits import Floats, limits
@@ -68,6 +69,8 @@ def examples_figure(cards: Sequence[AuditCard], names: Sequence[str], pair: Colu
         else [class_colour(rank) for rank in range(len(labels))]
     )
     colours = dict(zip(labels, palette, strict=True))
+    nouns = nouns_of(*(card.facts for card in cards))
+    axes = nouns.reword(pair.words[0]), pair.words[1]
     panels, remarks, trends = [], [], False
     for card, name, (x, y) in zip(cards, names, pairs, strict=True):
         if x is None or y is None:
@@ -80,11 +83,11 @@ def examples_figure(cards: Sequence[AuditCard], names: Sequence[str], pair: Colu
         trend = binned_means(x[usable], y[usable])
         trends |= trend is not None
         points = example_points(card, x, y, drawn, colours)
-        description = f"{pair.description}, {name}: {drawn.size} examples."
-        panels.append(scatter_panel(name, points, pair.words, ends, description, trend))
+        description = f"{nouns.reword(pair.description)}, {name}: {drawn.size} examples."
+        panels.append(scatter_panel(name, points, axes, ends, description, trend))
     coloured = ", coloured by true class" if labels else ""
     joined = "; the line joins the means of ten equal slices" if trends else ""
-    caption = " ".join([f"Each point is a text{coloured}{joined}.", *remarks])
+    caption = " ".join([f"{nouns.reword('Each point is a text')}{coloured}{joined}.", *remarks])
     legend = [LegendEntry(colours[label], label, "dot") for label in labels][:MAX_CLASSES]
     return Figure(pair.title, panels, caption, legend)
 

@@ -6,6 +6,7 @@ from matplotlib.colors import PowerNorm, SymLogNorm
 
 from glasshead.errors import InputError
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.figure import Figure, Ink, Panel
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import SHADES, SIGNED
@@ -28,12 +29,13 @@ def head_grid(report: HeadReport) -> Figure:
     text = report.texts[0]
     drawn = [head for head in report.heads if head.layer in text.weights]
     across = max(sum(head.layer == layer for head in drawn) for layer in {head.layer for head in drawn})
+    noun = nouns_of(report.facts).text.capitalize()
     shown = visible(text.text) if len(text.text) <= TEXT_LETTERS else f"{visible(text.text[:TEXT_LETTERS])}…"
     return Figure(
         f"What heads do: {visible(str(report.facts.get('name', 'model')))}",
         [small_map(head, text) for head in drawn],
         f"{visible(report.conclusion[0])} A row is a layer, a column a head; in each map a row is a query, a "
-        f"column a key, and the darkest cell its own largest weight. Text: {shown}",
+        f"column a key, and the darkest cell its own largest weight. {noun}: {shown}",
         across=across,
     )
 

@@ -1,6 +1,7 @@
 """Attention layer by layer over a training: entropy, distance from rank one, agreement with gradients."""
 
 from glasshead.errors import InputError
+from glasshead.nouns import nouns_of
 from glasshead.report.dynamics.term_labels import groups_of, single_row_note
 from glasshead.report.figure import Figure, LegendEntry, Panel
 from glasshead.report.marks.curves import (
@@ -46,9 +47,8 @@ def layers(history: History, options: PlotOptions) -> Figure:
     meanings = "; ".join(
         f"{axis} – {meaning}" for title, axis, meaning in QUANTITIES.values() if title in titles
     )
-    caption = (
-        f"Means over heads and texts, with one standard deviation: {meanings}. {single_row_note(history)}"
-    )
+    means = f"Means over heads and texts, with one standard deviation: {meanings}."
+    caption = f"{nouns_of(history.facts).reword(means)} {single_row_note(history)}"
     return Figure(
         "Attention layer by layer", panels, caption_with_best_step(history, caption.strip()), legend
     )

@@ -62,7 +62,8 @@ def minima(compared: Minima) -> Figure:
     caption = (
         "A row is the token that asks, a column a key. Accuracy and entropy (1 is uniform) are means over "
         f"{compared.texts:,} texts. Above the parts of the scores stand their shares of the variance along a "
-        "row; they add up to 1 with that of letters and places together."
+        "row; they add up to 1 with that of letters and places together. The loss between models is that of "
+        f"{compared.landscape_texts:,} texts that were trained on."
     )
     more = f" {left_out} further runs are not drawn." if left_out else ""
     legend = [
@@ -105,7 +106,7 @@ def line_panel(compared: Minima, lines: Sequence[LossLine]) -> Panel:
 
     words = "; ".join(f"{line_name(compared, line)}: {number(line.barrier)}" for line in lines)
     return Panel(
-        "Loss between models", ("from the first model to the second", "mean loss"), draw,
+        "Loss between models", ("from the first model to the second", "mean loss of training"), draw,
         visible(f"Barriers. {words}."), size=(SIZE + 1.2, SIZE),
     )  # fmt: skip
 
@@ -120,9 +121,11 @@ def minimum_lines(compared: Minima) -> Iterator[str]:
     """What was measured of each model and between them, a line each."""
     for one in compared.solutions:
         shares = ", ".join(f"{part} {number(share, 2)}" for part, share in one.shares.items())
-        yield (
-            f"{title(one)}, variance of scores: {shares}; Hessian from {number(one.curvature.smallest)} to "
-            f"{number(one.curvature.largest)}, gradient {number(one.curvature.gradient)}"
-        )
+        yield f"{title(one)}, variance of scores: {shares}"
+        for name, around in one.curvatures.items():
+            loss, gradient = number(around.loss), number(around.gradient)
+            ends = f"{number(around.smallest)} to {number(around.largest)}"
+            words = f"loss of training {loss}, gradient {gradient}, Hessian from {ends}"
+            yield f"{visible(one.name)}, {name}: {words}"
     for line in compared.lines:
         yield f"{line_name(compared, line)}: barrier {number(line.barrier)}"

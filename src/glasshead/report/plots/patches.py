@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from glasshead.escaping import one_line
 from glasshead.report.figure import Figure, Ink, Panel
-from glasshead.report.picture_panels import PicturePanel, image_array, picture_panels
+from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, image_array, picture_panels
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import AGAINST, FOR
 from glasshead.report.text_spans import prediction, shared_scale, strongest_tokens
@@ -18,7 +18,6 @@ PICTURES = 8
 """Images of a figure."""
 SIDE = 1.35
 """Inches of an image."""
-VEIL, STRONGEST = 0.55, 0.85
 
 
 @plot("patches", Attributions)
@@ -30,13 +29,14 @@ def patches(attributions: Attributions) -> Figure:
     shown = [each for each in attributions.attributions if each.boxes is not None][:PICTURES]
     scale = shared_scale(shown)
     columns = [[None, *picture_panels(each, scale)] for each in shown]
+    several = len({each.target for each in shown}) > 1
     panels = [
-        picture_panel(each, column[row], first=number == 0)
+        picture_panel(each, column[row], row_name(each, column[row], several) if number == 0 else "")
         for row in range(max(map(len, columns)))
         for number, (each, column) in enumerate(zip(shown, columns, strict=True))
     ]
     return Figure(
-        f"What the patches speak for, method {shown[0].method}",
+        f"{title(shown)}, method {one_line(shown[0].method)}",
         panels,
         caption(attributions, shown),
         across=len(shown),
@@ -44,9 +44,22 @@ def patches(attributions: Attributions) -> Figure:
     )
 
 
+def title(shown: Sequence[Attribution]) -> str:
+    """What is explained, by its class if it is one for all."""
+    targets = {each.target for each in shown}
+    return f"What speaks for “{one_line(*targets)}”" if len(targets) == 1 else "What the patches speak for"
+
+
+def row_name(attribution: Attribution, reading: PicturePanel | None, several: bool) -> str:
+    """What stands beside the first image of a row; of several classes that of each column is meant."""
+    if reading is None:
+        return "image"
+    return reading.title.replace(f" {attribution.target}", " its class") if several else reading.title
+
+
 def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     """What the colours mean, and the remarks."""
-    words = ["The darker a patch, the larger its number; red is above zero, blue below."]
+    words = ["The stronger the colour, the larger the number; red is above zero, blue below."]
     words += [f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in attributions.remarks]
     if len(attributions) > len(shown):
         words.append(
@@ -55,8 +68,8 @@ def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     return " ".join(words)
 
 
-def picture_panel(attribution: Attribution, reading: PicturePanel | None, *, first: bool) -> Panel:
-    """One image, as it is or below the numbers of its patches; the ``first`` of a row has its title."""
+def picture_panel(attribution: Attribution, reading: PicturePanel | None, row: str) -> Panel:
+    """One image, as it is or below the numbers of its patches, with the name of its ``row`` beside it."""
 
     def draw(axes: Axes, ink: Ink) -> None:
         pixels = image_array(attribution).astype(float)
@@ -81,8 +94,7 @@ def picture_panel(attribution: Attribution, reading: PicturePanel | None, *, fir
         axes.set_yticks([])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        if first:
-            axes.set_ylabel(ink.text("image" if reading is None else reading.title), fontsize=7.5)
+        axes.set_ylabel(ink.text(row), fontsize=7.5)
 
     title = one_line(attribution.text) if reading is None else ""
     said = f"{attribution.text}, {prediction(attribution)}"

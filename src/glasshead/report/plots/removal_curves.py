@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from glasshead.nouns import nouns_of
 from glasshead.report.figure import DASHES, Figure, Ink, LegendEntry, Panel
 from glasshead.report.marks.card_columns import missing_panel
 from glasshead.report.marks.limits import Floats
@@ -23,13 +24,18 @@ def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     panels = [card_panel(card, name) for card, name in zip(cards, names, strict=True)]
     if all(panel.draw is None for panel in panels):
         return None
-    legend = [LegendEntry(OWN, words, kind) for words, kind in KINDS.values()]
-    legend += [LegendEntry(CHANCE, f"random order, {words}", kind) for words, kind in KINDS.values()]
+    nouns = nouns_of(*(card.facts for card in cards))
+    kinds = [(nouns.reword(words), kind) for words, kind in KINDS.values()]
+    legend = [LegendEntry(OWN, words, kind) for words, kind in kinds]
+    legend += [LegendEntry(CHANCE, f"random order, {words}", kind) for words, kind in kinds]
     return Figure(
-        "What the first tokens do to the prediction",
+        nouns.reword("What the first tokens do to the prediction"),
         panels,
-        "Mean ŷ of the predicted class, or the rating, over the share of the tokens that go, or are kept, "
-        "those that the explanation puts first before the others; bands are 95 % intervals at each point.",
+        nouns.reword(
+            "Mean ŷ of the predicted class, or the rating, over the share of the tokens that go, or are "
+            "kept, those that the explanation puts first before the others; bands are 95 % intervals at each "
+            "point."
+        ),
         legend,
         source="after Samek et al. 2017; Petsiuk, Das and Saenko 2018",
     )
@@ -64,9 +70,9 @@ def card_panel(card: AuditCard, name: str) -> Panel:
                 low, high = zip(*(point.interval or (0.0, 0.0) for point in points), strict=True)
                 axes.fill_between(shares, low, high, color=ink(colour), alpha=0.15, linewidth=0)
 
-    return Panel(
-        name, ("share of the tokens", "ŷ"), draw, description(estimates, len(tables[("deletion", OWN)]))
-    )
+    nouns = nouns_of(card.facts)
+    axes, words = nouns.reword("share of the tokens"), description(estimates, len(tables[("deletion", OWN)]))
+    return Panel(name, (axes, "ŷ"), draw, nouns.reword(words))
 
 
 def curve_table(card: AuditCard, column: str) -> Floats | None:

@@ -14,6 +14,10 @@ from glasshead.results import Transition, TransitionPoint
 COLOURS = {"positional": "--accent", "semantic": "--positive"}
 ALPHA = "texts over dimensions, α"
 
+SEEDS = 5
+"""Fewer have no interval."""
+TRAINED = ("trained, mean and 95 % interval", "trained, each seed")
+
 
 @plot("transition", Transition)
 def transition(found: Transition) -> Figure:
@@ -24,7 +28,7 @@ def transition(found: Transition) -> Figure:
     legend = [LegendEntry(colour, kind) for kind, colour in COLOURS.items()]
     legend += [
         LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
-        LegendEntry("--muted", "trained, mean and 95 % interval", "dot"),
+        LegendEntry("--muted", TRAINED[found.settings["seeds"] < SEEDS], "dot"),
     ]
     if not all(point.converged for point in found.points):
         legend.append(LegendEntry("--muted", "theory that did not converge", "ring"))
@@ -100,6 +104,8 @@ def theory_line(
         style = DASHES["line" if one[2] and other[2] else "dashed"]
         axes.plot((one[0], other[0]), (one[1], other[1]), color=colour, linewidth=1.5, linestyle=style)
     for alpha, value, sure in places:
+        if sure and len(places) == 1:
+            axes.plot(alpha, value, color=colour, marker="_", markersize=14, markeredgewidth=1.5)
         if not sure:
             axes.plot(
                 alpha, value, color=colour, marker="o", markersize=7, fillstyle="none", gid="not-converged"
@@ -114,17 +120,30 @@ def doubt(point: TransitionPoint) -> str:
 
 
 def bar(axes: Axes, place: float, values: list[float], colour: str) -> None:
-    """Mean and 95 % t-interval over seeds."""
-    mean, half = mean_and_half(values)
-    axes.errorbar(place, mean, yerr=half, color=colour, marker="o", markersize=4, linewidth=1.2)
+    """Mean and 95 % t-interval over seeds; of few seeds each."""
+    half = half_interval(values)
+    shown = values if half is None else [np.mean(values)]
+    axes.errorbar([place] * len(shown), shown, yerr=half, color=colour, fmt="o", markersize=4, elinewidth=1.2)
 
 
-def mean_and_half(values: list[float]) -> tuple[float, float]:
-    """The mean, and half of its 95 % t-interval."""
+def half_interval(values: list[float]) -> float | None:
+    """Half of the 95 % t-interval of the mean; None of fewer than five, which tell little of others."""
     from glasshead.statistics import interval_of_mean
 
+    if len(values) < SEEDS:
+        return None
     low, high = interval_of_mean(np.array(values))
-    return float(np.mean(values)), (high - low) / 2
+    return (high - low) / 2
+
+
+def trained_words(values: list[float], digits: int) -> str:
+    """The mean of the trainings with its interval, or of how many seeds it is."""
+    mean, half = number(float(np.mean(values)), digits), half_interval(values)
+    return (
+        f"trained {mean}, {len(values)} seeds"
+        if half is None
+        else f"trained {mean} ± {number(half, digits + 1)}"
+    )
 
 
 def critical_sentence(found: Transition) -> str:
@@ -145,12 +164,11 @@ def transition_lines(found: Transition) -> Iterator[str]:
     for point in found.points:
         parts = []
         for name in ("m", "theta", "loss", "error"):
-            mean, half = mean_and_half([run[name] for run in point.trained])
             digits = 4 if name in ("loss", "error") else 3
             theory = point.theory[name] if digits == 4 else round(point.theory[name], 4)
             parts.append(
                 f"{name} {number(theory, digits)} "
-                f"(trained {number(mean, digits)} ± {number(half, digits + 1)})"
+                f"({trained_words([run[name] for run in point.trained], digits)})"
             )
         minima = f"two minima for {point.theory['ambiguous']:.1%} of the texts"
         yield f"α {point.alpha:g}, {point.start}{doubt(point)}: {', '.join(parts)}, {minima}"

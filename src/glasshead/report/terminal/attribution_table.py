@@ -48,7 +48,7 @@ def attribution_table(attribution: Attribution) -> RenderableType:
         range_bar(attribution, i, limits) if known else bar(normalised_score(attribution.colours[i], scale))
         for i in tokens
     ]
-    names = {"token": [one_line(token) for token in attribution.tokens]}
+    names = {attribution.nouns.token: [one_line(token) for token in attribution.tokens]}
     within = [word for word in attribution.words if word >= 0]
     if len(set(within)) < len(within):
         names = {"word": _words(attribution)} | names

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import one_line
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.claims import claims_by_answer, verdict
 from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls, over_nulls
@@ -28,7 +29,7 @@ def card_table(
     cards: Sequence[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
 ) -> RenderableType:
     """The audit card: key findings with interval, null and verdict; several cards side by side."""
-    full = card_names(cards)
+    full, nouns = card_names(cards), nouns_of(*(card.facts for card in cards))
     _, short = split_names(full)
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
@@ -48,9 +49,9 @@ def card_table(
     if not key_answers:
         parts.append(Text("No key finding in this audit."))
     elif len(cards) == 1:
-        parts.append(_one_card(key_answers))
+        parts.append(_one_card(key_answers, nouns))
     else:
-        parts.append(_side_by_side(key_answers, short))
+        parts.append(_side_by_side(key_answers, short, nouns))
     for caution in cautions(cards, short):
         parts.append(Text(f"! {one_line(caution)}", style="yellow"))
     several = len(cards) > 1
@@ -68,7 +69,7 @@ def claim_lines(card: AuditCard) -> Iterator[RenderableType]:
             yield Padding(Group(Text(one_line(f"{claim.says}.")), reason), (0, 0, 0, 2))
 
 
-def _one_card(key_answers: list[Answer]) -> Group:
+def _one_card(key_answers: list[Answer], nouns: Nouns) -> Group:
     """One line of numbers per question, its verdict below at full width."""
     known = [
         (answer, finding) for answer in key_answers for finding in answer.findings if finding is not None
@@ -79,7 +80,7 @@ def _one_card(key_answers: list[Answer]) -> Group:
     for (answer, finding), line in zip(known, numbers, strict=True):
         parts.append(_number_line(answer.question.asks, line, widths, "bold"))
         verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(one_line(finding.verdict)))
-        paired = Text(one_line(_paired_text(finding)), style="dim")
+        paired = Text(one_line(_paired_text(finding, nouns)), style="dim")
         parts.append(Padding(Group(verdict, *([paired] if paired else [])), (0, 0, 1, 2)))
     return Group(*parts)
 
@@ -96,7 +97,7 @@ def _number_line(
     return WrappingTable(grid)
 
 
-def _side_by_side(key_answers: list[Answer], names: list[str]) -> WrappingTable:
+def _side_by_side(key_answers: list[Answer], names: list[str], nouns: Nouns) -> WrappingTable:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("question", ratio=3)
     for name in names:
@@ -110,7 +111,7 @@ def _side_by_side(key_answers: list[Answer], names: list[str]) -> WrappingTable:
                 f"\n{interval(finding.interval)}" if speaks(finding) else "",
                 (f"\nnull {_null_text(finding)}" if finding.null and speaks(finding) else "", "dim"),
                 f"\n{sentence(one_line(finding.verdict))}" if finding.verdict else "",
-                (f"\n{one_line(_paired_text(finding))}" if _paired_text(finding) else "", "dim"),
+                (f"\n{one_line(paired)}" if (paired := _paired_text(finding, nouns)) else "", "dim"),
             )
             for finding in answer.findings
         ]
@@ -131,9 +132,9 @@ def _numbers(finding: Finding) -> tuple[str, str, str]:
     return number(finding.estimate), interval(finding.interval), _null_text(finding)
 
 
-def _paired_text(finding: Finding) -> str:
+def _paired_text(finding: Finding, nouns: Nouns) -> str:
     """The differences from nulls, where they say anything."""
-    return over_nulls(finding) if speaks(finding) else ""
+    return nouns.reword(over_nulls(finding)) if speaks(finding) else ""
 
 
 def _null_text(finding: Finding) -> str:

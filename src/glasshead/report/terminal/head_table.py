@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
 from glasshead.report.number_format import DASH, interval, number
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import Finding, HeadRelation, HeadReport, HeadSummary
@@ -34,8 +35,9 @@ def intro(report: HeadReport) -> str:
     """What the numbers are."""
     level = 100 * float(report.facts["interval_level"])
     return (
-        f"{report.facts['examples']} texts; intervals of single heads hold for all {len(report.heads)} heads "
-        f"at once ({level:.5g} % each). Heads are named layer-head, both counted from 0."
+        f"{nouns_of(report.facts).count(report.facts['examples'])}; intervals of single heads hold for all "
+        f"{len(report.heads)} heads at once ({level:.5g} % each). Heads are named layer-head, both counted "
+        "from 0."
     )
 
 

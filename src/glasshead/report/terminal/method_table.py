@@ -15,6 +15,7 @@ from glasshead.report.ranking_rows import (
     key_in_words,
     random_cells,
     ranking_rows,
+    time_title,
 )
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import MethodRanking, Standing
@@ -49,7 +50,7 @@ def method_table(ranking: MethodRanking) -> RenderableType:
             )
             cells.append(Text(words, style="" if cell is None else STYLES[cell.standing]))
         table.add_row(Text(column.title), *cells, Text(chance[at]))
-    table.add_row(Text("time for a text"), *(Text(row.time) for row in rows), "")
+    table.add_row(Text(time_title(ranking)), *(Text(row.time) for row in rows), "")
     table.add_row(Text("in predictions"), *(Text(row.predictions) for row in rows), "")
     return Group(
         Text(" ".join(map(visible, ranking.conclusion)), style="bold"),

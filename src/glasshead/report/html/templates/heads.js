@@ -1,10 +1,11 @@
 // The grid of all heads, and the head that is opened from it. The address says which, so that a link restores it.
-const VIEWS = ["lines", "matrix", "neurons"];
+const VIEWS = ["image", "lines", "matrix", "neurons"].filter(view => document.getElementById("tab-" + view));
 const grid = document.querySelector(".head-grid"), opened = document.getElementById("head");
 const find = selector => opened.querySelector(selector);
 const say = words => { find(".said").textContent = words || find(".said").dataset.hint; };
 const lines = new LinesView(find(".lines"), say), matrix = new MatrixView(find(".matrix"), say);
-const state = { head: REPORT.first, view: "lines", text: 0, level: "tokens", pair: "all", special: "shown", query: -1, key: -1 };
+const image = VIEWS.includes("image") ? new ImageView(find(".image"), say) : null;
+const state = { head: REPORT.first, view: VIEWS[0], text: 0, level: "tokens", pair: "all", special: "shown", query: -1, key: -1 };
 const usable = REPORT.texts.length > 0 && "DecompressionStream" in window;
 let current = null, asked = 0;
 
@@ -40,7 +41,7 @@ async function show() {
   grid.querySelectorAll("button[aria-current]").forEach(one => one.removeAttribute("aria-current"));
   buttonOf(state.head).setAttribute("aria-current", "true");
   describe();
-  if (!packed) return note("This text has no map of this layer.");
+  if (!packed) return note(`This ${REPORT.input} has no map of this layer.`);
   const map = await tokenMap(of, layer, head), vectors = await headVectors(of, layer, head);
   if (question !== asked) return;
   let queries = of.axes[packed.queries], keys = of.axes[packed.keys], shown = map;
@@ -51,6 +52,7 @@ async function show() {
   current = { map, vectors, shown: filteredMap(shown, queries, keys, state.pair, state.special === "hidden") };
   current.shown.absent = of.remark ? "about 0, or left out" : "about 0";
   settings(of, packed);
+  if (state.view === "image") await image.show(current.shown, of);
   if (state.view === "lines") lines.show(current.shown);
   if (state.view === "matrix") matrix.show(current.shown);
   if (state.view === "neurons") neurons(of, packed);
@@ -86,7 +88,8 @@ function settings(of, packed) {
   find("[name=special]").checked = state.special === "hidden";
   find(".sides").textContent = packed.queries === packed.keys || state.view !== "lines" ? "" : "Queries are on the left, keys on the right.";
   note(of.remark && `${of.remark} Of this head's: ${Math.round(100 * packed.heads[place()[1]].kept)}\u00a0%.`);
-  find(".said").dataset.hint = state.view === "lines" ? "The lines of the queries in sight. Point at a token, or move to it with the arrow keys, to see its lines alone."
+  find(".said").dataset.hint = state.view === "image" ? "On the right, where its patches look on average. Point at one on the left, or choose it, to see where it looks."
+    : state.view === "lines" ? `The lines of the queries in sight. Point at a ${REPORT.unit}, or move to it with the arrow keys, to see its lines alone.`
     : state.view === "matrix" ? "A row is a query, a column a key; colour grows with the square root of the weight. Point at a cell, or move with the arrow keys."
     : "Blue is above zero, orange below; q and k share a scale.";
   say("");
@@ -100,7 +103,7 @@ function neurons(of, packed) {
   const box = find("#view-neurons"), withheld = find(".withheld"), { vectors, map } = current;
   box.querySelector(".with-vectors").hidden = !vectors;
   withheld.hidden = Boolean(vectors);
-  withheld.textContent = "Queries and keys of this text and layer are not on this page. " + of.withheld;
+  withheld.textContent = `Queries and keys of this ${REPORT.input} and layer are not on this page. ` + of.withheld;
   if (!vectors) return;
   const axes = { query: of.axes[packed.queries].tokens, key: of.axes[packed.keys].tokens };
   const chosen = [state.query, state.key].every((rank, i) => rank >= 0 && rank < Object.values(axes)[i].length);
@@ -248,6 +251,7 @@ find(".back").addEventListener("click", event => {
 });
 
 function redraw() {
+  image?.draw();
   lines.draw();
   matrix.draw();
   if (current && state.view === "neurons") show();

@@ -76,6 +76,6 @@ document.querySelectorAll(".filters").forEach(function (filters) {
       });
       shown += !text.hidden;
     });
-    filters.querySelector("output").textContent = shown + " of " + texts.length + " texts";
+    filters.querySelector("output").textContent = shown + " of " + texts.length + " " + filters.dataset.inputs;
   });
 });

@@ -1,0 +1,107 @@
+"""What each audit has found, written down as it is found, so that an interrupted card goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from glasshead.audits.base import AuditResult
+from glasshead.audits.context import AuditContext
+from glasshead.audits.request import AuditRequest
+from glasshead.errors import InputError
+from glasshead.files import SETTINGS_FILE, claim_folder, write_text
+from glasshead.identifiability import fingerprints
+from glasshead.results import Finding
+
+FOLDER = "audits"
+"""Where they lie among the parts of an audit."""
+FINISHED = (f"{FOLDER}/{SETTINGS_FILE}", f"{FOLDER}/.*", f"{FOLDER}/*.audit.json")
+"""What lies there; the last are the audits themselves."""
+
+
+@dataclass(frozen=True)
+class FinishedAudits:
+    """One file for each audit that has ended, in a folder; None: nothing is kept."""
+
+    folder: Path | None
+
+    def path(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{name}.audit.json"
+
+    def take(self, name: str) -> AuditResult | None:
+        """What the audit of that name has found already.
+
+        Raises:
+            InputError: if its file is damaged.
+        """
+        if self.folder is None or not (path := self.path(name)).exists():
+            return None
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return AuditResult(
+                findings=TypeAdapter(list[Finding]).validate_python(values["findings"]),
+                examples={key: np.array(column) for key, column in values["examples"].items()},
+                tokens={key: np.array(column) for key, column in values["tokens"].items()},
+                facts=values["facts"],
+            )
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise InputError(f"{path} is damaged: remove it and resume") from error
+
+    def keep(self, name: str, result: AuditResult) -> None:
+        """Write it down, all or nothing."""
+        if self.folder is None:
+            return
+        values = {
+            "findings": [asdict(finding) for finding in result.findings],
+            "examples": {key: np.asarray(column).tolist() for key, column in result.examples.items()},
+            "tokens": {key: np.asarray(column).tolist() for key, column in result.tokens.items()},
+            "facts": result.facts,
+        }
+        write_text(self.path(name), json.dumps(values, ensure_ascii=False), overwrite=True)
+
+
+def finished_audits(parts: Path | None, context: AuditContext, request: AuditRequest) -> FinishedAudits:
+    """The audits that are finished among the ``parts`` of the same request; None: of none.
+
+    Raises:
+        InputError: if what was begun there is another audit.
+    """
+    if parts is None:
+        return FinishedAudits(None)
+    folder = parts / FOLDER
+    claim_folder(folder, settings_of(context, request))
+    return FinishedAudits(folder)
+
+
+def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
+    """What finished audits were asked of: model, data, and all that changes an answer."""
+    units = context.explanation.encoded.owner.tolist()
+    known = [
+        context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by, units,
+    ]  # fmt: skip
+    asked = request.identifiability
+    return {
+        "version": metadata.version("glasshead"),
+        **fingerprints(context.trained_model, context.explanation.encoded),
+        "known": hashlib.sha256(repr(known).encode()).hexdigest(),
+        "seed": request.seed,
+        "draws": request.draws,
+        "method": request.method,
+        "dtype": str(request.dtype),
+        "reading": repr(request.attention_selector),
+        "intervals": None
+        if asked is None
+        else repr((asked.row_options, replace(asked.interval_options, processes=1))),
+        # An audit that is named, or texts whose number is, are asked more than those that come by themselves.
+        "asked": None if request.audits is None else sorted(request.audits),
+        "limit": request.limit,
+    }

@@ -1,0 +1,43 @@
+"""What was typed as an input: a text as it stands or, for a model of images, the files that it names."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshead.errors import InputError
+
+if TYPE_CHECKING:
+    from glasshead.trace import Subject
+
+
+def is_file(text: str) -> bool:
+    """Whether what was typed is the name of a file."""
+    return bool(Path(text).suffix) and len(text) < 256 and Path(text).is_file()
+
+
+def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
+    """The texts as they are or, of a model that reads images, the files that they name.
+
+    Raises:
+        InputError: if a file is an image and the model reads texts, or the reverse.
+    """
+    from glasshead.data import IMAGE_SUFFIXES, UnitReader
+
+    if isinstance(subject.tokenizer, UnitReader):
+        return subject.tokenizer.inputs(lines)
+    for line in lines:
+        if is_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
+            raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
+    return list(lines)
+
+
+def one_input(subject: "Subject", line: str) -> Any:
+    """A text as it is, or the one image that was named.
+
+    Raises:
+        InputError: as `inputs_for`, and if a folder holds several images.
+    """
+    inputs = inputs_for(subject, [line])
+    if len(inputs) != 1:
+        raise InputError(f"{line} holds {len(inputs)} images: name one of them")
+    return inputs[0]

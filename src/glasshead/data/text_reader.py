@@ -1,0 +1,72 @@
+"""A tokenizer, asked as what reads other inputs is asked."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from glasshead.data.unit_reader import UnitReader
+from glasshead.errors import InputError, ParameterError
+from glasshead.nouns import TEXTS, Nouns
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Texts are given as they are, all of them are read, and a long one may be cut."""
+
+    tokenizer: Any
+    nouns: ClassVar[Nouns] = TEXTS
+    usual_limit: ClassVar[int | None] = None
+    reads_all: ClassVar[bool] = False
+
+    def inputs(self, sources: Sequence[Any]) -> list[str]:
+        """The same texts.
+
+        Raises:
+            InputError: if they are no strings.
+        """
+        return as_texts(sources)
+
+    def limited(self, max_length: int | None, blocks: int | None) -> Any:
+        """The tokenizer, which cuts texts to so many tokens, if it does not cut them shorter already.
+
+        Raises:
+            InputError: if there would be no room for a word, and on blocks, which texts do not have.
+        """
+        if blocks is not None:
+            raise ParameterError("blocks", "is for images: texts have words")
+        if max_length is None:
+            return self.tokenizer
+        least = self.tokenizer.num_special_tokens_to_add(pair=True) + 2
+        if max_length < least:
+            raise ParameterError(
+                "max_length", f"{max_length} leaves no room for words: give at least {least}"
+            )
+        shorter = copy.deepcopy(self.tokenizer)
+        shorter.model_max_length = min(self.tokenizer.model_max_length, max_length)
+        return shorter
+
+    def cost_note(self, inputs: int, total: int) -> str | None:
+        """Nothing is left out that nobody asked for."""
+        return None
+
+
+def reader_of(tokenizer: Any) -> TextReader | UnitReader:
+    """What reads the inputs of a model: what stands where a tokenizer does, or the tokenizer."""
+    return tokenizer if isinstance(tokenizer, UnitReader) else TextReader(tokenizer)
+
+
+def as_texts(texts: str | Iterable[str]) -> list[str]:
+    """One text, or several.
+
+    Raises:
+        InputError: if they are no strings.
+    """
+    listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
+    for text in listed:
+        if not isinstance(text, str):
+            second = "; second texts are an argument of their own, pairs" if isinstance(text, tuple) else ""
+            raise InputError(f"a text is a string, not {text!r}{second}")
+    return listed

@@ -1,0 +1,115 @@
+"""An interrupted card goes on: what its audits have found is read back, and nothing is asked twice."""
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from glasshead.audits import AuditRequest, audit_subject, run_request
+from glasshead.errors import InputError
+from image_families import image_model, processor, rows
+from readable import bert, data
+
+LABELS = (1, 0, 0, 1, 1, 0)
+
+
+def texts():
+    kind = bert()
+    return {"model": kind.model, "tokenizer": kind.tokenizer, "data": data(kind, LABELS)}
+
+
+SUBJECTS = {
+    "texts": texts,
+    "images": lambda: {"model": image_model(), "data": rows(8), "tokenizer": processor()},
+}
+
+
+@pytest.fixture(params=SUBJECTS)
+def ask(request):
+    """Audit the same model with whatever options."""
+    given = SUBJECTS[request.param]()
+
+    def audit(**options):
+        return run_request(AuditRequest(**given, dtype="float32", draws=3, **options))
+
+    return audit
+
+
+class Counted:
+    """Which audits were asked; the one with the number ``stop`` is interrupted."""
+
+    def __init__(self, monkeypatch):
+        self.asked, self.stop, ask = [], None, audit_subject.ask_with_rest
+
+        def counted(audit, *more):
+            self.asked.append(audit.question)
+            if len(self.asked) == self.stop:
+                raise KeyboardInterrupt
+            return ask(audit, *more)
+
+        monkeypatch.setattr(audit_subject, "ask_with_rest", counted)
+
+
+def same(one, other):
+    """Equal but for rounding, and where there is no number."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return bool(np.isclose(one, other, atol=1e-5, equal_nan=True))
+    return one == other
+
+
+def test_a_resumed_card_is_the_card(ask, tmp_path, monkeypatch):
+    counted = Counted(monkeypatch)
+    whole = ask()
+    every, counted.asked, counted.stop = counted.asked, [], 4
+    with pytest.raises(KeyboardInterrupt):
+        ask(store=tmp_path)
+    counted.asked, counted.stop = [], None
+    resumed = ask(store=tmp_path)
+    assert counted.asked == every[3:]
+    assert same([asdict(one) for one in whole.findings], [asdict(one) for one in resumed.findings])
+    assert same(dict(whole.examples), dict(resumed.examples))
+    assert same(dict(whole.tokens), dict(resumed.tokens))
+    facts = (json.loads(card.to_json())["facts"] for card in (whole, resumed))
+    first, second = ({key: value for key, value in one.items() if key != "seconds"} for one in facts)
+    assert same(first, second)
+    assert [one.reason for one in whole.highlights] == [one.reason for one in resumed.highlights]
+
+
+@pytest.mark.parametrize(
+    "other", [{"seed": 1}, {"draws": 4}, {"by": ("class",)}, {"method": "erasure-renormalise"}, {"limit": 5}]
+)
+def test_parts_of_another_audit_are_refused(other, tmp_path):
+    given = texts() | {"audits": ("agreement",), "dtype": "float32", "draws": 3}
+    run_request(AuditRequest(**given, store=tmp_path))
+    with pytest.raises(InputError, match="part of another audit"):
+        run_request(AuditRequest(**given | other, store=tmp_path))
+
+
+def test_blocks_of_other_sizes_are_another_audit(tmp_path):
+    request = AuditRequest(
+        **SUBJECTS["images"](), audits=("faithfulness",), dtype="float32", draws=3, blocks=2
+    )
+    run_request(replace(request, store=tmp_path))
+    with pytest.raises(InputError, match="part of another audit"):
+        run_request(replace(request, blocks=3, store=tmp_path))
+
+
+def test_an_audit_that_is_named_answers_more_than_one_that_is_not(tmp_path):
+    request = AuditRequest(**texts(), dtype="float32", draws=3)
+    run_request(replace(request, audits=("explanation",), store=tmp_path))
+    with pytest.raises(InputError, match="part of another audit"):
+        run_request(replace(request, audits=("faithfulness",), store=tmp_path))
+
+
+def test_a_damaged_part_is_named(tmp_path):
+    request = AuditRequest(**texts(), audits=("agreement",), dtype="float32", draws=3, store=tmp_path)
+    run_request(request)
+    path = tmp_path / "audits" / "agreement.audit.json"
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(InputError, match=r"agreement\.audit\.json is damaged"):
+        run_request(request)
