@@ -110,7 +110,7 @@ def test_a_model_of_texts_reads_no_picture(tiny, tmp_path):
         for each in range(12):
             Image.new("RGB", (24, 24), (9 * each, 90 * count, 0)).save(folder / f"{each}.png")
     said = refusal(tmp_path, "audit", tiny.softmax, tmp_path / "images", "--out", tmp_path / "audit")
-    assert "is an image, and this model reads texts" in said
+    assert "reads texts, and the data hold images" in said
 
 
 def test_a_language_model_learns_no_images(tmp_path):
