@@ -80,6 +80,7 @@ results: .venv/base
 	$(BIN)/python docs/results/solvable.py run histogram dyck
 	$(BIN)/python docs/results/solvable.py minima
 	$(BIN)/python docs/results/solvable.py texts
+	$(BIN)/python docs/results/solvable_starts.py
 	$(BIN)/python docs/results/solvable_tables.py
 	$(BIN)/python docs/results/images.py train cifar10_jpg runs/images
 	$(BIN)/python docs/results/images.py table runs/images

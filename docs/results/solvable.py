@@ -6,7 +6,6 @@
 
 "histogram": how often does a letter occur in a text? Token classifiers of one layer with tied queries and
 keys, whose scores read places alone ("positional"), letters alone ("semantic"), or neither ("uniform").
-"starts": scores that read both, from new weights of places, or of letters, alone.
 "dyck": which bracket has to close next? Two layers that read from left to right, with softmax, and with
 uniform weights in both.
 
@@ -77,7 +76,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "semantic": {"scores": "semantic"},
     "uniform": {"attention": "uniform"},
 }
-STARTS = {"positional start": {"start": "positional"}, "semantic start": {"start": "semantic"}}
 
 
 def cells(data: Set, kinds: dict[str, dict[str, Any]], seeds: int = SEEDS, **settings: Any) -> list[Cell]:
@@ -126,7 +124,6 @@ DYCK = RECIPE | {
 LAYERS: dict[str, dict[str, Any]] = {"softmax": {}, "uniform": {"attention": "uniform"}}
 TABLES = {
     "histogram": cells(HISTOGRAM, KINDS, **RECIPE),
-    "starts": cells(HISTOGRAM, STARTS, 5, **RECIPE),
     "dyck": cells(Set("dyck"), LAYERS, **DYCK),
 }
 STUDY = Study("solvable", TABLES, summary)
