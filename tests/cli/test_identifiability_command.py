@@ -10,7 +10,7 @@ import transformers as hf
 import typer
 from typed import glasshead, refusal, shell, wait_for
 
-from glasshead.cli.identifiability_options import resumable_parts
+from glasshead.cli.interrupts import resumable_parts
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.results import AuditCard

@@ -32,7 +32,7 @@ def logits(model, *texts):
 
 def test_the_mark_asks_and_without_one_the_last_token_is_asked_about():
     encoded = encode(TOKENIZER, TEXTS)
-    assert build().asked(encoded.ids, encoded.mask).token.tolist() == [2, 0, 2]
+    assert build().find_asked(encoded.ids, encoded.mask).token.tolist() == [2, 0, 2]
 
 
 def test_a_letter_is_the_same_whether_or_not_it_is_asked_about():

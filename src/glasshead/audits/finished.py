@@ -84,15 +84,14 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
 
 def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
     """What finished audits were asked of: model, data, and all that changes an answer."""
-    units = context.explanation.encoded.owner.tolist()
-    known = [
-        context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by, units,
-    ]  # fmt: skip
+    known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by]
+    digest = hashlib.sha256(repr(known).encode())
+    digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     asked = request.identifiability
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
-        "known": hashlib.sha256(repr(known).encode()).hexdigest(),
+        "known": digest.hexdigest(),
         "seed": request.seed,
         "draws": request.draws,
         "method": request.method,

@@ -19,8 +19,8 @@ from glasshead.cli.identifiability_options import (
     Rows,
     Tolerance,
     Top,
-    resumable_parts,
 )
+from glasshead.cli.interrupts import resumable_parts
 from glasshead.cli.options import (
     SEEDS,
     Classes,

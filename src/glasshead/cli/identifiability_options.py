@@ -1,15 +1,11 @@
 """Which rows of which heads an identifiability audit reads, and how, as the command line says it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli.interrupts import resume_on_interrupt
 from glasshead.cli.parsing import parse_indices
 from glasshead.errors import InputError
 
@@ -85,40 +81,3 @@ class IdentifiabilityOptions:
             max_texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.max_texts,
             processes=self.processes or os.cpu_count() or 1,
         )
-
-
-@contextmanager
-def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing. They go
-    when all is done, and if the input was wrong.
-
-    Raises:
-        InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
-    """
-    from glasshead.audits import FINISHED
-    from glasshead.files import check_foreign, files_in, remove, unknown_names
-    from glasshead.identifiability import PARTS
-
-    parts = out.with_name(f"{out.name}.parts")
-    if resume and not parts.exists():
-        raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
-    if parts.exists() and not resume:
-        if not overwrite:
-            raise InputError(
-                f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
-            )
-        check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
-        remove(parts)
-    try:
-        with resume_on_interrupt(parts, "parts"):
-            try:
-                yield parts
-            except BaseException:
-                if not any(any(parts.glob(each)) for each in (PARTS[-1], FINISHED[-1])):
-                    remove(parts)  # nothing worth resuming
-                raise
-    except InputError:
-        if not resume:
-            remove(parts)
-        raise
-    remove(parts)

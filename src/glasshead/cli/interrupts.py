@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from glasshead.cli.console import print_error
-from glasshead.errors import exit_code
+from glasshead.errors import InputError, exit_code
 
 
 @contextmanager
@@ -28,3 +28,40 @@ def resume_on_interrupt(parts: Path, unit: str = "epochs") -> Iterator[None]:
         if parts.exists():
             error.add_note(resume)
         raise
+
+
+@contextmanager
+def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
+    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing. They go
+    when all is done, and if the input was wrong.
+
+    Raises:
+        InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
+    """
+    from glasshead.audits import FINISHED
+    from glasshead.files import check_foreign, files_in, remove, unknown_names
+    from glasshead.identifiability import PARTS
+
+    parts = out.with_name(f"{out.name}.parts")
+    if resume and not parts.exists():
+        raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
+    if parts.exists() and not resume:
+        if not overwrite:
+            raise InputError(
+                f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
+            )
+        check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
+        remove(parts)
+    try:
+        with resume_on_interrupt(parts, "parts"):
+            try:
+                yield parts
+            except BaseException:
+                if not any(any(parts.glob(each)) for each in (PARTS[-1], FINISHED[-1])):
+                    remove(parts)  # nothing worth resuming
+                raise
+    except InputError:
+        if not resume:
+            remove(parts)
+        raise
+    remove(parts)

@@ -45,7 +45,7 @@ from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import inputs_of
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
-from glasshead.data.text_reader import TextReader, as_texts, reader_of
+from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
@@ -87,6 +87,7 @@ __all__ = [
     "as_dataset",
     "as_encoded",
     "as_picture",
+    "as_sources",
     "as_split",
     "as_texts",
     "batch_size",

@@ -56,7 +56,7 @@ class ImageReader(UnitReader):
         frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):
             image = decode(picture)
-            pixels[number], frames[number] = processed(self.processor, image), self.kept(image)
+            pixels[number], frames[number] = processed(self.processor, image), self.frame_of(image)
         patches = self.grid.rows * self.grid.columns
         ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)
         for patch in range(patches):
@@ -76,7 +76,7 @@ class ImageReader(UnitReader):
             normalise=self.normalise,
         )
 
-    def kept(self, image: Image.Image) -> tuple[float, float, float, float]:
+    def frame_of(self, image: Image.Image) -> tuple[float, float, float, float]:
         """Left, top, right and bottom of what the processor does not cut off, in pixels of the image."""
         width, height = image.size
         if not getattr(self.processor, "do_center_crop", False):

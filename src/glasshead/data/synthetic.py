@@ -42,6 +42,15 @@ def split_sizes(instances: int) -> dict[str, int]:
     return sizes
 
 
+def check_sizes(options: Any, least: int, what: str) -> None:
+    """Raise InputError unless instances and seed are integers of their range, and each split has one instance
+    for every one of the ``least`` classes, which are called ``what``."""
+    check_integer(options, "instances", 20)
+    check_integer(options, "seed", 0)
+    if min(split_sizes(options.instances).values()) < least:
+        raise InputError(f"generator option instances is {options.instances}: {least} {what} need more texts")
+
+
 @dataclass(frozen=True)
 class SyntheticOptions:
     """Sizes and chances of one synthetic data set; `polar_words` is per class.

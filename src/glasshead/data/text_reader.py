@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -56,6 +56,12 @@ class TextReader:
 def reader_of(tokenizer: Any) -> TextReader | UnitReader:
     """What reads the inputs of a model: what stands where a tokenizer does, or the tokenizer."""
     return tokenizer if isinstance(tokenizer, UnitReader) else TextReader(tokenizer)
+
+
+def as_sources(inputs: Any) -> list[Any]:
+    """One input that is no text, or several."""
+    several = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
+    return list(inputs) if several else [inputs]
 
 
 def as_texts(texts: str | Iterable[str]) -> list[str]:

@@ -22,7 +22,6 @@ from glasshead.explainers.explain import (
     UNITS,
     ExplainOptions,
     ExplainRequest,
-    as_sources,
     explain,
     explain_texts,
 )
@@ -79,7 +78,6 @@ __all__ = [
     "Rollout",
     "SentenceReadout",
     "StackExplainer",
-    "as_sources",
     "average_lookups",
     "by_sentence",
     "by_word",

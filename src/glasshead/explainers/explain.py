@@ -9,7 +9,16 @@ from typing import Any, TypedDict, Unpack
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import UnitReader, as_texts, check_utf8, coverage, encode, join_pair, reader_of
+from glasshead.data import (
+    UnitReader,
+    as_sources,
+    as_texts,
+    check_utf8,
+    coverage,
+    encode,
+    join_pair,
+    reader_of,
+)
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
@@ -144,12 +153,6 @@ def check_head(head: int | str | None) -> int | str | None:
     if head is None or (isinstance(head, int) and not isinstance(head, bool)) or head in HEAD_COMBINATIONS:
         return head
     raise InputError(f"`head` is a number, {', '.join(HEAD_COMBINATIONS)}, not {head!r}")
-
-
-def as_sources(inputs: Any) -> list[Any]:
-    """One input that is no text, or several."""
-    several = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
-    return list(inputs) if several else [inputs]
 
 
 def explain_texts(

@@ -223,7 +223,7 @@ class TokenClassifier(TextClassifier):
             if isinstance(module, PartLinear):
                 module.reads.fill_(1.0)
 
-    def asked(self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"]) -> Asked:
+    def find_asked(self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"]) -> Asked:
         """Which token of each text is asked about."""
         places = token_positions(mask)
         index = torch.where(mask, places, -1).argmax(dim=1)
@@ -248,7 +248,7 @@ class TokenClassifier(TextClassifier):
             InputError: if a text is longer than the places that were learned.
         """
         letters, mask = self.embed(input_ids, attention_mask, inputs_embeds)
-        asked = self.asked(input_ids, mask)
+        asked = self.find_asked(input_ids, mask)
         x = torch.cat([letters, vectors_of_places(self.positions, asked.places)], dim=-1)
         texts, weights = torch.arange(len(x), device=x.device), []
         for number, layer in enumerate(self.layers, start=1):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 from glasshead.registry import did_you_mean
 from glasshead.serve.answers import method_facts
@@ -17,6 +18,7 @@ from glasshead.serve.recorded_runs import RecordedRun
 from glasshead.serve.served_model import NotReadyError, ServedModel
 
 AUDIT_EXAMPLES = 20
+Served = TypeVar("Served")
 
 
 class UnknownNameError(Exception):
@@ -51,9 +53,7 @@ class Catalogue:
         Raises:
             UnknownNameError: if there is none.
         """
-        if name not in self.models:
-            raise UnknownNameError(f"there is no model {name!r}: {did_you_mean(name, self.models)}")
-        return self.models[name]
+        return named(name, self.models, "model")
 
     def audit(self, name: str) -> ShelvedAudit:
         """The audit of that name.
@@ -61,9 +61,7 @@ class Catalogue:
         Raises:
             UnknownNameError: if there is none.
         """
-        if name not in self.audits:
-            raise UnknownNameError(f"there is no audit {name!r}: {did_you_mean(name, self.audits)}")
-        return self.audits[name]
+        return named(name, self.audits, "audit")
 
     def run(self, name: str) -> RecordedRun:
         """The recorded training of that name.
@@ -71,11 +69,9 @@ class Catalogue:
         Raises:
             UnknownNameError: if there is none.
         """
-        if name not in self.runs:
-            raise UnknownNameError(f"there is no recorded training {name!r}: {did_you_mean(name, self.runs)}")
-        return self.runs[name]
+        return named(name, self.runs, "recorded training")
 
-    def opened(self, name: str) -> OpenedModel:
+    def opened_model(self, name: str) -> OpenedModel:
         """What is known of a model that is ready.
 
         Raises:
@@ -117,7 +113,7 @@ class Catalogue:
 
     def examples(self, name: str) -> list[str]:
         """Texts of a model's own data, else of an audit of it."""
-        opened = self.opened(name)
+        opened = self.opened_model(name)
         if opened.examples:
             return list(opened.examples)
         return self.audited_texts(opened)
@@ -130,6 +126,17 @@ class Catalogue:
             if not facts.problem and {facts.model, Path(facts.model).name} & names:
                 return [one.text for one in audit.texts("", "", "", 0).texts[:AUDIT_EXAMPLES]]
         return []
+
+
+def named(name: str, known: Mapping[str, Served], what: str) -> Served:
+    """One of what is served, by its name.
+
+    Raises:
+        UnknownNameError: if there is none.
+    """
+    if name not in known:
+        raise UnknownNameError(f"there is no {what} {name!r}: {did_you_mean(name, known)}")
+    return known[name]
 
 
 def installed_methods() -> list[MethodFacts]:

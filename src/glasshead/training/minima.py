@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -156,7 +156,7 @@ def solution(
         name: mean_interval(column, rng=np.random.default_rng([seed, place]))
         for place, (name, column) in enumerate(columns.items())
     }
-    ((layer, parts),) = read_layer(model, shown)
+    last = read_last_layer(model, shown.inputs())
     length = shown.ids.shape[1]
     means = {
         name: float("nan") if estimate.mean is None else estimate.mean for name, estimate in estimates.items()
@@ -169,8 +169,8 @@ def solution(
         shares={part: means[part] for part in PARTS},
         intervals={name: estimate.interval for name, estimate in estimates.items()},
         curvatures=loss,
-        weights=visible(layer.weights[:, 0, 0], layer)[:, :length].numpy(),
-        parts={name: visible(part, layer)[:, :length].numpy() for name, part in parts.items()},
+        weights=visible(last.layer.weights[:, 0, 0], last.layer)[:, :length].numpy(),
+        parts={name: visible(part, last.layer)[:, :length].numpy() for name, part in last.parts.items()},
     )
 
 
@@ -196,15 +196,13 @@ def text_columns(model: TokenClassifier, rows: TensorDataset) -> dict[str, np.nd
     """Accuracy, loss, relative entropy and the shares of the variance of scores [N], text by text."""
     columns = {name: np.full(len(rows), np.nan) for name in ("accuracy", "loss", "entropy", *PARTS)}
     for places, inputs in batches(rows.encoded):
-        with torch.no_grad():
-            logits = model(**inputs).logits
-        labels = rows.labels[places]
+        last = read_last_layer(model, inputs)
+        labels, logits = rows.labels[places], last.logits
         columns["accuracy"][places] = (logits.argmax(dim=1) == labels).double()
         columns["loss"][places] = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
-        ((layer, parts),) = read_layer(model, rows.encoded.some(places.numpy()))
-        allowed = layer.allowed[:, 0, 0].bool()
-        columns["entropy"][places] = entropies(layer.weights[:, 0, 0], allowed)
-        for name, share in variance_shares(parts, allowed).items():
+        allowed = last.layer.allowed[:, 0, 0].bool()
+        columns["entropy"][places] = entropies(last.layer.weights[:, 0, 0], allowed)
+        for name, share in variance_shares(last.parts, allowed).items():
             columns[name][places] = share
     return columns
 
@@ -226,32 +224,34 @@ def variance_shares(parts: dict[str, Tensor], allowed: Tensor) -> dict[str, Floa
     }
 
 
-def read_layer(
-    model: TokenClassifier, encoded: Encoded
-) -> Iterator[tuple[LayerRecord, dict[str, Float[Tensor, "r k"]]]]:
-    """The last attention call of the model before all texts at once, and the parts of the scores of its first
-    head, which are known of a single layer: s = c (W_q u)ᵀ (W_k u') with u = (letter, place)."""
-    inputs = encoded.inputs()
+class LastLayer(NamedTuple):
+    """What a model says of all texts at once, its last attention call, and the parts of the scores of the
+    first head there."""
+
+    logits: Float[Tensor, "r classes"]
+    layer: LayerRecord
+    parts: dict[str, Float[Tensor, "r k"]]
+
+
+def read_last_layer(model: TokenClassifier, inputs: dict[str, Tensor]) -> LastLayer:
+    """One pass; of a single layer s = c (W_q u)ᵀ (W_k u') with u = (letter, place), part by part."""
     last = len(model.layers) - 1
     with torch.no_grad(), eval_mode(model), record(model, [last]) as trace:
-        model(**inputs)
-    yield trace.only[last], score_parts(model, inputs, trace.only[last])
+        logits = model(**inputs).logits
+    return LastLayer(logits, trace.only[last], score_parts(model, inputs, trace.only[last]))
 
 
 @torch.no_grad()
 def score_parts(
     model: TokenClassifier, inputs: dict[str, Tensor], layer: LayerRecord
 ) -> dict[str, Float[Tensor, "r k"]]:
-    """The score of the token that asks with every token, by what meets what.
-
-    Raises:
-        InputError: if scores are those of what layers below have made.
-    """
+    """The score of the token that asks with every token, by what meets what; NaN where scores are those of
+    what layers below have made."""
     if len(model.layers) > 1:
         scores = layer.scores[:, 0, 0]
         return dict.fromkeys(PARTS, torch.full_like(scores, torch.nan))
     ids, mask = inputs["input_ids"], inputs["attention_mask"].bool()
-    asked, texts = model.asked(ids, mask), torch.arange(len(ids))
+    asked, texts = model.find_asked(ids, mask), torch.arange(len(ids))
     attention: Any = model.layers[0].attention
     size, head = model.config.embedding_size, attention.head_dim
     vectors = {"letter": model.embedding(ids), "place": model.positions(asked.places)}

@@ -39,9 +39,9 @@ from glasshead.audits.request import (
     no_progress,
     subject_settings,
 )
-from glasshead.data import Encoded, coverage, encode, reader_of
+from glasshead.data import Encoded, as_sources, coverage, encode, reader_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import TARGETS, ExplanationContext, as_sources, make_context
+from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS

@@ -14,15 +14,7 @@ import numpy as np
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.audits.audit_subject import (
-    jsonable,
-    method_remarks,
-    model_facts,
-    performance_facts,
-    precision_note,
-    target_note,
-    use_facts,
-)
+from glasshead.audits.audit_subject import jsonable, method_remarks
 from glasshead.audits.build_context import build_context
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
@@ -53,6 +45,13 @@ from glasshead.audits.request import (
     check_options,
     no_progress,
     subject_settings,
+)
+from glasshead.audits.subject_facts import (
+    model_facts,
+    performance_facts,
+    precision_note,
+    target_note,
+    use_facts,
 )
 from glasshead.audits.summary import null_column
 from glasshead.data import reader_of

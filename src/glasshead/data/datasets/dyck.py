@@ -16,9 +16,9 @@ from glasshead.data.synthetic import (
     DrawnSplit,
     SyntheticDataset,
     check_integer,
+    check_sizes,
     split_sizes,
 )
-from glasshead.errors import InputError
 
 BRACKETS = ("()", "[]", "{}")
 LONGEST = 64
@@ -42,12 +42,7 @@ class DyckOptions:
         check_integer(self, "brackets", 2, len(BRACKETS))
         check_integer(self, "depth", 2, LONGEST)
         check_integer(self, "length", 4, LONGEST)
-        check_integer(self, "instances", 20)
-        check_integer(self, "seed", 0)
-        if min(split_sizes(self.instances).values()) < self.brackets:
-            raise InputError(
-                f"generator option instances is {self.instances}: {self.brackets} brackets need more texts"
-            )
+        check_sizes(self, self.brackets, "brackets")
 
     @property
     def lengths(self) -> range:

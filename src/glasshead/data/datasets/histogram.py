@@ -18,9 +18,9 @@ from glasshead.data.synthetic import (
     DrawnSplit,
     SyntheticDataset,
     check_integer,
+    check_sizes,
     split_sizes,
 )
-from glasshead.errors import InputError
 
 CONCENTRATION = 0.5
 """α of the Dirichlet distribution of the other letters: some occur often, most hardly."""
@@ -43,12 +43,7 @@ class HistogramOptions:
     def __post_init__(self) -> None:
         check_integer(self, "length", 2, LONGEST)
         check_integer(self, "letters", 2, len(string.ascii_lowercase))
-        check_integer(self, "instances", 20)
-        check_integer(self, "seed", 0)
-        if min(split_sizes(self.instances).values()) < self.length:
-            raise InputError(
-                f"generator option instances is {self.instances}: {self.length} counts need more texts"
-            )
+        check_sizes(self, self.length, "counts")
 
     @property
     def class_names(self) -> tuple[str, ...]:
