@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from struct import error as StructError
@@ -76,16 +77,12 @@ def picture_of(name: str, image: Image.Image) -> Picture:
         InputError: if its pixels cannot be read, or are of a kind that a PNG cannot hold.
     """
     file = io.BytesIO()
-    try:
+    with damage_named(name):
         check_size(name, image)
         upright = ImageOps.exif_transpose(image)
         # PNG keeps sixteen bits, alpha and grey as they are.
         as_it_is = upright.mode in PNG_MODES or upright.mode.startswith("I;16")
         (upright if as_it_is else to_rgb(name, upright)).save(file, "PNG")
-    except (OSError, SyntaxError, ValueError, EOFError, StructError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} is truncated or damaged ({error}): save it again") from None
     return Picture(name, file.getvalue())
 
 
@@ -121,23 +118,29 @@ def decode(picture: Picture) -> Image.Image:
     Raises:
         InputError: if the bytes are no image, or a truncated one, and on more than `MOST_PIXELS`.
     """
+    with damage_named(picture.name), warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is a lower one
+        with Image.open(io.BytesIO(picture.content)) as opened:
+            check_size(picture.name, opened)
+            opened.load()
+            return to_rgb(picture.name, ImageOps.exif_transpose(opened))
+
+
+@contextmanager
+def damage_named(name: str) -> Iterator[None]:
+    """Raise InputError, which names the image, for what Pillow says of one that it cannot read."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit here is a lower one
-            with Image.open(io.BytesIO(picture.content)) as opened:
-                check_size(picture.name, opened)
-                opened.load()
-                return to_rgb(picture.name, ImageOps.exif_transpose(opened))
-    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
-        if isinstance(error, Image.DecompressionBombError):
-            raise InputError(too_large(picture.name)) from None
+        yield
+    except InputError:
+        raise
+    except Image.DecompressionBombError:
+        raise InputError(too_large(name)) from None
+    except UnidentifiedImageError:
         raise InputError(
-            f"{picture.name} is no image that can be read: give one of {', '.join(IMAGE_SUFFIXES)}"
+            f"{name} is no image that can be read: give one of {', '.join(IMAGE_SUFFIXES)}"
         ) from None
     except (OSError, SyntaxError, ValueError, EOFError, StructError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{picture.name} is truncated or damaged ({error}): save it again") from None
+        raise InputError(f"{name} is truncated or damaged ({error}): save it again") from None
 
 
 def check_size(name: str, image: Image.Image) -> None:

@@ -24,8 +24,16 @@ def find_patches(model: PreTrainedModel, processor: ImageProcessingMixin) -> Ima
     Raises:
         InputError: if its tokens are no patches.
     """
-    height, width = image_size(processor)
-    grid = find_grid(PatchClassifier(isolated_copy(model)).eval(), height, width)
+    return reader_for(PatchClassifier(isolated_copy(model)).eval(), processor)
+
+
+def reader_for(classifier: PatchClassifier, processor: ImageProcessingMixin) -> ImageReader:
+    """What makes the patches that a classifier reads of images of the size of its processor.
+
+    Raises:
+        InputError: if its tokens are no patches.
+    """
+    grid = find_grid(classifier, *image_size(processor))
     return ImageReader(processor, grid, normalisation_of(processor))
 
 
@@ -45,11 +53,9 @@ def open_image_classifier(
             f"{type(model).__name__} reads images, and {type(processor).__name__} is no image processor: "
             "give that of the model"
         )
-    height, width = image_size(processor)
     classifier = PatchClassifier(read).eval()
-    grid = find_grid(classifier, height, width)
-    classifier.prediction_row, classifier.reads_patches = find_row(classifier, grid)
-    reader = ImageReader(processor, grid, normalisation_of(processor))
+    reader = reader_for(classifier, processor)
+    classifier.prediction_row, classifier.reads_patches = find_row(classifier, reader.grid)
     check_image_copy(model, classifier, reader)
     return classifier, reader
 
