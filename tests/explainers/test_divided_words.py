@@ -16,6 +16,7 @@ from glasshead.explainers.value_vectors import block_vectors
 from glasshead.huggingface import plug
 from glasshead.trace import (
     AttentionSelector,
+    ReadRows,
     find_site,
     intervene,
     record,
@@ -141,7 +142,7 @@ def test_a_word_is_one_key_of_a_rollout_that_is_not_linear(subject) -> None:
     kept = [discard_half(word_sums(layer.mean(0), WORDS)) for layer in weights]
     own = follow([word_means(layer, WORDS) for layer in kept])
     assert_close(in_words(subject, "rollout+discard=0.5"), own, **ALL_LAYERS)
-    flows = in_words(subject, "attention-flow", head="max", layer=0)
+    flows = in_words(subject, "attention-flow", head="max", layer=0, row="first")
     assert_close(flows, scale(largest[0][0] + torch.eye(6)[0]), **ALL_LAYERS)
 
 
@@ -181,7 +182,7 @@ def test_sizes_of_signed_weights_of_a_word_are_those_of_their_sum() -> None:
     sizes = [scale(word_sums(layer, WORDS).abs().mean(dim=0)) for layer in weights]
     own = follow([word_means(layer, WORDS) for layer in sizes])
     assert_close(in_words(signed, "rollout-absolute"), own, **ALL_LAYERS)
-    flows = in_words(signed, "attention-flow-absolute", layer=0)
+    flows = in_words(signed, "attention-flow-absolute", layer=0, row="first")
     assert_close(flows, scale(sizes[0][0] + torch.eye(6)[0]), **ALL_LAYERS)
 
 
@@ -190,7 +191,7 @@ def test_a_word_brings_the_output_nearer_as_a_whole(subject) -> None:
     inputs = context.encoded.inputs()
     site = find_site(subject.model, inputs, AttentionSelector(layer=0))
     with torch.no_grad():
-        stack = record_stack(subject.model, inputs, site, norms=True)
+        stack = record_stack(subject.model, inputs, site, ReadRows.named("mean"), norms=True)
         vectors = block_vectors(stack, stack.top, slice(None))[0]  # [q, k, d]
         output = stack.top.norm.output(slice(None))[0]
     words = word_sums(vectors.movedim(-1, 1), WORDS).movedim(1, -1)  # [q, w, d]
@@ -216,7 +217,7 @@ def test_the_values_of_all_tokens_of_a_word_are_zeroed_together(subject) -> None
         1 - torch.cosine_similarity(first_row(gone), first_row([]), dim=0)
         for gone in ([0], [1], [2, 3, 4], [5], [6], [7])
     ]
-    scores = in_words(subject, "value-zeroing", layer=0)
+    scores = in_words(subject, "value-zeroing", layer=0, row="first")
     assert_close(scores, scale(torch.stack(own)).float(), **ALL_LAYERS)
 
 

@@ -10,7 +10,7 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.explainers.forward_observation import head_signs_of
 from glasshead.explainers.intervals import rows_of_site
 from glasshead.identifiability import FLOAT32_EPS, attention_rows
-from glasshead.trace import AttentionSelector
+from glasshead.trace import AttentionSelector, find_read_rows
 from readable import KINDS, Kind, family
 from small import planted_model, tokenizer
 from tolerances import ONE_FORMULA, ONE_MODEL
@@ -38,17 +38,17 @@ def told(method, kind, **reading):
 
 def by_pseudo_inverse(kind, encoded, place):
     """a T T⁺ of the rows and heads of a place in the mean, by text and part: another way to the same."""
-    found, counts = defaultdict(lambda: np.zeros(encoded.ids.shape[1])), defaultdict(set)
-    for batch in attention_rows(kind.model, encoded, rows_of_site(place)):
+    found, heads = defaultdict(lambda: np.zeros(encoded.ids.shape[1])), defaultdict(set)
+    read = None if place is None else find_read_rows(kind.model, encoded, place)
+    for batch in attention_rows(kind.model, encoded, rows_of_site(place), read):
         for row in batch:
             signs = head_signs_of(kind.model, row.layer) if place else None
             cut = max(len(row.weights), row.embed_dim) * FLOAT32_EPS
             projected = row.weights @ row.T @ np.linalg.pinv(row.T, rcond=cut)
-            found[row.text, row.part][row.keys] += projected * (
-                1 if signs is None else float(signs[row.head])
-            )
-            counts[row.text, row.part].add((row.head, row.row))
-    return {key: values / len(counts[key]) for key, values in found.items()}
+            sign = 1 if signs is None else float(signs[row.head])
+            found[row.text, row.part][row.keys] += projected * sign * row.share
+            heads[row.text, row.part].add(row.head)
+    return {key: values / len(heads[key]) for key, values in found.items()}
 
 
 @pytest.mark.parametrize(("name", "reading"), READINGS)

@@ -40,7 +40,7 @@ def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
     """The algebra of the read-out, and further passes of the whole model."""
     view = view_of(KINDS[kind](), **reading)
     exact = view.observation
-    asked = observe_by_forward(view.model, view.encoded, view.site, view.logits)
+    asked = observe_by_forward(view.model, view.encoded, view.site, view.rows, view.logits)
     assert isinstance(exact, LinearReadout | SentenceReadout)
     assert exact.exact
     assert isinstance(asked, ForwardObservation)
@@ -80,8 +80,8 @@ READINGS = [
 
 
 def test_an_encoder_that_takes_the_mean_is_read_so():
-    assert view_of(KINDS["encoder mean"]()).site.row == "mean"
-    assert view_of(KINDS["encoder first"]()).site.row == "first"
+    assert view_of(KINDS["encoder mean"]()).rows.in_words == "mean of all rows"
+    assert view_of(KINDS["encoder first"]()).rows.in_words == "row of the first token"
 
 
 @pytest.mark.parametrize(("kind", "reading"), READINGS)
@@ -231,6 +231,7 @@ def test_gradients_are_taken_once_for_each_class_that_a_token_has(monkeypatch):
 
     monkeypatch.setattr(torch.autograd, "grad", counted)
     seen = view.observation
+    asked.clear()
     for name in ("contributions", "slopes", "contributions"):
         getattr(seen, name)(view.target)
     assert len(asked) == 1

@@ -118,7 +118,7 @@ def test_the_row_that_is_read_is_that_of_the_token_asked_about():
     inputs = encode(TOKENIZER, TEXTS[:1]).inputs()
     site = find_site(model, inputs, AttentionSelector())
     assert (site.layer, site.row) == (1, "asked")
-    assert find_site(model, inputs, AttentionSelector(layer=0)).row == "first"
+    assert find_site(model, inputs, AttentionSelector(layer=0)).row == "read"
     with pytest.raises(InputError, match="has no row 'first'"):
         find_site(model, inputs, AttentionSelector(row="first"))
 

@@ -34,7 +34,7 @@ from glasshead.audits.summary import (
 )
 from glasshead.data import Encoded
 from glasshead.errors import pluralise
-from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
+from glasshead.identifiability import IntervalOptions, RowSelector, rows_in_words, solve_batches
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
@@ -85,7 +85,8 @@ class Identifiability(Audit):
                 model, tokenizer, encoded, row_selector, options,
                 self.store or Path(folder), seed=seed, progress=self.progress,
             ).heads()  # fmt: skip
-        return heads, {"identifiability": map_facts(heads, row_selector, self.interval_options)}
+        words = rows_in_words(model, encoded, row_selector)
+        return heads, {"identifiability": map_facts(heads, row_selector, self.interval_options, words)}
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         encoded = context.explanation.encoded
@@ -132,13 +133,10 @@ def nulls_per_map(heads: Columns) -> dict[str, Floats]:
     }
 
 
-def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOptions) -> str:
-    """Which maps were read, in words."""
+def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOptions, rows: str) -> str:
+    """Which maps were read, in words: those of the ``rows`` that were chosen."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
-    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
-    named["asked"] = "row of the token that is asked about"
-    rows = named.get(str(row_selector.named), f"rows {row_selector.rows}")
     learned = heads["learned"].astype(bool)
     if learned.all():
         rows = "row of the learned query"
@@ -156,7 +154,9 @@ def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOp
     )
 
 
-def map_facts(heads: Columns, row_selector: RowSelector, options: IntervalOptions) -> dict[str, Any]:
+def map_facts(
+    heads: Columns, row_selector: RowSelector, options: IntervalOptions, rows: str
+) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)
@@ -167,7 +167,7 @@ def map_facts(heads: Columns, row_selector: RowSelector, options: IntervalOption
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
-        "read": describe_rows(heads, row_selector, options),
+        "read": describe_rows(heads, options, rows),
         "tolerance": options.tolerance,
         "largest weights of a row": options.top or "all",
         "identifiable up to (keys)": int(sure.max(initial=0)) or None,

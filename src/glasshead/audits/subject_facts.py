@@ -219,9 +219,9 @@ def edited_note(context: AuditContext) -> list[str]:
     """Which weights erasure takes out, where the explanation reads others, or none."""
     explanation = context.explanation
     site = None if explanation.unreadable_reason is not None else explanation.site
-    if site is None or context.explainer.reading(explanation) == site.description:
+    if site is None or context.explainer.reading(explanation) == explanation.reading:
         return []
-    return [ERASED_AT.format(site.description)]
+    return [ERASED_AT.format(explanation.reading)]
 
 
 def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from transformers import PreTrainedModel
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import canonical_weights, observe_weights
+from glasshead.explainers.row_caveat import row_caveat
 from glasshead.trace import LayerRecord
 
 
@@ -37,7 +38,9 @@ class Attention(Explainer):
             return None
         weigh = partial(canonical_weights, context.model)
         dtype = context.logits.dtype
-        return observe_weights(context.model, context.encoded, site, dtype, weigh, by_word=True)[0]
+        return observe_weights(
+            context.model, context.encoded, site, context.rows, dtype, weigh, by_word=True
+        )[0]
 
     def contributions(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)
@@ -54,7 +57,9 @@ class Attention(Explainer):
         assert site is not None
         dtype = context.logits.dtype
         functions = [partial(canonical_half, context.model, sign) for sign in (1.0, -1.0)]
-        positive, negative = observe_weights(context.model, context.encoded, site, dtype, *functions)
+        positive, negative = observe_weights(
+            context.model, context.encoded, site, context.rows, dtype, *functions
+        )
         return positive, negative
 
     def signed(self, context: ExplanationContext) -> bool:
@@ -87,12 +92,12 @@ class Contribution(Explainer):
 
 def unread_row(context: ExplanationContext) -> str | None:
     """Why no contribution is other than 0: nothing after this layer reads the row."""
-    if context.site is None or not len(context.encoded.ids):
+    if context.site is None or not len(context.encoded.ids) or row_caveat(context) is not None:
         return None
     if context.observation.contributions(context.target)[context.encoded.mask].any():
         return None
     return (
-        f"the prediction does not rest on what was read ({context.site.description}), so all contributions "
+        f"the prediction does not rest on what was read ({context.reading}), so all contributions "
         "are 0: choose another row or layer"
     )
 

@@ -48,6 +48,7 @@ class Effective(Explainer):
             context.model,
             context.encoded,
             context.site,
+            context.rows,
             context.logits.dtype,
             partial(canonical_effective, context.model),
         )[0]

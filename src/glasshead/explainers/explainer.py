@@ -19,6 +19,7 @@ from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
+from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
 from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier
@@ -100,7 +101,7 @@ class Explainer(ABC):
 
     def reading(self, context: ExplanationContext) -> str | None:
         """Which attention of a model with several it reads, in words; None: there is no choice."""
-        return context.site.description if self.reads_attention and context.site is not None else None
+        return context.reading if self.reads_attention else None
 
     def settings(self, context: ExplanationContext) -> str | None:
         """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
@@ -296,9 +297,11 @@ def to_attributions(
 
 def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:
     """Caveat and settings of a method, in words about inputs of that kind."""
+    caveats = [row_caveat(context) if explainer.reads_attention else None, explainer.caveat(context)]
+    caveat = "; ".join(words for words in caveats if words) or None
     caveat, settings = (
         None if words is None else context.encoded.nouns.reword(words)
-        for words in (explainer.caveat(context), explainer.settings(context))
+        for words in (caveat, explainer.settings(context))
     )
     return caveat, settings
 

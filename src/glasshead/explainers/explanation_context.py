@@ -23,8 +23,10 @@ from glasshead.registry import did_you_mean
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
+    ReadRows,
     default_target,
     eval_mode,
+    find_read_rows,
     find_site,
     unit_of_each,
 )
@@ -65,6 +67,27 @@ class ExplanationContext:
         return find_site(self.model, inputs, self.attention_selector, calls)
 
     @cached_property
+    def rows(self) -> ReadRows:
+        """The rows of this attention that are read in each text."""
+        assert self.site is not None
+        watched = None
+        if self.first_pass is not None and self.site.layer == self.site.num_layers - 1:
+            watched = self.first_pass.probe, self.first_pass.logits
+        return find_read_rows(self.model, self.encoded, self.site, watched)
+
+    @property
+    def reading(self) -> str | None:
+        """Which attention is read, in words; None where there is no choice."""
+        if self.site is None:
+            return None
+        text = f"{self.site.description}, {self.rows.in_words}"
+        if self.site.above is None or self.rows.above is None:
+            return text
+        return (
+            f"{text}, times that of the sentence: {self.site.above.description}, {self.rows.above.in_words}"
+        )
+
+    @cached_property
     def unreadable_reason(self) -> str | None:
         """Why no attention can be read in this model; None if it can. A reading that somebody chose and the
         model does not have is an error all the same."""
@@ -92,7 +115,7 @@ class ExplanationContext:
         if is_linear_readout(self.model, self.site):
             return observe_linear(self.model, self.encoded, self.site, self.logits)
         return observe_by_forward(
-            self.model, self.encoded, self.site, self.logits, self.progress, self.first_pass
+            self.model, self.encoded, self.site, self.rows, self.logits, self.progress, self.first_pass
         )
 
     @cached_property
@@ -115,7 +138,12 @@ class ExplanationContext:
         """The same view of some of the texts."""
         encoded = self.encoded.some(rows.numpy())
         logits, target = self.logits[rows], self.target[rows]
-        return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
+        some = replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
+        # What is known of the model, and of each of these texts, is not measured again.
+        vars(some).update({name: vars(self)[name] for name in ("site",) if name in vars(self)})
+        if "rows" in vars(self):
+            vars(some)["rows"] = self.rows.some(rows)
+        return some
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""

@@ -12,15 +12,17 @@ from transformers import PreTrainedModel
 from glasshead.data import PAIRS, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
 from glasshead.models import TextClassifier
-from glasshead.trace import ForwardPass, forward, record, shows_attention
+from glasshead.trace import ForwardPass, RowProbe, attach_hook, forward, record, shows_attention
 
 
 @dataclass(frozen=True)
 class FirstPass:
-    """Logits of one text and all attention calls before them, both in the autograd graph."""
+    """Logits of one text and all attention calls before them, both in the autograd graph, with what watched
+    the last of these calls."""
 
     logits: Float[Tensor, "1 classes"]
     calls: ForwardPass
+    probe: RowProbe
 
 
 def first_pass(model: PreTrainedModel, encoded: Encoded) -> FirstPass | None:
@@ -32,9 +34,10 @@ def first_pass(model: PreTrainedModel, encoded: Encoded) -> FirstPass | None:
     maps = heads_of(model.config) * layers_of(model.config)
     if maps * int(encoded.mask.sum()) ** 2 > PAIRS:
         return None
+    probe = RowProbe(model, None)
     try:
-        with torch.enable_grad(), record(model, keep_graph=True) as trace:
+        with torch.enable_grad(), attach_hook(probe), record(model, keep_graph=True) as trace:
             logits = forward(model, encoded.inputs(slice(0, 1), model.device)).logits
     except InputError:  # the pass shows none after all: whoever reads attention says so
         return None
-    return FirstPass(logits, trace.only) if logits.requires_grad else None
+    return FirstPass(logits, trace.only, probe) if logits.requires_grad else None

@@ -25,6 +25,7 @@ from glasshead.trace import (
     Edit,
     ForwardPass,
     LayerRecord,
+    ReadRows,
     ResumedPasses,
     Shortcut,
     TokenLayout,
@@ -32,7 +33,6 @@ from glasshead.trace import (
     find_shortcut,
     head_signs_of,
     logits_of,
-    read_rows,
     record,
     target_score,
     token_layout,
@@ -54,6 +54,7 @@ class ForwardObservation(AttentionObservation):
     model: PreTrainedModel
     encoded: Encoded
     site: AttentionSite
+    rows: ReadRows
     logits: Float[Tensor, "texts classes"]
     mask: Bool[Tensor, "texts tokens"]
     weights: Float[Tensor, "texts tokens"]
@@ -129,21 +130,19 @@ class ForwardObservation(AttentionObservation):
         signs = head_signs(self.model, self.site)
         sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
         maps = self.site.num_heads * self.site.num_layers
-        for rows, inputs in batches(self.encoded, device=self.model.device, maps=maps):
+        for texts, inputs in batches(self.encoded, device=self.model.device, maps=maps):
             logits, layer = self._layer_in_graph(inputs)
             layout = token_layout(self.model, inputs, self.site.key_unit)
-            counted = (
-                read_rows(layer.weights.shape[2], layout.mask, self.site.row)[:, None, :, None]
-                * layer.allowed
-            )
-            for number, target in enumerate(targets[:, rows].to(logits.device)):
+            read = self.rows.of(texts, layout, layer.weights.shape[2]) > 0
+            counted = read[:, None, :, None] * layer.allowed
+            for number, target in enumerate(targets[:, texts].to(logits.device)):
                 value = target_score(logits, target).sum()
                 more = number < len(targets) - 1 or self.first_pass is not None
                 (slopes,) = torch.autograd.grad(value, layer.weights, retain_graph=more)
                 terms = layer.weights.detach() * slopes, sign * slopes
                 for result, heads in zip(results, terms, strict=True):
                     tokens = layout.tokens((mask_heads(heads, self.site) * counted).sum(dim=(1, 2)))
-                    result[number, rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+                    result[number, texts, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
         # A sentence has its slope once, and each of its tokens that of the whole.
         shares = self.shares()
         return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
@@ -234,6 +233,7 @@ def observe_by_forward(
     model: PreTrainedModel,
     encoded: Encoded,
     site: AttentionSite,
+    rows: ReadRows,
     logits: Float[Tensor, "texts classes"],
     progress: OnTexts = not_watched,
     first_pass: FirstPass | None = None,
@@ -241,41 +241,44 @@ def observe_by_forward(
     """Read the weights, those of a single text in the pass that there was."""
     functions = raw_weights, partial(canonical_weights, model)
     calls = None if first_pass is None else first_pass.calls
-    raw, canonical = observe_weights(model, encoded, site, logits.dtype, *functions, calls=calls)
+    raw, canonical = observe_weights(model, encoded, site, rows, logits.dtype, *functions, calls=calls)
     mask = encoded.mask
-    return ForwardObservation(model, encoded, site, logits, mask, raw, canonical, progress, first_pass)
+    return ForwardObservation(model, encoded, site, rows, logits, mask, raw, canonical, progress, first_pass)
 
 
 def observe_weights(
     model: PreTrainedModel,
     encoded: Encoded,
     site: AttentionSite,
+    rows: ReadRows,
     dtype: torch.dtype,
     *weight_functions: WeightFunction,
     by_word: bool = False,
     calls: ForwardPass | None = None,
 ) -> list[Float[Tensor, "texts tokens"]]:
-    """The weight of each token, once for each weight function: the mean over heads and rows, times that of
-    the sentence where the site has one above. ``by_word`` sums those of each head over the tokens of a word
-    first. ``calls`` are those of the pass, where there was one."""
+    """The weight of each token, once for each weight function: of the heads combined, in the ``rows`` that
+    are read, times that of the sentence where the site has one above. ``by_word`` sums those of each head
+    over the tokens of a word first. ``calls`` are those of the pass, where there was one."""
     results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in weight_functions]
     layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
     maps = site.num_heads * len(layers)
-    for rows, inputs in batches(encoded, device=model.device, maps=maps):
+    for texts, inputs in batches(encoded, device=model.device, maps=maps):
         seen = calls
         if seen is None:
             with torch.no_grad(), record(model, layers) as trace:
                 logits_of(model, inputs, rows=site.row)
             seen = trace.only
-        words = encoded.words[rows.numpy()].tolist()
+        words = encoded.words[texts.numpy()].tolist()
         for result, function in zip(results, weight_functions, strict=True):
             weigh = partial(word_weights, function, words) if by_word else function
-            tokens = mean_weights(seen[site.layer], token_layout(model, inputs, site.key_unit), site, weigh)
+            layout = token_layout(model, inputs, site.key_unit)
+            tokens = mean_weights(seen[site.layer], layout, site, rows, texts, weigh)
             if site.above is not None:
                 sentences = token_layout(model, inputs, "sentence")
-                share = mean_weights(seen[site.above.layer], sentences, site.above, weigh)
+                assert rows.above is not None
+                share = mean_weights(seen[site.above.layer], sentences, site.above, rows.above, texts, weigh)
                 tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
-            result[rows, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
+            result[texts, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
     return results
 
 
@@ -312,14 +315,17 @@ def apply_head_signs(
 
 
 def mean_weights(
-    layer: LayerRecord, layout: TokenLayout, site: AttentionSite, weigh: WeightFunction
+    layer: LayerRecord,
+    layout: TokenLayout,
+    site: AttentionSite,
+    rows: ReadRows,
+    texts: Int[Tensor, " b"],
+    weigh: WeightFunction,
 ) -> Float[Tensor, "b n"]:
     """The weight of each token: that of the heads and rows that are read, combined."""
-    wanted = read_rows(layer.weights.shape[2], layout.mask, site.row)
-    combined = combine_heads(weigh(layer, wanted[:, :, None] & layout.mask[:, None]), site)
-    row = wanted.to(combined.dtype)
-    row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
-    return layout.tokens(torch.einsum("rq,rqk->rk", row, combined))
+    shares = rows.of(texts, layout, layer.weights.shape[2])
+    combined = combine_heads(weigh(layer, (shares > 0)[:, :, None] & layout.mask[:, None]), site)
+    return layout.tokens(torch.einsum("rq,rqk->rk", shares.to(combined), combined))
 
 
 def head_signs(model: PreTrainedModel, site: AttentionSite) -> Int[Tensor, " heads"] | None:

@@ -5,7 +5,7 @@ that lies between the means of their ends, and a product all that lies between t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,16 @@ from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
-from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, find_site, head_signs_of
+from glasshead.trace import (
+    READ,
+    AttentionSelector,
+    AttentionSite,
+    ReadRows,
+    eval_mode,
+    find_read_rows,
+    find_site,
+    head_signs_of,
+)
 
 MISMATCH = (
     "these are not the weights of this model, these texts and this attention: give what they were read with"
@@ -73,7 +82,8 @@ def with_intervals(
         by_sentence = site is not None and site.key_unit == "sentence"
         keys = sentence_of_tokens(model, encoded) if by_sentence else [None] * len(texts)
         sums = list(map(TokenSums, unit_membership(attributions, encoded, model, attention_selector), keys))
-        intervals, projected = text_intervals(model, encoded, site, sums, tolerance)
+        rows = ReadRows(frozenset()) if site is None else find_read_rows(model, encoded, site)
+        intervals, projected = text_intervals(model, encoded, site, rows, sums, tolerance)
     note = describe_intervals(site, projected, tolerance)
     return [
         attach_intervals(attribution, weights, note)
@@ -154,17 +164,21 @@ def text_intervals(
     model: PreTrainedModel,
     encoded: Encoded,
     site: AttentionSite | None,
+    rows: ReadRows,
     sums: Sequence[TokenSums],
     tolerance: float,
 ) -> tuple[list[IntervalVector], set[bool]]:
     """The units of each text, and whether heads were read after their output projection."""
-    by_part, projected = site_intervals(model, encoded, site, sums, tolerance)
+    by_part, projected = site_intervals(model, encoded, site, rows, sums, tolerance)
     if site is not None and site.above is not None:
+        assert rows.above is not None
         sentences = [
             TokenSums(np.eye(int(numbers.max(initial=0)) + 1))
             for numbers in sentence_of_tokens(model, encoded)
         ]
-        of_sentences, projected_above = site_intervals(model, encoded, site.above, sentences, tolerance)
+        of_sentences, projected_above = site_intervals(
+            model, encoded, site.above, rows.above, sentences, tolerance
+        )
         projected |= projected_above
         by_part = {
             (text, part): weights.times(of_sentences[text, 0], part)
@@ -176,37 +190,27 @@ def text_intervals(
     return totals, projected
 
 
-@dataclass
-class RunningMean:
-    """A mean over rows and heads, on the way."""
-
-    total: IntervalVector
-    rows: set[int] = field(default_factory=set)
-
-
 def site_intervals(
     model: PreTrainedModel,
     encoded: Encoded,
     site: AttentionSite | None,
+    rows: ReadRows,
     sums: Sequence[TokenSums],
     tolerance: float,
 ) -> tuple[dict[tuple[int, int], IntervalVector], set[bool]]:
-    """The units of each text and part, as the mean over the heads and rows of the site has them, and whether
-    they were read after their output projection."""
-    means: dict[tuple[int, int], RunningMean] = {}
+    """The units of each text and part, as the mean over the heads and the rows of the site have them, and
+    whether they were read after their output projection."""
+    totals: dict[tuple[int, int], IntervalVector] = {}
     projected: set[bool] = set()
-    for batch in attention_rows(model, encoded, rows_of_site(site)):
-        for row in batch:
-            mean = means.setdefault(
-                (row.text, row.part), RunningMean(IntervalVector.zeros(len(sums[row.text].tokens)))
-            )
-            mean.rows.add(row.row)
-            mean.total = mean.total.plus(
-                row_intervals(row, sums[row.text], tolerance).scale(head_sign(model, row))
-            )
-            projected.add(row.projected)
     heads = site.num_heads if site is not None and site.head is None else 1
-    return {key: mean.total.scale(1 / (heads * len(mean.rows))) for key, mean in means.items()}, projected
+    for batch in attention_rows(model, encoded, rows_of_site(site), rows):
+        for row in batch:
+            share = head_sign(model, row) * row.share / heads
+            weights = row_intervals(row, sums[row.text], tolerance).scale(share)
+            before = totals.get((row.text, row.part), IntervalVector.zeros(len(sums[row.text].tokens)))
+            totals[row.text, row.part] = before.plus(weights)
+            projected.add(row.projected)
+    return totals, projected
 
 
 def row_intervals(row: AttentionRow, sums: TokenSums, tolerance: float) -> IntervalVector:
@@ -226,7 +230,7 @@ def rows_of_site(site: AttentionSite | None) -> RowSelector:
     if site is None:
         return RowSelector()
     heads = None if site.head is None else (site.head,)
-    return RowSelector((site.layer,), heads, "all" if site.row == "mean" else site.row)
+    return RowSelector((site.layer,), heads, READ)
 
 
 def head_sign(model: PreTrainedModel, row: AttentionRow) -> float:

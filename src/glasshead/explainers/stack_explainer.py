@@ -18,6 +18,7 @@ from glasshead.models import PooledClassifier
 from glasshead.trace import (
     AttentionSite,
     AttentionStack,
+    ReadRows,
     record_stack,
     target_score,
     token_layout,
@@ -67,7 +68,7 @@ class StackExplainer(Explainer):
         if site.head is None and not self.combines_heads:
             combined = "all heads"
         layers = f"layers 0 to {site.layer}" if site.layer else "layer 0"
-        text = f"{layers} (up to {site.name}), {combined}, {site.row_in_words}"
+        text = f"{layers} (up to {site.name}), {combined}, {context.rows.in_words}"
         return text if site.above is None else f"{text}, times that of the sentence"
 
     def signed(self, context: ExplanationContext) -> bool:
@@ -104,9 +105,10 @@ class StackExplainer(Explainer):
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         maps = context.site.num_heads * context.site.num_layers
         for texts, inputs in batches(context.encoded, device=context.model.device, maps=maps):
-            tokens = self._read(context, context.site, texts, inputs, read)
+            tokens = self._read(context, context.site, context.rows, texts, inputs, read)
             if context.site.above is not None:
-                share = self._read(context, context.site.above, texts, inputs, read)
+                assert context.rows.above is not None
+                share = self._read(context, context.site.above, context.rows.above, texts, inputs, read)
                 sentences = token_layout(context.model, inputs, context.site.above.key_unit)
                 tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
             result[texts, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
@@ -116,13 +118,14 @@ class StackExplainer(Explainer):
         self,
         context: ExplanationContext,
         site: AttentionSite,
+        rows: ReadRows,
         texts: Tensor,
         inputs: Inputs,
         read: ReadTokens,
     ) -> Float[Tensor, "b n"]:
         """The numbers of a batch, from the calls below a site."""
         score = partial(_score, targets=context.target[texts]) if self.needs_gradients else None
-        stack = record_stack(context.model, inputs, site, score, norms=self.needs_norms)
+        stack = record_stack(context.model, inputs, site, rows, texts, score, norms=self.needs_norms)
         with torch.no_grad():
             return read(context, stack, texts)
 

@@ -45,7 +45,7 @@ class ValueNorm(StackExplainer):
         if site is None:
             return None
         heads = f"head {site.head}" if site.head is not None else "all heads"
-        return f"layer {site.layer} ({site.name}), {heads}, {site.row_in_words}"
+        return f"layer {site.layer} ({site.name}), {heads}, {context.rows.in_words}"
 
     def settings(self, context: ExplanationContext) -> str | None:
         self.importance(context)

@@ -19,6 +19,7 @@ from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
     LayerRecord,
+    ReadRows,
     combine_heads,
     find_layer,
     find_site,
@@ -79,7 +80,7 @@ class RolloutRows(RowMethod):
         if text.source:
             rows = source_rollout(text, site, rollout.residual, name)
         else:
-            stack = record_stack(text.classifier, text.inputs, site)
+            stack = record_stack(text.classifier, text.inputs, site, ReadRows.named("last"))
             rows = rollout.all_rows(stack)[0, text.rows]
         head = site.head if site.head is not None else site.heads
         return WrittenMap(

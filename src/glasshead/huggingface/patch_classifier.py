@@ -57,8 +57,7 @@ class PatchLookup(nn.Module):
 class PatchClassifier(PreTrainedModel):
     """The logits of a model that classifies images, called with pixels and how many tokens it makes of them.
 
-    ``prediction_row`` is the row that its classifier reads: "first" where that is a class token, "mean" where
-    vectors of patches are averaged. ``reads_patches`` says whether it reads these, also beside a class token.
+    ``reads_patches`` says whether its classifier reads vectors of patches, also beside that of a class token.
 
     The model and its configuration become part of this one, and its patches are looked up by `PatchVectors`:
     give a copy.
@@ -71,16 +70,14 @@ class PatchClassifier(PreTrainedModel):
     base_model_prefix = "model"
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
-    def __init__(
-        self, model: PreTrainedModel, prediction_row: str = "first", reads_patches: bool = False
-    ) -> None:
+    def __init__(self, model: PreTrainedModel, reads_patches: bool = False) -> None:
         super().__init__(model.config)
-        self.model, self.prediction_row, self.reads_patches = model, prediction_row, reads_patches
+        self.model, self.reads_patches = model, reads_patches
         self.lookup = replace_convolution(model)
 
     def rebuild(self, config: PreTrainedConfig) -> PatchClassifier:
         """A model of another configuration, with new weights, read in the same way."""
-        return PatchClassifier(type(self.model)(config), self.prediction_row, self.reads_patches)
+        return PatchClassifier(type(self.model)(config), self.reads_patches)
 
     def get_input_embeddings(self) -> nn.Module:
         return self.lookup.vectors

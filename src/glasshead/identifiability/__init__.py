@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         attention_rows,
         projected_values,
         query_values,
+        rows_in_words,
         usual_rows,
     )
     from glasshead.identifiability.row_selector import RowSelector
@@ -92,6 +93,7 @@ MODULES = {
     "highs_maxima": "glasshead.identifiability.lp.highs",
     "intervals": "glasshead.identifiability.lp.intervals",
     "merge_parts": "glasshead.identifiability.interval_batches",
+    "rows_in_words": "glasshead.identifiability.row_extraction",
     "usual_rows": "glasshead.identifiability.row_extraction",
     "weight_domain": "glasshead.identifiability.attention_row",
     "weight_domain_of_activation": "glasshead.identifiability.attention_row",
@@ -143,6 +145,7 @@ __all__ = [
     "read_sample",
     "read_texts",
     "residual",
+    "rows_in_words",
     "sample_texts",
     "solve_batches",
     "solve_parallel",

@@ -24,7 +24,8 @@ class AttentionRow:
     machine epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that
     the keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query;
     ``part`` numbers the texts of a pair and the sentences of a document that attend to themselves alone;
-    ``learned`` says that the query is a parameter of the model, and no token's.
+    ``learned`` says that the query is a parameter of the model, and no token's; ``share`` is how much of what
+    is read the row is, where rows are chosen by that.
     """
 
     text: int
@@ -44,6 +45,7 @@ class AttentionRow:
     score_jacobian: Floats | None
     activation: Activation
     learned: bool = False
+    share: float = 1.0
 
     @property
     def sums_to_one(self) -> bool:

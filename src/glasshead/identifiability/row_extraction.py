@@ -20,10 +20,16 @@ from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_selector import ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
 from glasshead.trace import (
+    READ,
+    AttentionSelector,
     KeyUnit,
     LayerRecord,
+    ReadRows,
     TokenLayout,
+    find_read_rows,
+    find_site,
     forward,
+    is_causal,
     list_attention_calls,
     record,
     token_layout,
@@ -38,6 +44,7 @@ __all__ = [
     "query_values",
     "record_rows",
     "require_full_precision",
+    "rows_in_words",
     "usual_rows",
     "weight_domain",
 ]
@@ -46,9 +53,10 @@ HALVES = (torch.float16, torch.bfloat16)
 
 
 def attention_rows(
-    model: PreTrainedModel, encoded: Encoded, selector: RowSelector
+    model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
 ) -> Iterator[list[AttentionRow]]:
-    """Every chosen row of every chosen head before every text, in batches; long texts come first.
+    """Every chosen row of every chosen head before every text, in batches; long texts come first. Which rows
+    are ``read`` is measured where they are chosen by that, unless it is known.
 
     Raises:
         InputError: if the model shows no attention, is in half precision, or has no such layer, head or row.
@@ -58,21 +66,62 @@ def attention_rows(
         yield from pooled_rows(model, encoded, selector)
         return
     only = [0] if selector.named in ("first", "pooled", "asked") else None
+    measured: dict[KeyUnit, ReadRows] = {}
+    if selector.named == READ and read is None:
+        measured = measured_rows(model, encoded, selector)
     for batch in record_rows(model, encoded, selector, only):
         yield [
             row
             for layer, layout, texts in batch
-            for row in layer_rows(layer, layout, texts, selector, has_learned_query(model, layer))
-        ]
+            for row in layer_rows(
+                layer, layout, texts, selector, has_learned_query(model, layer),
+                read or measured.get(key_unit(model, layer)),
+            )
+        ]  # fmt: skip
+
+
+def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> dict[KeyUnit, ReadRows]:
+    """The rows that the prediction reads in the last of the chosen layers, for each unit of keys."""
+    inputs = longest(encoded, model.device)
+    calls = [
+        call
+        for call in list_attention_calls(model, inputs)
+        if selector.layers is None or call.layer in selector.layers
+    ]
+    last = {key_unit(model, call): call.layer for call in calls if call.call.q.shape[2] > 1} or {
+        key_unit(model, call): call.layer for call in calls
+    }
+    result = {}
+    for unit, layer in last.items():
+        site = find_site(model, inputs, AttentionSelector(layer=layer))
+        assert site is not None
+        result[unit] = find_read_rows(model, encoded, site)
+    return result
+
+
+def rows_in_words(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> str:
+    """Which rows a selector chooses."""
+    if selector.named == READ and not isinstance(model, PooledClassifier):
+        measured = measured_rows(model, encoded, selector).values()
+        return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
+    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
+    named["asked"] = "row of the token that is asked about"
+    return named.get(str(selector.named), f"rows {selector.rows}")
 
 
 def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:
-    """All heads in the row of the first token, which stands for a text in BERT; in models that read from left
-    to right in that of the last, since the first sees itself alone and its map is always the only one."""
+    """All heads, in the rows that the prediction reads in the last layer. Where nothing is predicted, or that
+    layer has a learned query, in the row of the first token; of models that read from left to right in that
+    of the last: the first sees itself alone, and its map is always the only one."""
     if isinstance(model, PooledClassifier) or not encoded.mask.any():
         return RowSelector()
-    calls = list_attention_calls(model, longest(encoded, model.device))
-    return RowSelector(rows="last" if any(call.call.mask.causal for call in calls) else "first")
+    inputs = longest(encoded, model.device)
+    calls = list_attention_calls(model, inputs)
+    with torch.no_grad():
+        logits = getattr(forward(model, inputs), "logits", None)
+    if logits is not None and logits.ndim == 2 and calls[-1].call.q.shape[2] > 1:
+        return RowSelector(rows=READ)
+    return RowSelector(rows="last" if any(map(is_causal, calls)) else "first")
 
 
 def record_rows(
@@ -154,7 +203,12 @@ def has_learned_query(model: PreTrainedModel, layer: LayerRecord) -> bool:
 
 
 def layer_rows(
-    layer: LayerRecord, layout: TokenLayout, texts: Sequence[int], selector: RowSelector, learned: bool
+    layer: LayerRecord,
+    layout: TokenLayout,
+    texts: Sequence[int],
+    selector: RowSelector,
+    learned: bool,
+    read: ReadRows | None = None,
 ) -> Iterator[AttentionRow]:
     """The chosen rows of a recorded layer; a text that is too short for a row goes without it."""
     call = layer.call
@@ -166,10 +220,16 @@ def layer_rows(
     real, text, part, token = batch_index(layout)
     by_query: dict[int, tuple[Floats, Floats]] = {}
     own_jacobian = call.mechanism.position.needs_positions
+    shares = None if read is None else read.of(torch.tensor(texts), layout, weights.shape[2]).cpu().numpy()
     # Rows that see the same keys share their arrays: of n rows a map would be held n times.
     shared: dict[tuple[int, int, int, bytes], tuple[Floats, Floats]] = {}
     for r in np.flatnonzero(real.any(axis=1)):
-        for query in query_indices(selector.rows, weights.shape[2], real[r]):
+        chosen = (
+            query_indices(selector.rows, weights.shape[2], real[r])
+            if shares is None
+            else np.flatnonzero(shares[r]).tolist()
+        )
+        for query in chosen:
             if query not in by_query:
                 query_T = projected_values(query_values(layer, query), layer.projection)[0] if own else values
                 jacobian = (
@@ -204,6 +264,7 @@ def layer_rows(
                     score_jacobian=shared[same][1],
                     activation=call.mechanism.activation,
                     learned=learned,
+                    share=1.0 if shares is None else float(shares[r, query]),
                 )
 
 

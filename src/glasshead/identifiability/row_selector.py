@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from glasshead.errors import InputError
 
-ROW_NAMES = {"cls": "first"} | {name: name for name in ("first", "last", "pooled", "asked", "all")}
+ROW_NAMES = {"cls": "first"} | {name: name for name in ("first", "last", "pooled", "asked", "all", "read")}
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class RowSelector:
     """Which heads and rows are read; None: all layers, all heads.
 
     ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked"
-    (that of the token which a token classifier is asked about), "all", or numbers.
+    (that of the token which a token classifier is asked about), "all", or numbers; or "read", those that the
+    prediction reads in the last of the layers (`glasshead.trace.find_read_rows`).
     """
 
     layers: tuple[int, ...] | None = None

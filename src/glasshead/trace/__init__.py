@@ -5,6 +5,7 @@ from glasshead.trace.attention_site import (
     HEAD_COMBINATIONS,
     LEVELS,
     NO_SENTENCES,
+    READ,
     ROWS,
     AttentionSelector,
     AttentionSite,
@@ -14,9 +15,9 @@ from glasshead.trace.attention_site import (
     find_site,
     find_site_among,
     forward,
+    is_causal,
     list_attention_calls,
     logits_of,
-    read_rows,
     shows_attention,
 )
 from glasshead.trace.attention_stack import (
@@ -26,7 +27,6 @@ from glasshead.trace.attention_stack import (
     AttentionStack,
     StackLayer,
     connect,
-    is_causal,
     no_shares,
     record_stack,
 )
@@ -40,6 +40,7 @@ from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
+from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows, measure_rows
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
@@ -63,6 +64,7 @@ __all__ = [
     "HEAD_COMBINATIONS",
     "LEVELS",
     "NO_SENTENCES",
+    "READ",
     "ROWS",
     "ROW_SUM_TOLERANCE",
     "SUMMARY",
@@ -78,7 +80,9 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "ReadRows",
     "ResumedPasses",
+    "RowProbe",
     "Shortcut",
     "StackLayer",
     "Subject",
@@ -93,6 +97,7 @@ __all__ = [
     "entropies",
     "eval_mode",
     "find_layer",
+    "find_read_rows",
     "find_shortcut",
     "find_site",
     "find_site_among",
@@ -108,9 +113,9 @@ __all__ = [
     "linear_maps",
     "list_attention_calls",
     "logits_of",
+    "measure_rows",
     "no_shares",
     "permute",
-    "read_rows",
     "record",
     "record_stack",
     "replace",

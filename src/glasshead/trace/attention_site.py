@@ -19,6 +19,8 @@ from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
 ROWS = ("first", "last", "mean", "pooled", "asked")
+READ = "read"
+"""The rows that a prediction reads, as they are measured, where none is named."""
 LEVELS = ("word", "sentence")
 HEAD_COMBINATIONS: dict[str, Callable[[Float[Tensor, "r h q k"]], Float[Tensor, "r q k"]]] = {
     "mean": lambda maps: maps.mean(dim=1),
@@ -39,9 +41,9 @@ class AttentionSelector:
     number, or how the maps of all heads become one: "max", "min", "sum", or None for their mean. ``row`` is
     whose attention is read: that of the "first" or the "last" token, the "mean" of all real tokens, or
     "pooled", which is the one learned query of a pooling, or that of the token that is "asked" about, in
-    the last layer of a token classifier. None is what the model's own prediction rests on: its pooling or
-    what is asked, else the first token in the last layer (the last token in a causal model). ``level``
-    chooses between words and sentences in models that read both.
+    the last layer of a token classifier. None is what the model's own prediction reads of the layer (the last
+    one where none is chosen), measured text by text (`glasshead.trace.read_rows`). ``level`` chooses between
+    words and sentences in models that read both.
 
     Raises:
         InputError: on a row, a level or a combination of heads that no model has.
@@ -82,9 +84,9 @@ KeyUnit = Literal["token", "packed", "sentence"]
 class AttentionSite:
     """An `AttentionSelector` as one model has it: everything in it exists.
 
-    ``key_unit`` says what the keys of the call are: the tokens of a text as they stand, the tokens of one
-    segment of it, or its sentences. ``above`` is the attention to sentences whose weights multiply those of
-    words.
+    ``row`` is one of `ROWS`, or `READ` where none was named and the layer has several. ``key_unit`` says what
+    the keys of the call are: the tokens of a text as they stand, the tokens of one segment of it, or its
+    sentences. ``above`` is the attention to sentences whose weights multiply those of words.
     """
 
     layer: int
@@ -109,23 +111,10 @@ class AttentionSite:
         return self.head is not None or self.num_heads == 1 or self.heads in ("mean", "sum")
 
     @property
-    def row_in_words(self) -> str:
-        """Whose attention."""
-        return {
-            "pooled": "the learned query",
-            "first": "row of the first token",
-            "last": "row of the last token",
-            "mean": "mean of all rows",
-            "asked": "row of the token that is asked about",
-        }[self.row]
-
-    @property
     def description(self) -> str:
-        """In words."""
-        head = f"{self.heads} of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
-        heads = "" if self.num_heads == 1 else head
-        text = f"layer {self.layer} ({self.name}), {heads}{self.row_in_words}"
-        return text if self.above is None else f"{text}, times that of the sentence: {self.above.description}"
+        """Layer and heads in words."""
+        head = f", {self.heads} of {self.num_heads} heads" if self.head is None else f", head {self.head}"
+        return f"layer {self.layer} ({self.name})" + ("" if self.num_heads == 1 else head)
 
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
@@ -212,22 +201,19 @@ def find_site_among(
     """The same among some of the calls of a pass."""
     record = among[-1] if selector.layer is None else find_layer(records, selector.layer)
     module = dict(model.named_modules())[record.name] if record.name else model
-    causal, encoder_decoder = record.call.mask.causal, getattr(model.config, "is_encoder_decoder", False)
+    causal, encoder_decoder = is_causal(record), getattr(model.config, "is_encoder_decoder", False)
     if causal and encoder_decoder:
         raise InputError(
             f"layer {record.layer} ({record.name}) reads what the decoder has written, not the text: "
             "choose a layer of the encoder or one of cross-attention"
         )
-    rows: tuple[str, ...] = ("pooled",)
-    if not isinstance(module, LearnedQueryAttention):
-        rows = ("last", "first", "mean") if causal or encoder_decoder else ("first", "last", "mean")
-        pools = isinstance(model, TransformerClassifier) and model.config.pooling == "mean"
-        if pools or getattr(model, "prediction_row", None) == "mean":
-            rows = ("mean", "first", "last")
-    if isinstance(model, TokenClassifier) and record.layer == len(records) - 1:
+    rows: tuple[str, ...] = ("first", "last", "mean")
+    if isinstance(module, LearnedQueryAttention):
+        rows = ("pooled",)
+    elif isinstance(model, TokenClassifier) and record.layer == len(records) - 1:
         rows = ("asked",)
-    row = selector.row or rows[0]
-    if row not in rows:
+    row = selector.row or (rows[0] if len(rows) == 1 else READ)
+    if row != READ and row not in rows:
         raise InputError(
             f"layer {record.layer} ({record.name}) has no row {row!r}: it has {' and '.join(map(repr, rows))}"
         )
@@ -248,17 +234,20 @@ def combine_heads(maps: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[
     return HEAD_COMBINATIONS[site.heads](maps) if site.head is None else maps[:, site.head]
 
 
-def read_rows(queries: int, mask: Bool[Tensor, "r k"], row: str) -> Bool[Tensor, "r q"]:
-    """Which queries are read: the first (or only) one, the last real one, or all real ones."""
-    selected = torch.zeros(len(mask), queries, dtype=torch.bool, device=mask.device)
-    if row in ("first", "pooled", "asked"):
-        selected[:, 0] = True
-    elif row == "mean":
-        selected |= mask
-    else:
-        last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
-        selected[torch.arange(len(mask)), last] = True
-    return selected
+def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"] | None = None) -> bool:
+    """Whether no query of a token sees what stands behind it, whatever forbids it: a mark, a window, a mask
+    or a bias of the model's own. ``mask`` says which tokens are real (None: all)."""
+    if layer.call.mask.causal:
+        return True
+    allowed = layer.allowed
+    if allowed.shape[-1] < 2 or allowed.shape[-2] != allowed.shape[-1]:
+        return False
+    ahead = allowed.triu(diagonal=1)
+    if mask is not None:
+        if mask.shape[1] != allowed.shape[-1]:
+            return False
+        ahead = ahead & mask[:, None, :, None]
+    return not bool(ahead.any())
 
 
 def find_layer(records: list[LayerRecord], layer: int | str) -> LayerRecord:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -16,10 +15,11 @@ from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
-from glasshead.trace.attention_site import AttentionSite, combine_heads, forward, read_rows
+from glasshead.trace.attention_site import AttentionSite, combine_heads, forward, is_causal
 from glasshead.trace.head_gauges import head_signs_of
 from glasshead.trace.hooks import attach_hook
 from glasshead.trace.post_norm import BlockNorm, NormWatcher
+from glasshead.trace.read_rows import ReadRows
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 from glasshead.trace.token_layout import TokenLayout, token_layout
@@ -80,6 +80,8 @@ class AttentionStack:
     site: AttentionSite
     layers: tuple[StackLayer, ...]
     layout: TokenLayout
+    row_shares: Float[Tensor, "r q"]
+    """The share of each row of the last layer in what is read: one row, or several with their weights."""
     logits: Float[Tensor, "b classes"]
     start: Mapping[str, Float[Tensor, "r stream k"]] = field(repr=False)
     pieces: Mapping[str, Bool[Tensor, "r w k"]] | None = field(default=None, repr=False)
@@ -167,12 +169,6 @@ class AttentionStack:
                     "takes the sizes of the weights and scales every row to one"
                 )
 
-    @cached_property
-    def row_shares(self) -> Float[Tensor, "r q"]:
-        """The share of each row of the last layer in what is read: one row, or the mean of all real ones."""
-        rows = read_rows(self.top.record.call.q.shape[2], self.mask, self.site.row).to(self.start[TEXT])
-        return rows / rows.sum(dim=1, keepdim=True).clamp(min=1.0)
-
     def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "r k"]:
         """What the rows that are read know of every key."""
         return torch.einsum("rq,rqk->rk", self.row_shares.to(state), state)[:, : self.mask.shape[1]]
@@ -192,11 +188,14 @@ def record_stack(
     model: PreTrainedModel,
     inputs: Inputs,
     site: AttentionSite,
+    rows: ReadRows,
+    texts: Int[Tensor, " b"] | slice = slice(None),
     score: Callable[[Float[Tensor, "b classes"]], Tensor] | None = None,
     *,
     norms: bool = False,
 ) -> AttentionStack:
-    """The stack of a batch below the attention that is read, itself included.
+    """The stack of a batch below the attention that is read, itself included. ``rows`` are those that are
+    read in all texts, and ``texts`` says which of them make the batch.
 
     With ``score``, from logits to a number for each text, every layer has the gradient of the sum of these
     numbers with respect to its weights; with ``norms`` it has the layer norm behind it.
@@ -226,9 +225,9 @@ def record_stack(
         replace(layer, norm=watcher.blocks.get(layer.record.layer))
         for layer in connect(model, records, gradients, layout.mask)
     )
-    return AttentionStack(
-        model, inputs, site, layers, layout, logits.detach(), start_of(model, layers, layout.mask)
-    )
+    shares = rows.of(texts, layout, records[-1].call.q.shape[2])
+    start = start_of(model, layers, layout.mask)
+    return AttentionStack(model, inputs, site, layers, layout, shares.to(start[TEXT]), logits.detach(), start)
 
 
 def same_part(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
@@ -271,16 +270,6 @@ def no_shares(record: LayerRecord, rows: Bool[Tensor, "r q"]) -> str | None:
     if bool(((call.weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
         return f"the weights of {call.description} do not sum to one"
     return None
-
-
-def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"]) -> bool:
-    """Whether no query of a real token sees what stands behind it."""
-    if layer.call.mask.causal:
-        return True
-    allowed = layer.allowed
-    if allowed.shape[-1] < 2 or allowed.shape[-2:] != (mask.shape[1], mask.shape[1]):
-        return False
-    return not bool((allowed.triu(diagonal=1) & mask[:, None, :, None]).any())
 
 
 def start_of(

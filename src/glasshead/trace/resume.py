@@ -23,7 +23,7 @@ from glasshead.errors import InputError
 from glasshead.trace.attention_site import logits_of
 from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
-from glasshead.trace.read_row import CallReader, LastBlock, ReadRow, has_row, select_texts
+from glasshead.trace.last_block import CallReader, LastBlock, ReadRow, has_row, select_texts
 
 SAME, SAME_IN_FLOAT32 = 1e-9, 1e-5
 """Logits that differ by less than this part of the largest are the same."""

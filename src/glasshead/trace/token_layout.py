@@ -53,6 +53,16 @@ class TokenLayout:
             return self.segments.unpack(keys)
         return self.segments.spread(keys) * self.shares(keys.dtype)
 
+    def pack(self, tokens: Float[Tensor, "b n"]) -> Float[Tensor, "r k"]:
+        """Numbers of tokens as the call has them; of sentences as they are."""
+        if self.segments is None or self.keys_are_segments:
+            return tokens
+        return self.segments.pack(tokens[:, : self.real.shape[1], None])[..., 0]
+
+    def unpack(self, keys: Float[Tensor, "r k"]) -> Float[Tensor, "b n"]:
+        """The way back."""
+        return keys if self.segments is None or self.keys_are_segments else self.segments.unpack(keys)
+
     def shares(self, dtype: torch.dtype) -> Float[Tensor, "b n"]:
         """One over the number of tokens that share a key."""
         shares = self.real.to(dtype)

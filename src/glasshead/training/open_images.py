@@ -11,7 +11,7 @@ from transformers.image_processing_base import ImageProcessingMixin
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
 from glasshead.errors import InputError
 from glasshead.huggingface import HALVES, PatchClassifier, first_line, isolated_copy
-from glasshead.trace import eval_mode, record
+from glasshead.trace import eval_mode, list_attention_calls, measure_rows, record
 from glasshead.training.check_copy import HALF_SAME, SAME
 
 MOST_SPECIAL = 32
@@ -55,7 +55,7 @@ def open_image_classifier(
         )
     classifier = PatchClassifier(read).eval()
     reader = reader_for(classifier, processor)
-    classifier.prediction_row, classifier.reads_patches = find_row(classifier, reader.grid)
+    classifier.reads_patches = reads_patches(classifier, reader.grid)
     check_image_copy(model, classifier, reader)
     return classifier, reader
 
@@ -95,15 +95,13 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
     return PatchGrid(rows, columns, height, width, special)
 
 
-def find_row(classifier: PatchClassifier, grid: PatchGrid) -> tuple[str, bool]:
-    """Which rows of the last layer decide: "first" if it is one alone, or the class token beside others;
-    "mean" if they are patches. And whether those of patches do, by themselves or beside it."""
-    with torch.enable_grad(), eval_mode(classifier), record(classifier, keep_graph=True) as trace:
-        logits = classifier(blank(classifier, grid.height, grid.width) + 0.5).logits
-    last = list(trace.only)[-1].weights
-    (slope,) = torch.autograd.grad(logits[:, 0].sum(), [last], allow_unused=True, materialize_grads=True)
-    first = grid.special > 0 and bool(slope[:, :, 0].any())
-    return "first" if first else "mean", bool(slope[:, :, grid.special :].any())
+def reads_patches(classifier: PatchClassifier, grid: PatchGrid) -> bool:
+    """Whether the prediction reads rows of patches in the last layer, alone or beside a class token."""
+    pixels = blank(classifier, grid.height, grid.width) + 0.5
+    mask = torch.ones(1, grid.length, dtype=torch.bool, device=classifier.device)
+    last = len(list_attention_calls(classifier, {"pixel_values": pixels})) - 1
+    shares = measure_rows(classifier, {"pixel_values": pixels}, last, mask)
+    return bool(shares[:, grid.special :].any())
 
 
 def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader: ImageReader) -> None:

@@ -11,7 +11,7 @@ from glasshead.audits.adversary.ascent import Adversary
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.forward_perturbation import identity_edit
 from glasshead.explainers import ForwardObservation
-from glasshead.trace import Edit, ResumedPasses, read_rows, token_layout
+from glasshead.trace import Edit, ResumedPasses, token_layout
 
 
 class ForwardAdversary(Adversary):
@@ -30,6 +30,7 @@ class ForwardAdversary(Adversary):
     ) -> None:
         self.setting, self.passes, self.texts, self.start = setting, passes, texts, start
         self.site, self.variants = observation.site, len(texts)
+        self.rows = observation.rows
         self.layout = token_layout(observation.model, passes.some(texts), self.site.key_unit)
         self.owner = self.layout.owners
         self.before = passes.logits(self.read_own, texts)
@@ -39,9 +40,7 @@ class ForwardAdversary(Adversary):
         read."""
         self.call, self.mask = call, call.mask.allowed(weights.device).expand_as(weights) > 0
         heads, queries = weights.shape[1:3]
-        # A pass that is cut short, and a learned query, have the one row that is read.
-        one = torch.ones_like(self.layout.mask[:, :1])
-        read = read_rows(queries, self.layout.mask, self.site.row) if queries > 1 else one
+        read = self.rows.of(self.texts, self.layout, queries) > 0
         numbers = torch.arange(heads, device=weights.device)
         chosen = torch.ones_like(numbers) > 0 if self.site.head is None else numbers == self.site.head
         self.edited = self.mask.any(dim=-1) & read[:, None] & chosen[:, None]

@@ -130,7 +130,8 @@ def forward_batches(
     filled = torch.from_numpy(np.flatnonzero(setting.context.token_mask[texts].any(axis=1)))
     maps, done = observation.site.num_heads * setting.restarts * GRAPH, 0
     for batch, inputs in batches(observation.encoded, chosen[filled], model.device, maps=maps):
-        yield filled[batch].numpy(), observed, observed.passes(inputs)
+        of_batch = replace(observed, rows=observation.rows.some(chosen[filled[batch]]))
+        yield filled[batch].numpy(), of_batch, of_batch.passes(inputs)
         done += len(batch)
         observation.progress(done, len(filled))
 

@@ -1,0 +1,288 @@
+"""Which rows of an attention a prediction reads, measured text by text by one gradient.
+
+Attention has a row for every query, and every model pools in its own way: it takes a class token, the last
+token that is no padding, a mean. Neither its name nor its mask says which. So the logits are multiplied by
+random numbers r, and g_q = ∂(Σ r·z)/∂o_q is taken at the output o of the attention call: the rows with
+g_q ≠ 0 are those that the prediction reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.utils.hooks import RemovableHandle
+from transformers import PreTrainedModel
+
+from glasshead.attention import ACTIVE_HOOKS, TracedCall
+from glasshead.data import Encoded, Inputs, batches
+from glasshead.errors import InputError
+from glasshead.trace.attention_site import READ, AttentionSite, forward
+from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.hooks import AttentionHook, attach_hook
+from glasshead.trace.token_layout import TokenLayout, token_layout
+
+NO_GRADIENT = 1e-7
+"""A gradient below this part of the largest of its text comes from rounding."""
+ALIKE = 1e-3
+"""Gradients that differ by less than this part of their mean are the same: the rows are averaged."""
+
+FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
+ROW_WORDS = {
+    "pooled": "the learned query",
+    "asked": "row of the token that is asked about",
+    FIRST: "row of the first token",
+    LAST: "row of the last token",
+    ONE: "the one row that the prediction reads",
+    MEAN: "mean of all rows",
+    SOME: "mean of the rows that the prediction reads",
+    WEIGHTED: "rows weighted by how much the prediction depends on them",
+    NONE: "mean of all rows, none of which changes the prediction",
+}
+
+
+@dataclass(frozen=True)
+class ReadRows:
+    """How much each row of an attention counts in what is read of it.
+
+    ``shares`` [texts, rows] are measured, by token where the call packs tokens, and sum to one for each text
+    (each of its packed parts); None where rows are named, or there is one. ``kinds`` says what was found,
+    ``above`` what is read of the attention to sentences.
+    """
+
+    kinds: frozenset[str]
+    shares: Float[Tensor, "texts rows"] | None = None
+    above: ReadRows | None = None
+
+    @classmethod
+    def named(cls, row: str, above: ReadRows | None = None) -> ReadRows:
+        """Those that somebody names."""
+        return cls(frozenset({row}), above=above)
+
+    def of(self, texts: Int[Tensor, " b"] | slice, layout: TokenLayout, queries: int) -> Float[Tensor, "r q"]:
+        """The shares of the rows of a call over some of the texts, in the order in which it has them."""
+        mask = layout.mask
+        if queries == 1:  # a learned query, or a last layer that works out what is read and nothing else
+            return mask.any(dim=1, keepdim=True).double()
+        if self.shares is None:
+            (name,) = self.kinds
+            return named_shares(mask, name, queries)
+        shares = self.shares[texts].to(mask.device)
+        return layout.pack(shares)[:, :queries]
+
+    def some(self, texts: Int[Tensor, " some"]) -> ReadRows:
+        """Those of some of the texts."""
+        return replace(
+            self,
+            shares=None if self.shares is None else self.shares[texts],
+            above=None if self.above is None else self.above.some(texts),
+        )
+
+    @property
+    def in_words(self) -> str:
+        """Whose attention."""
+        if WEIGHTED in self.kinds:
+            return ROW_WORDS[WEIGHTED]
+        kinds = self.kinds - {NONE} or self.kinds
+        if len(kinds) == 1:
+            (kind,) = kinds
+            return ROW_WORDS[kind]
+        return ROW_WORDS[ONE if kinds <= {FIRST, LAST, ONE} else SOME]
+
+
+def find_read_rows(
+    model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
+) -> ReadRows:
+    """The rows of a site that are read in each text: those that it names, else those of the prediction.
+
+    ``watched`` is a pass over these texts that there was already; its graph serves again.
+
+    Raises:
+        InputError: if the model cannot be differentiated.
+    """
+    above = None if site.above is None else find_read_rows(model, encoded, site.above)
+    if site.row != READ:
+        return ReadRows.named(site.row, above)
+    shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
+    kinds: set[str] = set()
+    for texts, inputs in batches(encoded, device=model.device):
+        layout = token_layout(model, inputs, site.key_unit)
+        if watched is None:
+            measured = measure_rows(model, inputs, site.layer, layout.mask)
+        else:
+            measured = row_shares(*watched, layout.mask, keep=True)
+        if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
+            return ReadRows.named(ONE, above)
+        kinds |= kinds_of_rows(measured, layout.mask)
+        by_token = layout.unpack(measured).cpu()
+        if by_token.shape[1] > shares.shape[1]:
+            shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
+        shares[texts, : by_token.shape[1]] = by_token
+    return ReadRows(frozenset(kinds or {ONE}), shares, above)
+
+
+def measure_rows(
+    model: PreTrainedModel, inputs: Inputs, layer: int, mask: Bool[Tensor, "r k"]
+) -> Float[Tensor, "r q"]:
+    """The share of each row of an attention call in what the prediction reads, 0 where it reads none.
+
+    One pass, differentiated from the call on: what stands before it needs no graph.
+
+    Raises:
+        InputError: if the model cannot be differentiated.
+    """
+    probe = RowProbe(model, layer, detached=True)
+    with torch.no_grad(), eval_mode(model), attach_hook(probe):
+        logits: Tensor = forward(model, inputs, rows="mean").logits
+    return row_shares(probe, logits, mask)
+
+
+def row_shares(
+    probe: RowProbe, logits: Float[Tensor, "b classes"], mask: Bool[Tensor, "r k"], *, keep: bool = False
+) -> Float[Tensor, "r q"]:
+    """The shares of rows from a pass that was watched; with ``keep`` its graph serves again.
+
+    One row: that one. Rows whose vectors are averaged, which is seen where any module behind the call has
+    the same gradient at all of them: equal shares. Anything else: in proportion to ‖g_q‖. Where no row
+    changes the prediction, all real rows alike. A call that the prediction does not feel (its output map may
+    be zero) is judged at the first states behind it.
+    """
+    if not logits.requires_grad or probe.output is None:
+        raise InputError(
+            "the rows that a prediction reads are measured by a gradient, and this model has none: name a "
+            "row, as in row='first'"
+        )
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(logits.shape[-1], generator=generator, dtype=torch.float64).to(logits)
+    with torch.enable_grad():
+        value = (logits * noise).sum()
+    gradients = torch.autograd.grad(
+        value, [probe.output, *probe.states], retain_graph=keep, allow_unused=True, materialize_grads=True
+    )
+    rows = probe.output.shape[2]
+    at_output = gradients[0].transpose(1, 2).flatten(2)  # [R, Q, H·d]
+    of_states = [gradient.flatten(2) for gradient in gradients[1:]]
+    real = mask if mask.shape[1] == rows else torch.ones_like(mask[:, :1]).expand(-1, rows)
+    size = real.new_zeros(real.shape, dtype=at_output.dtype)
+    for gradient in (at_output, *of_states):
+        unfelt = ~size.any(dim=1, keepdim=True)
+        size = torch.where(unfelt, gradient.norm(dim=2).masked_fill(~real, 0.0).nan_to_num(), size)
+    read = size > NO_GRADIENT * size.amax(dim=1, keepdim=True)
+    averaged = torch.zeros_like(read[:, :1])
+    for gradient in of_states:
+        averaged |= same_rows(gradient, read)
+    weighted = torch.where(averaged, read.to(size), size * read)
+    weighted = torch.where(read.any(dim=1, keepdim=True), weighted, real.to(size))
+    return (weighted / weighted.sum(dim=1, keepdim=True).clamp_min(torch.finfo(size.dtype).tiny)).double()
+
+
+def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bool[Tensor, "r 1"]:
+    """Whether the gradient at all rows that are read is one vector."""
+    count = read.sum(dim=1, keepdim=True).clamp(min=1)
+    inside = torch.where(read[..., None], gradient, 0.0)
+    mean = inside.sum(dim=1, keepdim=True) / count[..., None]
+    off = (torch.where(read[..., None], gradient - mean, 0.0)).norm(dim=2).amax(dim=1, keepdim=True)
+    length = mean.norm(dim=2)
+    return (length > 0) & (off <= ALIKE * length)
+
+
+def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> set[str]:
+    """What was found: one row, and which, a mean, or a weighting. A sequence of one row says nothing."""
+    real = mask if mask.shape == shares.shape else torch.ones_like(shares, dtype=torch.bool)
+    kinds = set()
+    for own, there in zip(shares.cpu(), real.cpu(), strict=True):
+        if there.sum() > 1:
+            kinds.add(kind_of_rows(own[there]))
+    return kinds
+
+
+def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
+    """The same of the real rows of one sequence."""
+    read = shares > 0
+    if int(read.sum()) == 1:
+        return FIRST if read[0] else LAST if read[-1] else ONE
+    if bool((shares[read] - shares[read].mean()).abs().max() > ALIKE * shares[read].mean()):
+        return WEIGHTED
+    return MEAN if bool(read.all()) else SOME
+
+
+def named_shares(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
+    """The shares of rows that somebody names: the first or the last real one, or the mean of all."""
+    real = mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
+    shares = real.double()
+    if name in (FIRST, LAST):
+        number = torch.arange(1, queries + 1, device=mask.device)
+        place = (real * (number if name == LAST else number.flip(0))).argmax(dim=1, keepdim=True)
+        shares = shares * (number - 1 == place)
+    return shares / shares.sum(dim=1, keepdim=True).clamp(min=1.0)
+
+
+class RowProbe(AttentionHook):
+    """Keeps the output of one attention call, and what modules make of it before the next call.
+
+    ``layer`` None is the last call of a pass. Where the pass is ``detached`` the output is a leaf, and the
+    graph begins there. Of a caught softmax the weights take the place of the output.
+    """
+
+    def __init__(self, model: PreTrainedModel, layer: int | None, *, detached: bool = False) -> None:
+        super().__init__(model, None)
+        self.layer, self.detached = layer, detached
+        self.output: Tensor | None = None
+        self.states: list[Tensor] = []
+        self.watching = self.is_next = False
+
+    def before(self, traced_call: TracedCall) -> None:
+        number = self.number(traced_call)
+        self.is_next = number is not None and self.layer in (None, number)
+        if number is not None:
+            self.watching = False
+        if self.is_next:
+            self.states.clear()
+            if self.detached:
+                torch.set_grad_enabled(True)  # until the caller's own no_grad ends
+
+    def after(self, traced_call: TracedCall, output: Tensor) -> None:
+        if not self.is_next:
+            return
+        self.is_next, self.watching = False, True
+        is_caught = output.shape[-1] == 0
+        found = traced_call.weights if is_caught else traced_call.handed
+        assert found is not None
+        if self.detached:
+            found = found.detach().requires_grad_()
+            if is_caught:
+                traced_call.weights = found
+            else:
+                traced_call.handed = found
+        self.output = found
+
+    def hooks(self) -> list[RemovableHandle]:
+        """Those of all modules too."""
+        modules = (module for module in self.model.modules() if module is not self.model)
+        return [*super().hooks(), *(module.register_forward_hook(self._leave) for module in modules)]
+
+    def _leave(self, module: torch.nn.Module, args: Any, output: Any) -> None:
+        if not self.watching or self.output is None or self not in ACTIVE_HOOKS.get():
+            return
+        size = self.output.shape[0], self.output.shape[2]
+        for state in tensors_of(output):
+            if state.ndim == 3 and state.shape[:2] == size and state.requires_grad:
+                self.states.append(state)
+
+
+def tensors_of(output: Any) -> Iterator[Tensor]:
+    """The tensors that a module gives."""
+    if isinstance(output, Tensor):
+        yield output
+    elif isinstance(output, dict):
+        yield from (value for value in output.values() if isinstance(value, Tensor))
+    elif isinstance(output, tuple | list):
+        yield from (value for value in output if isinstance(value, Tensor))
+
+
+WatchedPass = tuple[RowProbe, Float[Tensor, "b classes"]]
+"""A pass whose rows can be measured: what watched the call, and the logits."""
