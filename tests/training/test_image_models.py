@@ -14,6 +14,7 @@ from transformers import ViTForImageClassification
 import glasshead
 from glasshead.data import AUGMENTATIONS, ImageReader, LoadOptions, as_picture, inputs_of, load
 from glasshead.errors import InputError
+from glasshead.explainers import make_context
 from glasshead.huggingface import PatchClassifier, image_model_of, mechanism_of, plug
 from glasshead.models.convolutional_vit import ConvolutionalViTForImageClassification
 from glasshead.training import TrainingConfig, is_run, load_run, open_subject, preset_config, train
@@ -99,8 +100,23 @@ def test_models_of_every_family_are_patches_behind_their_special_tokens(name):
 
 
 def test_the_row_that_is_read_is_that_of_the_classifier():
-    rows = {name: open_subject(image_model(name), processor()).model.prediction_row for name in FAMILIES}
-    assert {name for name, row in rows.items() if row == "mean"} == {"beit", "clip", "siglip"}
+    rows = {}
+    for name in FAMILIES:
+        subject = open_subject(image_model(name), processor())
+        rows[name] = make_context(
+            subject.model, subject.tokenizer.encode(pictures(2)), subject.tokenizer
+        ).rows.in_words
+    weighted = "rows weighted by how much the prediction depends on them"
+    assert rows == {
+        "vit": "row of the first token",
+        "deit": "row of the first token",
+        "deit-teacher": weighted,
+        "beit": "mean of the rows that the prediction reads",
+        "dinov2": weighted,
+        "dinov2-registers": weighted,
+        "clip": "mean of the rows that the prediction reads",
+        "siglip": "mean of all rows",
+    }
 
 
 def test_a_saved_model_and_a_pipeline_open_alike(tmp_path):

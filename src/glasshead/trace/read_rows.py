@@ -118,6 +118,8 @@ def find_read_rows(
         if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
             return ReadRows.named(ONE, above)
         kinds |= kinds_of_rows(measured, layout.mask)
+        unread = ~measured.any(dim=1, keepdim=True)
+        measured = torch.where(unread, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
         by_token = layout.unpack(measured).cpu()
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
@@ -148,8 +150,8 @@ def row_shares(
 
     One row: that one. Rows whose vectors are averaged, which is seen where any module behind the call has
     the same gradient at all of them: equal shares. Anything else: in proportion to ‖g_q‖. Where no row
-    changes the prediction, all real rows alike. A call that the prediction does not feel (its output map may
-    be zero) is judged at the first states behind it.
+    changes the prediction, zeros. A call that the prediction does not feel (its output map may be zero) is
+    judged at the first states behind it.
     """
     if not logits.requires_grad or probe.output is None:
         raise InputError(
@@ -166,7 +168,7 @@ def row_shares(
     rows = probe.output.shape[2]
     at_output = gradients[0].transpose(1, 2).flatten(2)  # [R, Q, H·d]
     of_states = [gradient.flatten(2) for gradient in gradients[1:]]
-    real = mask if mask.shape[1] == rows else torch.ones_like(mask[:, :1]).expand(-1, rows)
+    real = real_rows(mask, rows)
     size = real.new_zeros(real.shape, dtype=at_output.dtype)
     for gradient in (at_output, *of_states):
         unfelt = ~size.any(dim=1, keepdim=True)
@@ -176,7 +178,6 @@ def row_shares(
     for gradient in of_states:
         averaged |= same_rows(gradient, read)
     weighted = torch.where(averaged, read.to(size), size * read)
-    weighted = torch.where(read.any(dim=1, keepdim=True), weighted, real.to(size))
     return (weighted / weighted.sum(dim=1, keepdim=True).clamp_min(torch.finfo(size.dtype).tiny)).double()
 
 
@@ -192,7 +193,7 @@ def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bo
 
 def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> set[str]:
     """What was found: one row, and which, a mean, or a weighting. A sequence of one row says nothing."""
-    real = mask if mask.shape == shares.shape else torch.ones_like(shares, dtype=torch.bool)
+    real = real_rows(mask, shares.shape[1])
     kinds = set()
     for own, there in zip(shares.cpu(), real.cpu(), strict=True):
         if there.sum() > 1:
@@ -203,6 +204,8 @@ def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> se
 def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
     """The same of the real rows of one sequence."""
     read = shares > 0
+    if not read.any():
+        return NONE
     if int(read.sum()) == 1:
         return FIRST if read[0] else LAST if read[-1] else ONE
     if bool((shares[read] - shares[read].mean()).abs().max() > ALIKE * shares[read].mean()):
@@ -210,9 +213,14 @@ def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
     return MEAN if bool(read.all()) else SOME
 
 
+def real_rows(mask: Bool[Tensor, "r k"], queries: int) -> Bool[Tensor, "r q"]:
+    """Which rows are no padding: those of the keys where a sequence attends to itself, else all."""
+    return mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
+
+
 def named_shares(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
     """The shares of rows that somebody names: the first or the last real one, or the mean of all."""
-    real = mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
+    real = real_rows(mask, queries)
     shares = real.double()
     if name in (FIRST, LAST):
         number = torch.arange(1, queries + 1, device=mask.device)
