@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from torch import nn
 
 import glasshead
+import image_families
 from classifier_families import FAMILIES, TEXTS
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS
@@ -47,6 +49,34 @@ def test_the_derivative_along_a_word_is_minus_that_along_its_place():
     assert along.abs().max() > 0.01
 
 
+@pytest.mark.parametrize("name", image_families.FAMILIES)
+def test_of_images_clip_alone_normalises_its_patches(name):
+    """Patches come of a convolution, places and class tokens are parameters: no table is looked up."""
+    model, images = image_families.image_model(name), image_families.pictures(2)
+    explained = glasshead.explain(model, images, tokenizer=image_families.processor(), method="gradient")
+    assert (explained[0].caveat is not None) == (name == "clip")
+
+
+def test_a_norm_of_no_module_is_known_too():
+    """It is a few operations inside of the embeddings, on words that nothing is added to before."""
+
+    class Embeddings(nn.Module):
+        def __init__(self, own):
+            super().__init__()
+            self.own, self.word_embeddings = own, own.word_embeddings
+
+        def forward(self, input_ids, **options):
+            words = self.word_embeddings(input_ids)
+            return words / words.square().mean(dim=-1, keepdim=True).sqrt() + self.own.position_embeddings(
+                torch.arange(input_ids.shape[1])
+            )
+
+    model, tokenizer = FAMILIES["Bert"].build(), FAMILIES["Bert"].tokenizer()
+    model.bert.embeddings = Embeddings(model.bert.embeddings)
+    explained = glasshead.explain(model, TEXTS, tokenizer=tokenizer, method="gradient")
+    assert explained[0].caveat is not None
+
+
 def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_norm():
     model, tokenizer = FAMILIES["Bert"].build().double(), FAMILIES["Bert"].tokenizer()
     with torch.no_grad():
@@ -63,7 +93,7 @@ def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_n
 @pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
 @pytest.mark.parametrize("normalised", [True, False])
 def test_an_encoder_of_ours_that_normalises_is_known_by_it(name, positions, normalised):
-    """Sinusoids count as what is added: twice as long with the words, they change nothing behind a norm."""
+    """Sinusoids count as what is added."""
     kind = family(name, positions=positions, layernorm_embedding=normalised, attention="distance-aware")
     explained = glasshead.explain(kind.model, TEXTS[:2], tokenizer=kind.tokenizer, method="gradient")
     assert (explained[0].caveat is not None) == normalised

@@ -245,7 +245,7 @@ def sum_text_words(
 def normalises(context: ExplanationContext) -> bool:
     """Whether the model normalises its embeddings, asked of the longest text."""
     return bool(len(context.encoded.ids)) and normalises_embeddings(
-        context.model, longest(context.encoded, context.model.device)
+        context.model, longest(context.encoded, context.model.device), embedding_leaves
     )
 
 
