@@ -211,7 +211,7 @@ def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     linear, flat = free_distances(setting, every, 0)
     explanation = context.explanation
     observed = observe_by_forward(
-        explanation.model, explanation.encoded, explanation.site, explanation.logits
+        explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
     by_passes, also_flat = search_forward(setting, observed, every, 0)
     np.testing.assert_array_equal(flat, also_flat)

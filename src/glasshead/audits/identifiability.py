@@ -86,7 +86,7 @@ class Identifiability(Audit):
                 self.store or Path(folder), seed=seed, progress=self.progress,
             ).heads()  # fmt: skip
         words = rows_in_words(model, encoded, row_selector)
-        return heads, {"identifiability": map_facts(heads, row_selector, self.interval_options, words)}
+        return heads, {"identifiability": map_facts(heads, self.interval_options, words)}
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         encoded = context.explanation.encoded
@@ -133,7 +133,7 @@ def nulls_per_map(heads: Columns) -> dict[str, Floats]:
     }
 
 
-def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOptions, rows: str) -> str:
+def describe_rows(heads: Columns, options: IntervalOptions, rows: str) -> str:
     """Which maps were read, in words: those of the ``rows`` that were chosen."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
@@ -154,9 +154,7 @@ def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOp
     )
 
 
-def map_facts(
-    heads: Columns, row_selector: RowSelector, options: IntervalOptions, rows: str
-) -> dict[str, Any]:
+def map_facts(heads: Columns, options: IntervalOptions, rows: str) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)
