@@ -109,7 +109,9 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     rng = np.random.default_rng(0)
     by_readout = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
     explanation = subject.explanation
-    asked = observe_by_forward(explanation.model, explanation.encoded, explanation.site, explanation.logits)
+    asked = observe_by_forward(
+        explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
+    )
     drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, 0))[0]
     for column, values in by_readout.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
