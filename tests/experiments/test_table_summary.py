@@ -1,5 +1,7 @@
 """Means, intervals, verdicts on the paper's numbers, and its claims with their power."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from glasshead.experiments import (
     Claim,
     Paper,
     PaperNumber,
+    PooledClaim,
     Row,
     Table,
     number_of,
@@ -245,3 +248,44 @@ def test_numbers_that_follow_from_others():
     told = Row(of.name, of.key, 0, "d", {"separation": 0.3, "rising_positive": 0.25, "rising_negative": 1.0})
     assert number_of(told, "separation_size") == pytest.approx(0.2)
     assert number_of(told, "parted") == 0.75
+
+
+def test_a_claim_of_several_settings_is_tested_once():
+    """Five seeds of one setting cannot tell what ten of two show; each has the mean of its two metrics."""
+    cells = [
+        cell(f"{data}/{word}", attention=word) for data in ("one", "other") for word in ("softmax", "tanhmax")
+    ]
+    pairs = tuple((f"{data}/tanhmax", f"{data}/softmax") for data in ("one", "other"))
+    pooled = PooledClaim("more", *pairs[0], "erasure_0", 0.5, pairs, ("erasure_0", "erasure_1"))
+    rng = np.random.default_rng(0)
+    rows = {each.name: [] for each in cells}
+    for each in cells:
+        for seed in range(5):
+            planted = 0.4 if each.name.endswith("tanhmax") else 0.0
+            numbers = {f"erasure_{k}": planted + rng.normal(0, 0.3) for k in (0, 1)}
+            rows[each.name].append(replace(row(each, seed, None), numbers=numbers))
+    chosen = Table("small", "a small table", cells, claims=[pooled])
+    (found,) = summarise(chosen, rows, dict.fromkeys(rows, range(5))).claims
+    gaps = [
+        np.mean([more.numbers[f"erasure_{k}"] - less.numbers[f"erasure_{k}"] for k in (0, 1)])
+        for better, worse in pairs
+        for more, less in zip(rows[better], rows[worse], strict=True)
+    ]
+    assert found.difference == pytest.approx(np.mean(gaps))
+    assert (found.seeds, found.positive) == (10, sum(gap > 0 for gap in gaps))
+    assert found.p == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+    assert found.verdict == "shown"
+
+
+def test_what_could_not_have_been_seen_is_not_called_not_shown():
+    for effect, expected in ((0.01, "cannot tell"), (0.5, "not shown")):
+        assert claim(0.0, effect=effect).verdict == expected
+
+
+def test_the_next_seed_falls_where_the_metric_can():
+    cells = [cell("softmax"), cell("tanhmax", attention="tanhmax")]
+    rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate((0.99, 1.0, 0.9, 1.0, 0.8))]}
+    summary = summarise(table(cells), rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    low, high = summary.cells[0].metrics["accuracy"].new_seed
+    assert low < 0.8
+    assert high == 1.0

@@ -19,7 +19,7 @@ from glasshead.experiments.summary import (
     seed_intervals,
     summarise,
 )
-from glasshead.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.experiments.table import PAPERS, Claim, Paper, PooledClaim, Table
 from glasshead.experiments.table_json import table_json
 from glasshead.experiments.tuning import TUNING_SEED, Tuning
 
@@ -38,6 +38,7 @@ __all__ = [
     "Outcome",
     "Paper",
     "PaperNumber",
+    "PooledClaim",
     "Price",
     "ReproduceRequest",
     "Reproduction",

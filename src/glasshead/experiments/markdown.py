@@ -77,7 +77,7 @@ READING = (
     "## How to read this",
     "",
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
-    "*Next seed* is where one more seed falls with 95 % probability.",
+    "*Next seed* is where one more seed falls with 95 % probability, within what the metric can be.",
     "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, "
     "where the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width "
     "of that interval. If it is larger than the smallest effect that the paper claims of this data set, "
@@ -90,7 +90,8 @@ READING = (
     "- Differences are paired by seed and text, and so is their interval. p is the larger one of the "
     "t-test over seeds and the exchange test over texts; it is corrected by Holm for all claims of its "
     "heading, tested or not yet. *Could be seen* is the difference that such an experiment finds in four "
-    "of five cases, corrected for as many claims (Bonferroni, the worst case of Holm).",
+    "of five cases, corrected for as many claims (Bonferroni, the worst case of Holm). If it is larger than "
+    "the effect that the paper prints, we *cannot tell*.",
     "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
 )
 
@@ -252,7 +253,9 @@ def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) ->
 def claim_verdict(claim: ClaimSummary, cost: SetCost | None) -> str:
     """The verdict; with too few seeds how many there are, and the hours that its data set still takes."""
     if claim.seeds >= ENOUGH_SEEDS:
-        return claim.verdict
+        if claim.positive is None:
+            return claim.verdict
+        return f"{claim.verdict} (in {claim.positive} of {claim.seeds} pairs of trainings)"
     waiting = ""
     if cost is not None:
         hours = "nobody measured how long" if cost.most is None else f"{hours_in_words(cost)} h"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.row import Row
-from glasshead.experiments.table import Claim, Table
+from glasshead.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
 from glasshead.experiments.tuning import TUNING_SEED, Tuning, settings_of
 from glasshead.statistics import (
     METRICS,
@@ -107,7 +107,8 @@ class ClaimSummary:
 
     ``interval`` counts seeds and texts, ``p`` is the larger one of the t-test over seeds and the exchange
     test over texts, ``corrected`` the same after Holm for all claims of the table. ``detectable`` is the
-    difference that such an experiment finds in four of five cases.
+    difference that such an experiment finds in four of five cases. ``seeds`` counts pairs of trainings, and
+    ``positive`` those in which the claim holds.
     """
 
     claim: Claim
@@ -119,6 +120,7 @@ class ClaimSummary:
     corrected: float | None
     detectable: float | None
     verdict: str
+    positive: int | None = None
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
         values = metric_of(rows, name)
         paper = cell.paper.get(name)
         if values:
-            interval, new_seed = seed_intervals(values)
+            interval, new_seed = (within(each, name) for each in seed_intervals(values))
             margin = smallest_effect(table, cell, name)
             verdict, half_width = "", None
             if paper is not None:
@@ -199,7 +201,9 @@ def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
     effects = [
         abs(claim.effect)
         for claim in table.claims
-        if claim.effect and claim.metric == metric and data[claim.better] == cell.data
+        if claim.effect
+        and metric in metrics_of(claim)
+        and any(data[better] == cell.data for better, _ in pairs_of(claim))
     ]
     printed = {
         each.paper[metric].value for each in table.cells if each.data == cell.data and metric in each.paper
@@ -269,6 +273,34 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
     return interval_of_mean(sample), prediction_interval(sample)
 
 
+def within(interval: Interval | None, name: str) -> Interval | None:
+    """The part of an interval that a metric can have."""
+    if interval is None:
+        return None
+    low, high = possible_range(name)
+    return min(max(interval[0], low), high), max(min(interval[1], high), low)
+
+
+def possible_range(name: str) -> Interval:
+    """The smallest and the largest value of a metric, ±∞ where there is none."""
+    stem = name.rsplit("_", 1)[0] if name[-1:].isdigit() else name
+    if stem in CORRELATIONS:
+        return -1.0, 1.0
+    if stem in PROPORTIONS or stem.startswith("probability_"):
+        return 0.0, 1.0
+    return (0.0, np.inf) if stem in SIZES else (-np.inf, np.inf)
+
+
+CORRELATIONS = {"gradient", "erasure", "gradient_contribution", "erasure_contribution"}
+PROPORTIONS = {
+    "accuracy", "macro_f1", "gradient_share", "erasure_share", "permutation", "random", "separation",
+    "separation_contribution", "margin", "positive_polarity", "map_entropy", "positive_w", "positive_v",
+    "rising_positive", "rising_negative", "parted", "may_be_zero", "unique", "undetermined", "obtainable",
+}  # fmt: skip
+SIZES = {"rmse", "mae", "perplexity", "width"}
+"""Metrics by what they can be: from −1 to 1, from 0 to 1, or not below 0."""
+
+
 def judge(
     values: Sequence[float], paper: PaperNumber, *, differs: bool, margin: float | None
 ) -> tuple[str, float | None]:
@@ -303,7 +335,9 @@ def summarise_claims(
     """Claims of a table, corrected for their number."""
     by_name = {cell.name: cell for cell in table.cells}
     tests = [
-        assess_claim(
+        assess_pooled_claim(claim, rows)
+        if isinstance(claim, PooledClaim)
+        else assess_claim(
             claim,
             rows.get(claim.better, []),
             rows.get(claim.worse, []),
@@ -321,12 +355,14 @@ def summarise_claims(
             surely = p < SIGNIFICANT
             verdict = NOT_SHOWN if not surely else SHOWN if test.difference > 0 else REVERSED
         size = detectable(test.interval, test.seeds, len(tests))
+        if verdict == NOT_SHOWN and test.claim.effect and size is not None and size > abs(test.claim.effect):
+            verdict = UNCLEAR  # the paper's own effect would not have been seen
         kept = {name: getattr(test, name) for name in KEPT}
         results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results
 
 
-KEPT = ("claim", "seeds", "texts", "difference", "interval", "p")
+KEPT = ("claim", "seeds", "texts", "difference", "interval", "p", "positive")
 
 
 def assess_claim(
@@ -357,6 +393,37 @@ def assess_claim(
     return ClaimSummary(
         claim, len(pairs), texts, difference, interval, p, corrected=None, detectable=None, verdict=UNCLEAR
     )
+
+
+def assess_pooled_claim(claim: PooledClaim, rows: Mapping[str, Sequence[Row]]) -> ClaimSummary:
+    """The mean difference of all pairs of trainings of a claim, paired by seed within each pair of cells that
+    has enough of them; a t-test with the trainings as units, each with the mean over its metrics."""
+    gaps: list[float] = []
+    for better, worse in claim.pairs:
+        by_metric = []
+        for metric in claim.metrics:
+            pairs = paired(rows.get(better, []), rows.get(worse, []), metric, stands_for_all=False)
+            by_metric.append({first.seed: gap_of(first, second, metric) for first, second in pairs})
+        shared = set.intersection(*map(set, by_metric))
+        if len(shared) >= ENOUGH_SEEDS:
+            gaps += [float(np.mean([own[seed] for own in by_metric])) for seed in sorted(shared)]
+    nothing: dict[str, Any] = {"corrected": None, "detectable": None, "verdict": UNCLEAR}
+    if not gaps:
+        return ClaimSummary(claim, 0, 0, None, None, None, **nothing)
+    values = np.array(gaps)
+    test = seed_test(values, np.zeros_like(values), paired=True)
+    return ClaimSummary(
+        claim, len(gaps), 0, float(values.mean()), seed_intervals(gaps)[0], 1.0 if test is None else test.p,
+        **nothing, positive=int((values > 0).sum()),
+    )  # fmt: skip
+
+
+def gap_of(better: Row, worse: Row, metric: str) -> float:
+    """The difference of two rows that both have a metric."""
+    first, second = number_of(better, metric), number_of(worse, metric)
+    assert first is not None
+    assert second is not None
+    return first - second
 
 
 def paired(

@@ -28,6 +28,16 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class PooledClaim(Claim):
+    """The paper says it of several ``pairs`` of cells (better, worse), and of several ``metrics`` alike: one
+    test of all trainings together, each pair of trainings having the mean of its differences. ``effect`` is
+    the mean of those that the paper prints."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """Cells, the claims about them, and what differs from the paper.
 
@@ -58,7 +68,7 @@ class Table:
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
         for claim in self.every_claim:
-            if not {claim.better, claim.worse} <= set(names):
+            if not {each for pair in pairs_of(claim) for each in pair} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
     @property
@@ -80,10 +90,20 @@ class Table:
         """The same with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
-            [claim for claim in several if {claim.better, claim.worse} <= names]
+            [claim for claim in several if {each for pair in pairs_of(claim) for each in pair} <= names]
             for several in (self.claims, self.floor_claims)
         )
         return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)
+
+
+def pairs_of(claim: Claim) -> tuple[tuple[str, str], ...]:
+    """The pairs of cells (better, worse) that a claim is about."""
+    return claim.pairs if isinstance(claim, PooledClaim) else ((claim.better, claim.worse),)
+
+
+def metrics_of(claim: Claim) -> tuple[str, ...]:
+    """The metrics that it is about."""
+    return claim.metrics if isinstance(claim, PooledClaim) else (claim.metric,)
 
 
 @dataclass(frozen=True)

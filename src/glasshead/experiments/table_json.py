@@ -55,6 +55,7 @@ def claim_json(claim: ClaimSummary) -> dict[str, Any]:
         "corrected": claim.corrected,
         "detectable": claim.detectable,
         "verdict": claim.verdict,
+        "positive": claim.positive,
     }
 
 

@@ -23,13 +23,14 @@ class LayerAggregation(StackExplainer):
     """op_ℓ comb_h A_ℓh of the layers between the vectors that are read, in the canonical gauge; nothing is
     followed from layer to layer. Where a learned query reads the top, it reads the rows of this map too."""
 
-    citation = "Mylonas, Mollas and Tsoumakas 2023"
     sign_is_gauge = True
 
     def __init__(self, operation: str) -> None:
         self.operation, word = OPERATIONS[operation]
         self.is_linear = operation in ("mean", "sum")
         self.description = f"{word} of the attention of all layers"
+        # The paper has means, sums and products of layers.
+        self.citation = "Mylonas, Mollas and Tsoumakas 2023" if self.is_linear else "this project"
 
     def signed(self, context: ExplanationContext) -> bool:
         return context.observation.signed
