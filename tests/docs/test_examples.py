@@ -170,7 +170,7 @@ SHELL = {
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (
         ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html", "audits/news/report.html"],
-        ["Run in runs/news", "popularity", "Attention explains these predictions"],
+        ["Run in runs/news", "popularity", "Attention over the clicked news"],
     ),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),

@@ -8,7 +8,7 @@ import pytest
 
 import fake_cards
 from glasshead.report import attribution_page, audit_page
-from glasshead.report.conclusion import conclusion
+from glasshead.report.headline import verdict
 from glasshead.report.html.examples import LEADING, examples, leading_examples
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
@@ -307,7 +307,7 @@ def test_tables_are_tables(read: dict[str, Page]) -> None:
 def test_the_page_reads_from_the_top(tanhmax: AuditCard, read: dict[str, Page]) -> None:
     page = read["one"]
     (headline,) = page.all("h1")
-    assert headline.text == conclusion(tanhmax)
+    assert headline.text == verdict(tanhmax)
     said = page.all("main")[0].text
     order = [said.index(part) for part in ("speak for", "Predicted right", "Verdicts", "Everything else")]
     assert order == sorted(order)

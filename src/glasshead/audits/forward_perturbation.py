@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.null_weights import net_share
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, edit_read_heads
 from glasshead.huggingface import isolated_copy
@@ -22,7 +23,7 @@ def perturb_by_forward(
     their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
 
     Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
-    order only. NaN for a text without tokens.
+    order only, and the `net_share` of each head. NaN for a text without tokens.
     """
     head_signs = torch.from_numpy(context.head_signs)
     observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
@@ -35,6 +36,8 @@ def perturb_by_forward(
     }
     done = 0
     filled = torch.from_numpy(np.flatnonzero(context.token_mask.any(axis=1)))
+    # Of signed weights uniform ones are known after a pass over all texts.
+    net = net_of_heads(context, observation, filled) if context.signed else torch.ones(len(head_signs))
     for batch, inputs in batches(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
@@ -48,7 +51,7 @@ def perturb_by_forward(
             return context.explanation.sized_fn(logits, context.explanation.target[rows]).numpy()
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
-        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(head_signs))):
+        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(net))):
             single[name][places] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
@@ -68,13 +71,39 @@ def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
 
 
 class UniformEdit:
-    """The same weight for all allowed keys, with the mass of the row and the canonical sign of the head."""
+    """The same weight for all allowed keys, with the mass of the row times a number for each head."""
 
-    def __init__(self, head_signs: Tensor) -> None:
-        self.head_signs = head_signs
+    def __init__(self, of_heads: Tensor) -> None:
+        self.of_heads = of_heads
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.head_signs)
+        return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.of_heads)
+
+
+class ReadNetShares:
+    """The model's own weights; keeps the mean Σa / Σ|a| of the rows of every text and head [B, h]."""
+
+    def __init__(self) -> None:
+        self.net: Tensor | None = None
+
+    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        mass = row_mass(weights)[..., 0]
+        self.net = torch.where(mass > 0, weights.sum(dim=-1) / mass, torch.nan).nanmean(dim=-1)
+        return weights
+
+
+def net_of_heads(context: AuditContext, observation: ForwardObservation, filled: Tensor) -> Tensor:
+    """The `net_share` [h] of each head of the attention that is read."""
+    net = np.full((len(context.labels), observation.site.num_heads), np.nan)
+    for batch, inputs in batches(
+        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
+    ):
+        read = ReadNetShares()
+        edit = spare_first(read) if context.spares_first else read
+        observation.passes(inputs).logits(edit_read_heads(observation.site, edit))
+        assert read.net is not None
+        net[filled[batch].numpy()] = read.net.cpu().numpy()
+    return torch.from_numpy(np.asarray(net_share(net, context.classes_predicted)))
 
 
 class FixedRandomEdit:

@@ -62,6 +62,34 @@ def uniform_base(readout: LinearReadout) -> Floats:
     return same_mass(uniform, weights, parts)[:, 0]
 
 
+def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> Floats:
+    """Uniform weights [N, n] that do not know the class of a text: of the same mass in each part, times the
+    `net_share` of the weights."""
+    weights = readout.gauge * readout.weights.numpy()
+    mass = np.abs(weights).sum(axis=1)
+    net = weights.sum(axis=1) / np.where(mass > 0, mass, np.nan)
+    return net_share(net, classes) * uniform_base(readout)
+
+
+def net_share(net: Floats, classes: NDArray[np.int64]) -> Floats:
+    """The share of the weights that has one sign in every text: the mean of Σa / Σ|a| [N, ...] over the texts
+    of each class, then over classes, NaN left out.
+
+    1 of weights that are never negative. Where the sign of the weights tells the classes apart it is near 0,
+    whatever the number of texts in each class: uniform weights must not know the class.
+    """
+    means = np.stack([mean_of_known(net[classes == one]) for one in np.unique(classes)])
+    return np.nan_to_num(mean_of_known(means), nan=1.0)
+
+
+def mean_of_known(values: Floats) -> Floats:
+    """The mean over the first axis without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 ALIKE = 1e-6
 """Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
 

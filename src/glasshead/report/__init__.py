@@ -8,7 +8,7 @@ from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from glasshead.report.claims import judge_claims, words_of_card
+    from glasshead.report.claims import judge_claims
     from glasshead.report.dynamics.summary import DynamicsSummary
     from glasshead.report.figure import Figure, Panel
     from glasshead.report.figure_file import image_file
@@ -86,7 +86,7 @@ MODULES = {
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
     "judge_claims": "glasshead.report.claims",
-    "words_of_card": "glasshead.report.claims",
+    "words_of_card": "glasshead.report.headline",
     "head_table": "glasshead.report.terminal.head_table",
     "heads_page": "glasshead.report.html.heads_page",
     "method_table": "glasshead.report.terminal.method_table",
@@ -189,7 +189,7 @@ RENDERERS.register("AuditCard")(
         lazy_function("html.card_fragment", "card_fragment"),
         lazy_function("html.card_fragment", "card_page"),
         lazy_function("value_image", "value_image"),
-        lazy_function("claims", "words_of_card"),
+        lazy_function("headline", "words_of_card"),
     )
 )
 RENDERERS.register("Figure")(

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
+Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
     "", "raw sign", "weak gauge", "one sign", "by construction", "too few", "not asked", "unsolved",
@@ -19,6 +20,25 @@ MIN_UNITS = 20
 """A percentile bootstrap of fewer units is too narrow to decide anything."""
 ALMOST_ALL, HARDLY_ANY = 0.99, 0.01
 """Shares that are all and none but for a few."""
+Extent = Literal["nearly all", "most", "some", "hardly any", "undecided"]
+FIFTH, FIFTIETH = 0.2, 0.02
+"""Of 20 units that are all alike the exact interval leaves open less than a fifth."""
+
+
+def extent_of(interval: Interval) -> Extent:
+    """In how many units something is the case, by the interval of its share alone.
+
+    Nearly all: four fifths or more, and all but a fiftieth are possible. Hardly any: a fifth or less, and no
+    more than a fiftieth is possible. Else certainly in most, or in some (more than a fiftieth).
+    """
+    low, high = interval
+    if low >= 1 - FIFTH and high >= 1 - FIFTIETH:
+        return "nearly all"
+    if high <= FIFTH and low <= FIFTIETH:
+        return "hardly any"
+    if low > FIFTIETH:
+        return "most" if low > 0.5 else "some"
+    return "undecided"
 
 
 class Verdict(NamedTuple):

@@ -5,7 +5,7 @@ import { show } from "./frame.js";
 import { offerSharing } from "./share.js";
 import * as state from "./state.js";
 
-const HOLDS = { yes: "may be said", "in part": "may be said in part", no: "may not be said", undecided: "stays open" };
+const HOLDS = { yes: "supported", "in part": "supported in part", no: "not supported", undecided: "not settled" };
 
 export class Audits {
   constructor(section, models) {
