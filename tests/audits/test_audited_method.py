@@ -70,7 +70,7 @@ def test_random_numbers_agree_with_nothing(cards):
     for against in ("gradient", "erasure-renormalise"):
         finding = cards["random"].finding(f"agreement.random.{against}.all")
         assert finding.over_null["random"].interval[0] <= 0 <= finding.over_null["random"].interval[1]
-        assert "no difference from random scores" in finding.verdict
+        assert "not distinguishable from random scores" in finding.verdict
 
 
 def test_planted_truth():

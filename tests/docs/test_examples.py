@@ -108,7 +108,7 @@ SHELL = {
     ),
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
-        ["Does ŷ fall without the first tokens?", "Report: faithful.html"],
+        ["Does removing the top-ranked tokens lower the predicted probability?", "Report: faithful.html"],
     ),
     "images": (
         ["runs/digits/model.safetensors", "digit.html", "audits/digits/report.html"],
@@ -116,7 +116,7 @@ SHELL = {
     ),
     "plausibility": (
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
-        ["Does it point at the words that people mark?", "Report: plausible.html"],
+        ["Does it point to the words that people mark?", "Report: plausible.html"],
     ),
     "adversarial": (
         ["audits/adversarial/card.json", "audits/adversarial/report.html"],

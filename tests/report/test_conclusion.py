@@ -56,11 +56,11 @@ AGAINST = [
 
 def test_what_each_audit_found_in_one_sentence():
     assert words_on(card(*FOR)) == (
-        "Attention agrees strongly with erasure but moderately with gradients; shuffling the weights changes "
-        "the answer; in most maps no other weights give the same output."
+        "Attention agrees strongly with weight removal but moderately with gradients; shuffling the weights "
+        "changes the answer; in most maps no other weights give the same output."
     )
     assert words_on(card(*AGAINST)) == (
-        "Attention agrees weakly with gradients but hardly with erasure; shuffling the weights hardly "
+        "Attention agrees weakly with gradients but hardly with weight removal; shuffling the weights hardly "
         "changes the answer; in most maps other weights give the same output."
     )
 
@@ -78,7 +78,7 @@ def test_what_stayed_undecided_is_named():
     assert words_on(card(few, *FOR[1:])).endswith("; undecided: agreement with gradients.")
     nothing = card(*[replace(f, **TOO_FEW_EXAMPLES.fields) for f in FOR])
     assert words_on(nothing) == (
-        "Undecided, with too few texts: agreement with gradients, agreement with erasure, whether "
+        "Undecided, with too few texts: agreement with gradients, agreement with weight removal, whether "
         "shuffling the weights changes the answer by more than a little and whether other weights give the "
         "same output."
     )
@@ -93,15 +93,18 @@ def test_what_stayed_undecided_is_named():
 def test_random_weights_must_be_beaten_text_by_text():
     unclear = words_on(card(finding(GRADIENT, (0.5, 0.6), over=(-0.1, 0.1)), FOR[1]))
     assert unclear == (
-        "Attention agrees strongly with erasure but is not shown to agree with gradients more than random "
-        "weights do."
+        "Attention agrees strongly with weight removal but is not shown to agree with gradients more than "
+        "random weights do."
     )
     below = words_on(card(finding(GRADIENT, (0.1, 0.2), over=(-0.2, -0.1))))
     assert below == "Attention agrees with gradients less than random weights do."
 
 
 def test_one_audit_alone_says_what_it_found():
-    assert words_on(card(*FOR[:2])) == "Attention agrees strongly with erasure but moderately with gradients."
+    assert (
+        words_on(card(*FOR[:2]))
+        == "Attention agrees strongly with weight removal but moderately with gradients."
+    )
     assert words_on(card(finding(MAPS, (1.0, 1.0)))) == "In every map no other weights give the same output."
     assert words_on(card(finding(MAPS, (0.99, 1.0)))).startswith("In almost every map no other")
     assert words_on(card()) == ""

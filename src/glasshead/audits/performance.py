@@ -153,7 +153,7 @@ def performance_verdict(difference: PairedDifference | None, guess: str, *, erro
         return TOO_FEW_EXAMPLES
     compared = standing(difference, errors=errors)
     if compared == "undecided":
-        return Verdict(f"these {difference.n:,} texts do not show whether it is better than {guess}")
+        return Verdict(f"not settled on these {difference.n:,} texts whether it is better than {guess}")
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import torch
@@ -313,11 +314,12 @@ def perturbation_verdict(
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
     small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit
-    beside = beside_chance(over_chance, REFERENCES[test], NEGLIGIBLE * unit)
+    beside = beside_chance(over_chance, NEGLIGIBLE * unit)
     if low < small <= high:
-        return Verdict(f"undecided: the change may be negligible{beside}", "undecided")
+        although = ALTHOUGH[beside].format(REFERENCES[test])
+        return Verdict(f"undecided: the change may be negligible{although}", "undecided")
     size = "hardly changes" if high < small else "changes much" if low >= large else "changes"
-    return Verdict(f"the prediction {size}{beside}")
+    return Verdict(f"the prediction {size}{BESIDE[beside].format(REFERENCES[test])}")
 
 
 NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or small", "undecided", "no range")
@@ -340,11 +342,25 @@ def share_verdict(interval: Interval | None, test: str, unit: float) -> Verdict:
     return Verdict(f"{OTHER_WEIGHTS[test]} {hardly}change {which}")
 
 
-def beside_chance(over_chance: Interval, reference: str, negligible: float) -> str:
-    """The end of a sentence on a change: more or less than the same test of random weights."""
+Beside = Literal["alike", "more", "less", "not settled"]
+BESIDE: dict[Beside, str] = {
+    "alike": ", about as much as {}",
+    "more": ", more than {}",
+    "less": ", less than {}",
+    "not settled": "; not settled whether more or less than {}",
+}
+ALTHOUGH: dict[Beside, str] = {
+    "alike": ", and is about as large as {}",
+    "more": ", although it is larger than {}",
+    "less": ", and is smaller than {}",
+    "not settled": "",
+}
+"""The end of a sentence on a change, and of one on a change that may be negligible."""
+
+
+def beside_chance(over_chance: Interval, negligible: float) -> Beside:
+    """Whether a change is larger than that of the same test of random weights."""
     low, high = over_chance
     if max(-low, high) < negligible:
-        return f", about as much as {reference}"
-    if low <= 0 <= high:
-        return f"; whether more or less than {reference} these texts do not show"
-    return f", {'more' if low > 0 else 'less'} than {reference}"
+        return "alike"
+    return "not settled" if low <= 0 <= high else "more" if low > 0 else "less"

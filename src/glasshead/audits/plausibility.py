@@ -155,4 +155,4 @@ def plausibility_verdict(over_chance: Interval | None) -> Verdict:
         return Verdict("closer to the marks of people than a random order")
     if over_chance[1] < 0:
         return Verdict("further from the marks of people than a random order")
-    return Verdict("no difference from a random order that these texts show")
+    return Verdict("not distinguishable from a random order on these texts")

@@ -167,7 +167,7 @@ def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
     if max(-beside[0], beside[1]) < NEGLIGIBLE * unit:
         return Verdict(f"{words.words}, about as much as without another layer")
     if beside[0] <= 0 <= beside[1]:
-        return Verdict(f"{words.words}; whether more or less than without another layer is not shown")
+        return Verdict(f"{words.words}; not settled whether more or less than without another layer")
     return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")
 
 

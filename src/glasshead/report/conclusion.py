@@ -24,7 +24,7 @@ from glasshead.results import (
     Finding,
 )
 
-METHODS = {"gradient": "gradients", "erasure-renormalise": "erasure"}
+METHODS = {"gradient": "gradients", "erasure-renormalise": "weight removal"}
 ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
 GOOD_AGREEMENT = {word: low for low, word in AGREEMENT_STRENGTHS}["moderate"]
 FOUND, FEW_TEXTS = "adversarial.found", 0.1
@@ -209,7 +209,7 @@ def faithfulness(card: AuditCard) -> Outcome | None:
         return Outcome(undecided=("faithfulness against a random order",))
     low, high = over_random(finding)
     if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
-        return Outcome("it is hardly more or less faithful than a random order of the tokens")
+        return Outcome("it is about as faithful as a random order of the tokens")
     if low > 0:
         return Outcome("it is more faithful than a random order of the tokens")
     if high < 0:
@@ -261,12 +261,12 @@ def operators(card: AuditCard) -> Outcome | None:
         return None
     share = finite(finding.estimate)
     if finding.status == "undecided" or share is None:
-        return Outcome(undecided=("whether agreement with erasure survives every meaning of deleting",))
+        return Outcome(undecided=("whether it agrees with erasure under every type of deletion",))
     if share == 1:
-        return Outcome("it agrees with erasure better than chance whatever deleting means")
+        return Outcome("it agrees with erasure better than chance under every type of deletion")
     if share == 0:
-        return Outcome("it is not shown to agree with erasure, whatever deleting means")
-    return Outcome("whether it agrees with erasure depends on what deleting means")
+        return Outcome("it is not shown to agree with erasure under any type of deletion")
+    return Outcome("whether it agrees with erasure depends on the type of deletion")
 
 
 def adversarial(card: AuditCard) -> Outcome | None:
@@ -278,7 +278,7 @@ def adversarial(card: AuditCard) -> Outcome | None:
     if free is None:
         return None
     interval = decisive(free)
-    others = "quite other weights give the same prediction"
+    others = "very different weights give the same prediction"
     if interval is None:
         return Outcome(undecided=(f"whether {others}",))
     low, high = interval
@@ -291,7 +291,7 @@ def adversarial(card: AuditCard) -> Outcome | None:
     producible = usable(card, f"{FOUND}.producible.all")
     drawn = None if producible is None else decisive(producible)
     if drawn is not None and drawn[0] > 0.5:
-        return Outcome(f"{others} in most texts, and the head could have drawn such")
+        return Outcome(f"{others} in most texts, and the head can produce them")
     return Outcome(f"{others} in most texts")
 
 
@@ -323,9 +323,9 @@ def heads(card: AuditCard) -> Outcome | None:
         return None
     interval = decisive(finding)
     if interval is None:
-        return Outcome(undecided=("what the prediction loses without the heads that are read",))
+        return Outcome(undecided=("how much the prediction depends on the heads whose attention is shown",))
     if interval[1] < SMALL_CHANGE * whole:
-        return Outcome("without the heads that are read the answer hardly changes")
+        return Outcome("the answer hardly changes without the heads whose attention is shown")
     return Outcome()
 
 

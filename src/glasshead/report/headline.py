@@ -102,7 +102,7 @@ def decides_words(card: AuditCard, decides: Decides, points: Points) -> str:
         not_needed = f"The weights do not decide these predictions. {would_change}"
         if shuffled is None or holds_in(card, shuffled) not in ("yes", "in part"):
             return f"{not_needed}."
-        return f"{not_needed}, shuffled weights {share_words(shuffled)}."
+        return f"{not_needed}, shuffled weights would change {share_words(shuffled)}."
     if nearly_uniform(card):
         entropy = entropy_range(card.facts["attention_use"]["after"])
         same = f"All tokens of a text have nearly the same weight ({entropy})"
@@ -153,7 +153,7 @@ def share_words(finding: Finding) -> str:
         return "an unknown share"
     low, high = finding.interval
     share, *ends = (f"{100 * value:.0f}\u00a0%" for value in (finding.estimate, low, high))
-    return f"{share} (95\u00a0% interval {' to '.join(ends)})"
+    return f"{share} of the predictions (95\u00a0% interval {' to '.join(ends)})"
 
 
 def holds_in(card: AuditCard, finding: Finding | None) -> Decides:

@@ -61,7 +61,7 @@ class Verdict(NamedTuple):
 
 RAW_SIGN = Verdict("raw sign: an accident of the seed", "not evidence", "raw sign")
 ONE_SIGNED = Verdict(
-    "says nothing of sides: the weights have one sign, the side lives in the values",
+    "uninformative: all weights have one sign; the values carry the class",
     "not evidence",
     "one sign",
 )
@@ -72,8 +72,12 @@ WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
 TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
 NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
-NO_ORDER = Verdict("undecided: most texts have equal numbers, which are in no order", "undecided", "no order")
-NO_SIGN = Verdict("undecided: these tokens do not tell", "undecided", "no sign")
+NO_ORDER = Verdict(
+    "undecided: in most texts all tokens have equal numbers, so there is no order to compare",
+    "undecided",
+    "no order",
+)
+NO_SIGN = Verdict("undecided: these tokens do not settle the sign", "undecided", "no sign")
 
 
 def too_few(units: str) -> Verdict:
