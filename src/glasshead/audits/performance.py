@@ -23,7 +23,6 @@ from glasshead.results import (
     guess_in_words,
 )
 from glasshead.statistics import (
-    LEVEL,
     METRICS,
     Predictions,
     difference_intervals,
@@ -76,7 +75,7 @@ class Performance(Audit):
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
             (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
-            if group.level > LEVEL and group.by != CORRECT:
+            if group.by != CORRECT:  # where all are right by construction
                 values = right[group.members].astype(float)
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")

@@ -9,7 +9,7 @@ from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.statistics import (
     intersection_over_union,
@@ -59,6 +59,10 @@ class Plausibility(Audit):
                 rng=rng,
                 level=group.level,
             )
+            summaries = [
+                with_exact_intervals(summary, values[name][members], {}, group.level)
+                for name, summary in zip(values, summaries, strict=True)
+            ]
             reasons = {reason: int((texts & members).sum()) for reason, texts in undefined.items()}
             for name, summary in zip(values, summaries, strict=True):
                 verdict = no_evidence or plausibility_verdict(summary.reliable_differences.get("random"))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
-from glasshead.audits.summary import StatSummary, null_column, summarise
+from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 from glasshead.trace import AttentionSite, list_attention_calls
@@ -25,6 +25,8 @@ INFLATION = (
     "not shown to differ from what contributions account for",
 )
 ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
+SHARES = ("alone", "special")
+"""Statistics that are shares."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class ReadHeads(Audit):
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
                 missing = int(np.isnan(column.values[members]).sum())
+                if statistic in SHARES:
+                    summary = with_exact_intervals(summary, column.values[members], {}, group.level)
                 findings.append(
                     summary.finding(
                         HEADS,

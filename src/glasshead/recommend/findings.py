@@ -17,7 +17,7 @@ from glasshead.results import (
     Verdict,
     too_few,
 )
-from glasshead.statistics import Estimate, defined_mean, intervals_beside_nulls
+from glasshead.statistics import Estimate, defined_mean, interval_of_equals, intervals_beside_nulls
 
 Interval = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -58,6 +58,10 @@ def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
 def finding(column: Column, estimate: Estimate, differences: Mapping[str, Estimate]) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
+    known = column.values[~np.isnan(column.values)]
+    if len(known) > 1 and np.ptp(known) == 0:  # all alike: the bootstrap would be a point
+        low, high = interval_of_equals(float(known[0]), len(known))
+        estimate = estimate._replace(low=low, high=high)
     over = differences.get("random")
     return Finding(
         audit=column.audit,
