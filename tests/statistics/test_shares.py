@@ -31,7 +31,7 @@ def test_words_that_are_right_together_count_less():
 
 
 def test_a_family_of_differences_errs_rarely():
-    """Ten relations without a difference, half of whose words stand in sentences that are right as a whole."""
+    """Ten relations without a difference, in sentences most of whose words are right or wrong together."""
     rng = np.random.default_rng(0)
     level, families, wrong = simultaneous_level(10), 30, 0
     for _ in range(families):

@@ -22,7 +22,7 @@ INFLATION = (
     "more attention than contributions account for",
     "less attention than contributions account for",
     "about the attention that contributions account for",
-    "not shown to differ from what contributions account for",
+    "not distinguishable from what contributions account for",
 )
 ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
 SHARES = ("alone", "special")

@@ -49,7 +49,14 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.written_table import written_table
     from glasshead.report.text_alignment import AlignedPiece, align_texts
     from glasshead.report.text_drawing import DrawnSpan, TextDrawing, draw_text
-    from glasshead.report.text_spans import computation, diverging, prediction, shared_scale, sink_in_words
+    from glasshead.report.text_spans import (
+        computation,
+        diverging,
+        prediction,
+        scale_words,
+        shared_scale,
+        sink_in_words,
+    )
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
@@ -102,6 +109,7 @@ MODULES = {
     "transition_lines": "glasshead.report.plots.transition",
     "ratio_lines": "glasshead.report.plots.class_ratios",
     "share": "glasshead.report.number_format",
+    "scale_words": "glasshead.report.text_spans",
     "shared_scale": "glasshead.report.text_spans",
     "page_part": "glasshead.report.html.environment",
     "text_heatmap": "glasshead.report.terminal.text_heatmap",
@@ -153,6 +161,7 @@ __all__ = [
     "prediction",
     "ranking_table",
     "ratio_lines",
+    "scale_words",
     "share",
     "shared_scale",
     "sink_in_words",
