@@ -94,9 +94,25 @@ def sign_in_equal_weights(counts):
     return World(model, *texts_of(counts, alone=1.0), "yes", ("no",))
 
 
+def size_in_weights(counts):
+    """Good has a large weight and every other word none: a text without it has a sum of 0."""
+    model = planted_model("tanhmax")
+    with torch.no_grad():
+        model.pooling.score.context.weight[0].zero_()
+        model.pooling.score.context.weight[0][word_ids("good")] = 4.0
+    return World(model, *texts_of(counts), "yes", ("yes", "no", "in part", "undecided"))
+
+
 def mixed(counts):
     """Attention decides texts of many words; those of one word it cannot change."""
     return World(values_decide([6.0, 6.0], 6.0), *texts_of(counts, alone=0.5), "in part", ("yes",))
+
+
+def mixed_by_class(counts):
+    """Attention decides the texts of one class; those of the other have one word."""
+    texts, labels = texts_of(counts)
+    texts = [text if label else " ".join(["bad"] * 6) for text, label in zip(texts, labels, strict=True)]
+    return World(values_decide([6.0, 6.0], 6.0), texts, labels, "in part", ("yes", "undecided"))
 
 
 def ignored(counts):
@@ -133,7 +149,9 @@ WORLDS = (
     sign_in_values_of_tanhmax,
     sign_in_weights,
     sign_in_equal_weights,
+    size_in_weights,
     mixed,
+    mixed_by_class,
     ignored,
     untrained,
 )

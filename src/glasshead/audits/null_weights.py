@@ -63,23 +63,40 @@ def uniform_base(readout: LinearReadout) -> Floats:
 
 
 def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> Floats:
-    """Uniform weights [N, n] that do not know the class of a text: of the same mass in each part, times the
-    `net_share` of the weights."""
-    weights = readout.gauge * readout.weights.numpy()
-    mass = np.abs(weights).sum(axis=1)
-    net = weights.sum(axis=1) / np.where(mass > 0, mass, np.nan)
-    return net_share(net, classes) * uniform_base(readout)
+    """Uniform weights [N, n] that know nothing of a text: in each part, with the same sum in every text.
 
-
-def net_share(net: Floats, classes: NDArray[np.int64]) -> Floats:
-    """The share of the weights that has one sign in every text: the mean of Σa / Σ|a| [N, ...] over the texts
-    of each class, then over classes, NaN left out.
-
-    1 of weights that are never negative. Where the sign of the weights tells the classes apart it is near 0,
-    whatever the number of texts in each class: uniform weights must not know the class.
+    Where all parts have one sum already, as after softmax, they keep it. Else the sum is the `class_mean` of
+    the sums, since Σa may tell the classes apart by its sign or its size.
     """
-    means = np.stack([mean_of_known(net[classes == one]) for one in np.unique(classes)])
-    return np.nan_to_num(mean_of_known(means), nan=1.0)
+    mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
+    uniform = readout.gauge * uniform_base(readout)  # of the sizes |a|, so not below 0
+    sums = [
+        np.where(parts == part, weights, 0.0).sum(axis=1) for part in range(int(parts.max(initial=0)) + 1)
+    ]
+    filled = [(mask & (parts == part)).any(axis=1) for part in range(len(sums))]
+    if is_fixed(np.concatenate([own[there] for own, there in zip(sums, filled, strict=True)])):
+        return readout.gauge * uniform
+    total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)
+    sizes = uniform.sum(axis=1, keepdims=True)
+    shares = np.where(sizes > 0, uniform / np.where(sizes > 0, sizes, 1.0), uniform_weights(mask, parts))
+    return class_mean(total, classes) * shares
+
+
+FIXED = 1e-4
+"""Sums that differ by less, relative to the largest, are one sum but for rounding."""
+
+
+def is_fixed(sums: Floats) -> bool:
+    """Whether all sums that are known are the same."""
+    known = sums[~np.isnan(sums)]
+    return not len(known) or bool(np.ptp(known) <= FIXED * np.abs(known).max())
+
+
+def class_mean(values: Floats, classes: NDArray[np.int64]) -> Floats:
+    """The mean over the texts of each class of values [N, ...], then over classes, NaN left out: a mean over
+    texts would be that of the commonest class."""
+    means = np.stack([mean_of_known(values[classes == one]) for one in np.unique(classes)])
+    return np.nan_to_num(mean_of_known(means))
 
 
 def mean_of_known(values: Floats) -> Floats:

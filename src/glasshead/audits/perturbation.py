@@ -56,8 +56,8 @@ class Perturbation(Audit):
 
     ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
-    ``uniform`` gives all tokens the same weight, with that Σ|a| times the part of it that has one sign in
-    all classes (all of it where weights cannot be negative), which takes no draws. The null is the same
+    ``uniform`` gives all tokens the same weight, with one Σa for all texts (`even_weights`), which takes no
+    draws. The null is the same
     test on random and on uniform weights. ``share`` is the share of the texts that change by a twentieth of
     the range of predictions or more. ŷ is the target's probability, without a factor
     ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
