@@ -342,8 +342,8 @@ def make(
                 SENTENCES,
                 ["correct"] * 4
                 + ["wrong"] * 3
-                + ["most agreement with erasure"] * 3
-                + ["least agreement with erasure"] * 3,
+                + ["most agreement with weight removal"] * 3
+                + ["least agreement with weight removal"] * 3,
                 [0.9, 0.8, 0.7, 0.6, 0.1, -0.2, None, 1.0, 0.98, 0.97, None, -0.61, -0.7],
                 strict=True,
             )

@@ -64,3 +64,13 @@ def test_documents_say_the_same():
     text = "a\u202eb\u200bc\u2069\U000e0041"
     assert as_html(f"<p title='{text}'>") == visible(as_html(text)).join(["<p title='", "'>"])
     assert unescape(as_html(text)) == text
+
+
+def test_words_from_right_to_left_turn_no_number_round():
+    from glasshead.report.html.environment import caption
+
+    said = str(caption("predicted إيجابي جدا, p(إيجابي) = 0.98 <b>, 'שלום' +0.1"))
+    assert said == (
+        "predicted <bdi>إيجابي جدا</bdi>, p(<bdi>إيجابي</bdi>) = 0.98 &lt;b&gt;, "
+        "&#39;<bdi>שלום</bdi>&#39; +0.1"
+    )

@@ -1,4 +1,4 @@
-"""What may be said of the attention of a model, for its README."""
+"""What you can claim about the attention of a model, for its README."""
 
 import glasshead
 from glasshead.report import judge_claims, model_card

@@ -18,6 +18,10 @@ STEERING = re.compile(
 """What steers a terminal, turns the direction of writing, or has no width: two texts that differ in it look
 alike."""
 REPLACEMENT = "\ufffd"
+RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+FROM_RIGHT_TO_LEFT = re.compile(f"[{RIGHT_TO_LEFT}](?:[^\\w{RIGHT_TO_LEFT}]*[{RIGHT_TO_LEFT}]+)*")
+"""Letters that are written from right to left, with what stands between them: words of Arabic, Hebrew, ….
+Outside of an isolate they turn round the numbers behind them."""
 
 
 def visible(text: str) -> str:

@@ -47,7 +47,7 @@ def test_where_the_weights_decide_no_map_is_far_and_shuffled_ones_change_the_pre
     card = card_of(model, texts, labels, ["adversarial", "perturbation"])
     found = card.finding("adversarial.found.free.all")
     assert found.estimate == 0.0
-    assert found.verdict == "for hardly any text there is such a map"
+    assert found.verdict == "such a map exists for hardly any text"
     assert found.null["uniform"] > 0.5  # of uniform weights there are such maps
     # A number per token, 0 of most: any weights have others with the same output.
     same, drawn = (card.finding(f"adversarial.jsd.{kind}.all").null for kind in ("same-output", "producible"))
@@ -81,7 +81,7 @@ def test_flat_predictions_and_single_tokens_are_undecided_with_the_reason():
     assert finding.status == "undecided"
     flat = card.finding("adversarial.flat.all")
     assert (flat.estimate, flat.n) == (1.0, 58)
-    assert flat.verdict == "nearly every prediction stays within 0.01, whatever the weights"
+    assert flat.verdict == "nearly every prediction stays within 0.01 under all weights"
 
 
 def test_one_token_that_decides_among_many_is_no_flat_prediction():
@@ -199,7 +199,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
     if found is None:
         assert (finding.n, finding.undefined) == (0, {"flat prediction": 40})
     else:
-        assert finding.verdict.startswith(f"for {found}")
+        assert f"for {found}" in finding.verdict
         assert finding.null["random"] > 0.9
 
 

@@ -10,7 +10,7 @@ from glasshead.audits import build_context
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.report import audit_page
-from glasshead.report.conclusion import conclusion
+from glasshead.report.headline import verdict
 from glasshead.results import AuditCard
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import AttentionSelector
@@ -70,7 +70,7 @@ def test_random_numbers_agree_with_nothing(cards):
     for against in ("gradient", "erasure-renormalise"):
         finding = cards["random"].finding(f"agreement.random.{against}.all")
         assert finding.over_null["random"].interval[0] <= 0 <= finding.over_null["random"].interval[1]
-        assert "no difference from random scores" in finding.verdict
+        assert "not distinguishable from random scores" in finding.verdict
 
 
 def test_planted_truth():
@@ -177,7 +177,7 @@ def test_audits_of_two_methods_are_compared_text_by_text(cards):
     page = audit_page(comparison.cards, comparison.differences)
     assert "Is the audited method large where erasing a token matters?" in page
     for renamed in comparison.cards:
-        assert conclusion(renamed) == conclusion(cards[renamed.method]) != ""
+        assert verdict(renamed) == verdict(cards[renamed.method]) != ""
     same = glasshead.compare(cards["random"], cards["gradient-l2"])
     assert "agreement.method-absolute.gradient.all" in {each.name for each in same.differences}
     assert cards["random"].statistic == "random"  # the audits themselves stay as they were

@@ -48,7 +48,10 @@ def test_a_model_whose_output_shows_the_sum_alone():
     for name in ROWS:
         finding = card.finding(f"agreement.{name}.gradient.all")
         assert (finding.n, finding.undefined) == (0, {"all tokens tied": 30})
-        assert finding.verdict == "undecided: most texts have equal numbers, which are in no order"
+        assert (
+            finding.verdict
+            == "undecided: in most texts all tokens have equal numbers, so there is no order to compare"
+        )
 
 
 def test_where_nothing_is_hidden_it_says_so():
@@ -80,7 +83,9 @@ def test_long_texts_hide_something():
     card = audited(random_model(activation="softmax"), texts, labels)
     for against in MEASURES:
         finding = card.finding(f"agreement.effective-gain.{against}.all")
-        assert finding.verdict.startswith(("the identifiable part agrees", "no difference that these"))
+        assert finding.verdict.startswith(
+            ("the identifiable part agrees", "not distinguishable on these texts")
+        )
         assert finding.estimate != 0
         low, high = finding.interval
         worse, better = (f"agrees {word} than" in finding.verdict for word in ("worse", "better"))

@@ -11,7 +11,8 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit
 from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
-from glasshead.report.claims import claims_by_answer, judge_claims, verdict
+from glasshead.report.claims import claims_by_answer, judge_claims
+from glasshead.report.headline import verdict
 from glasshead.trace import AttentionSelector
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
@@ -20,10 +21,10 @@ from planted_heads import planted_texts as heads_texts
 from small import as_run, planted_model, planted_texts, random_model, split
 
 COUNTS = pytest.mark.parametrize("counts", [(45, 45), (81, 9)], ids=["balanced", "9 to 1"])
-DEPENDS = "The prediction depends on which token has which weight"
-UNEVEN = "It matters that the weights are not all the same"
-NO_OTHER = "No quite other weights give the same prediction"
-RESTS = "The prediction rests on the heads that are read"
+SHUFFLED = "Shuffling the weights among the tokens would change the predictions"
+EVEN = "Uniform weights would change the predictions"
+ONLY_SIMILAR = "Only similar weights give the same prediction"
+RESTS = "The prediction depends on the heads whose attention is shown"
 
 
 def judged(card):
@@ -42,11 +43,11 @@ def test_weights_that_decide_and_weights_for_show_are_told_apart(counts):
     with torch.no_grad():
         model.classifier.weight.fill_(2.0)  # a prediction far from 1, where nothing could change it
     decides, show = explained(model, texts, labels), explained(decoration(), *decorated_texts(counts))
-    asked = {DEPENDS, UNEVEN, NO_OTHER}
+    asked = {SHUFFLED, EVEN, ONLY_SIMILAR}
     assert {judged(decides)[claim] for claim in asked} == {"yes"}
     assert {judged(show)[claim] for claim in asked} == {"no"}
     assert verdict(decides).startswith("The weights decide these predictions")
-    assert verdict(show) == "The weights do not decide these predictions: others would do as well."
+    assert verdict(show).startswith("The weights do not decide these predictions. ")
     for card in (decides, show):
         assert verdict(card) in audit_page([card])
         assert verdict(card) in model_card(card)
@@ -62,11 +63,11 @@ def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
         selector = AttentionSelector(layer=0, head=head)
         card = audit(model, data, tokenizer=tokens, audits=["explanation"], attention_selector=selector)
         told[head] = judged(card)
-    assert told[DECIDES][DEPENDS] == told[DECIDES][UNEVEN] == told[DECIDES][RESTS] == "yes"
-    assert told[IDLE][DEPENDS] == told[IDLE][UNEVEN] == told[IDLE][RESTS] == "no"
+    assert told[DECIDES][SHUFFLED] == told[DECIDES][EVEN] == told[DECIDES][RESTS] == "yes"
+    assert told[IDLE][SHUFFLED] == told[IDLE][EVEN] == told[IDLE][RESTS] == "no"
     # A search found no other map, which is no proof; before the idle head every map is another one.
-    assert told[DECIDES][NO_OTHER] == "undecided"
-    assert told[DECIDES]["Some weights would change the prediction"] == "yes"
+    assert told[DECIDES][ONLY_SIMILAR] == "undecided"
+    assert told[DECIDES]["Some other weights would change the prediction"] == "yes"
     assert card.finding("adversarial.flat.all").estimate == 1.0
 
 
@@ -124,11 +125,8 @@ def test_names_are_not_taken_for_markdown():
 def test_another_method_is_judged_without_what_asks_about_weights():
     card = bert_card("rollout")
     says = judged(card)
-    assert DEPENDS not in says
-    assert (
-        "Where the method rollout is large, taking away the weight of the token changes the prediction"
-        in says
-    )
+    assert SHUFFLED not in says
+    assert "Where the method rollout is large, the prediction changes without the weight of the token" in says
     assert model_card(card).startswith("## The method rollout as an explanation\n")
 
 

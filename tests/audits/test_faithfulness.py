@@ -235,7 +235,7 @@ def test_a_random_method_is_no_better_than_a_random_order(run):
     card = audit(*run, audits=["faithfulness"], method="random")
     for name in STATISTICS:
         finding = card.finding(f"faithfulness.{name}.all")
-        assert finding.verdict == "no difference from a random order that these texts show"
+        assert finding.verdict == "not distinguishable from a random order on these texts"
         assert card.finding(f"faithfulness.{name}.best.all").verdict == "less faithful than the best order"
 
 
@@ -348,8 +348,8 @@ def test_rounding_is_no_difference_from_another_order():
         ((0.1, 0.2), "sufficiency", "less faithful"),
         ((-0.2, -0.1), "deletion", "more faithful"),
         ((-0.2, -0.1), "insertion", "less faithful"),
-        ((-0.1, 0.1), "insertion", "no difference"),
-        ((0.0, 0.0), "deletion", "no difference"),
+        ((-0.1, 0.1), "insertion", "not distinguishable"),
+        ((0.0, 0.0), "deletion", "not distinguishable"),
     ],
 )
 def test_a_verdict_rests_on_the_paired_interval(interval, statistic, words):

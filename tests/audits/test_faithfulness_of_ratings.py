@@ -52,7 +52,7 @@ def test_the_one_word_that_counts_comes_first(counts, method):
 def test_a_random_order_is_not_more_faithful(counts):
     data = rated(counts)
     card = audit(rating_model(), data, tokenizer=tokenizer(), audits=["faithfulness"], method="random")
-    assert card.finding("faithfulness.comprehensiveness.all").verdict.startswith("no difference")
+    assert card.finding("faithfulness.comprehensiveness.all").verdict.startswith("not distinguishable")
 
 
 def test_scores_with_signs_are_taken_towards_the_side_of_the_rating():

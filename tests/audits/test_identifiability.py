@@ -47,10 +47,13 @@ def test_a_repeated_word_is_all_it_takes(repeats, share):
 def test_words_of_the_verdicts_rest_on_intervals():
     firm, loose = card(random_model(), unlike()), card(random_model(), unlike(repeats=True))
     name = "identifiability.identifiable.all"
-    only = "the only ones that their heads could have drawn"
-    assert firm.finding(name).verdict == f"most maps are {only} (30 of 30 are, 0 are not)"
+    only = "the only ones with their head output"
+    assert firm.finding(name).verdict == f"most maps are {only} (30 of 30 are unique, 0 are not)"
     assert firm.finding(name).interval == pytest.approx((0.025 ** (1 / 30), 1.0))
-    assert loose.finding(name).verdict == f"most maps are not {only} (0 of 30 are, 30 are not)"
+    assert (
+        loose.finding(name).verdict
+        == "for most maps other weights give the same head output (0 of 30 are unique, 30 are not)"
+    )
     few = card(random_model(), unlike(5))
     assert few.finding(name).verdict == "undecided: too few examples"
 
@@ -143,7 +146,7 @@ def test_verdicts_about_width_need_a_null():
     assert said(None, 0) == said((-0.2, -0.1), 5) == "undecided: too few maps with random values"
     assert said((-0.2, -0.1), 30) == "narrower than over random values"
     assert said((0.1, 0.2), 30) == "wider than over random values"
-    assert said((-0.1, 0.2), 30) == "no difference from random values that these texts show"
+    assert said((-0.1, 0.2), 30) == "not distinguishable from random values on these texts"
     assert said(None, 0, (0.0, 0.0)) == "every weight is certain"
     assert said(None, 0, (0.0, 0.0), (0.0, np.nan)) == (
         "every weight that could be decided is certain (1 of 2 maps undecided)"
@@ -151,17 +154,17 @@ def test_verdicts_about_width_need_a_null():
 
 
 def test_all_and_none_are_said_of_nothing_less():
-    only = "the only one that its head could have drawn"
+    only = "the only one with its head output"
     lines = np.array([1.0] * 299 + [0.0])
     said = share_verdict("identifiable", (0.99, 1.0), lines).words
-    assert said == f"almost every map is {only} (299 of 300 are, 1 are not)"
+    assert said == f"almost every map is {only} (299 of 300 are unique, 1 are not)"
     lines[:6] = np.nan
     said = share_verdict("identifiable", (1.0, 1.0), lines[:-1]).words
     assert said == (
-        f"almost every map that could be decided is {only} (293 of 299 are, 0 are not, 6 undecided)"
+        f"almost every map that could be decided is {only} (293 of 299 are unique, 0 are not, 6 undecided)"
     )
     said = share_verdict("identifiable", (0.0, 0.0), 0 * lines).words
-    assert said.startswith("almost none of the maps that could be decided is")
+    assert said.startswith("for almost every map that could be decided other weights give the same")
     assert share_verdict("another-first", (0.0, 0.05), lines).words.endswith("(293 of 300 maps, 6 undecided)")
     assert share_verdict("may-be-zero", (0.6, 0.7), lines).words.endswith("(6 of 300 maps undecided)")
 
@@ -177,12 +180,12 @@ def keys(unique=0, other=0, undetermined=0, fixed=0, undefined=0):
 def test_every_kind_of_map_is_counted_given_the_keys():
     said = keys_verdict((0.991, 1.0), keys(600, 6, 46, 54)).words
     assert said == (
-        "where that can be told, other queries near by hardly ever give the same output with other weights: "
+        "where this can be decided, nearby queries hardly ever give the same output with other weights: "
         "of 706 maps 600 are unique, 6 are not, 46 are undetermined, and 54 are fixed for every query"
     )
-    assert keys_verdict((1.0, 1.0), keys(40)).words.startswith("no other query near by gives the same output")
+    assert keys_verdict((1.0, 1.0), keys(40)).words.startswith("no nearby query gives the same output")
     assert keys_verdict((0.0, 0.0), keys(0, 40, 1)).words.startswith(
-        "where that can be told, other queries near by"
+        "where this can be decided, nearby queries"
     )
     assert (
         "in some maps: of 40 maps 20 are unique, 20 are not" in keys_verdict((0.3, 0.7), keys(20, 20)).words
@@ -191,9 +194,7 @@ def test_every_kind_of_map_is_counted_given_the_keys():
     assert keys_verdict(None, keys(fixed=28, undetermined=12)).words == (
         "undecided: of 40 maps 0 are unique, 0 are not, 12 are undetermined, and 28 are fixed for every query"
     )
-    assert keys_verdict(None, keys(fixed=40)).words.startswith(
-        "no query at all gives the same output with other"
-    )
+    assert keys_verdict(None, keys(fixed=40)).words.startswith("no query gives the same output with other")
     assert keys_verdict(None, keys(undefined=9)).words.startswith("not asked: maps of learned queries")
 
 

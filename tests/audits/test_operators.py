@@ -75,7 +75,7 @@ def test_the_word_that_decides_survives_every_meaning_of_deleting(one_token):
         finding = one_token.finding(f"operators.{statistic}.survival.all")
         assert finding.estimate == 1.0
         assert finding.status == "evidence"
-        assert finding.verdict.startswith("survives: better than random numbers")
+        assert finding.verdict.startswith("holds: better than random numbers")
 
 
 def test_intervals_of_meanings_are_simultaneous(one_token):
@@ -117,15 +117,15 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out(counting):
 @pytest.mark.parametrize(
     ("sides", "differing", "words", "status"),
     [
-        ({"a": 1, "b": 1}, [], "survives: better", "evidence"),
-        ({"a": -1, "b": -1}, [], "survives: worse", "evidence"),
+        ({"a": 1, "b": 1}, [], "holds: better", "evidence"),
+        ({"a": -1, "b": -1}, [], "holds: worse", "evidence"),
         ({"a": 1, "b": -1}, [], "depends", "evidence"),
         ({"a": 1, "b": 0}, [("a", "b")], "depends", "evidence"),
         ({"a": 1, "b": 0}, [], "undecided", "undecided"),
-        ({"a": 0, "b": 0}, [], "not shown", "evidence"),
-        ({"a": 1, "b": 1, "c": None}, [], "undecided whether it survives", "undecided"),
+        ({"a": 0, "b": 0}, [], "not distinguishable", "evidence"),
+        ({"a": 1, "b": 1, "c": None}, [], "undecided whether it holds", "undecided"),
         ({"a": 1, "b": -1, "c": None}, [], "depends", "evidence"),
-        ({"a": 1}, [], "undecided whether it survives", "undecided"),
+        ({"a": 1}, [], "undecided whether it holds", "undecided"),
         ({"a": None, "b": None}, [], "undecided: too few", "undecided"),
     ],
 )

@@ -30,7 +30,7 @@ def test_few_texts_do_not_show_what_many_do():
     assert few.interval[0] < few.null["majority"]
     assert standing(difference) == "undecided"
     said = performance_verdict(difference, GUESS)
-    said_of = "these 60 texts do not show whether it is better than always guessing the commonest class"
+    said_of = "not settled on these 60 texts whether it is better than always guessing the commonest class"
     assert said.words == said_of
     # A gate on the accuracy asks something else.
     assert said.status == "evidence"
@@ -50,7 +50,7 @@ def test_a_paired_difference_shows_what_two_intervals_do_not():
         ((0.01, 0.2), "better", "not better", "better than"),
         ((-0.2, -0.01), "not better", "better", "worse than"),
         ((0.0, 0.0), "not better", "not better", "as good as"),
-        ((-0.1, 0.0), "undecided", "undecided", "do not show"),
+        ((-0.1, 0.0), "undecided", "undecided", "not settled"),
     ],
 )
 def test_three_outcomes(interval, stands, errs, word):

@@ -116,4 +116,4 @@ def test_a_random_map_fails():
     for against in AGAINST:
         finding = findings[f"agreement.attention.{against}.all"]
         assert finding.n == 40
-        assert finding.verdict == "no difference from random weights that these texts show"
+        assert finding.verdict == "not distinguishable from random weights on these texts"

@@ -81,7 +81,7 @@ def test_contribution_beats_random_weights_only_where_the_weights_decide(planted
         assert finding.interval[0] > 0.5
         if activation == "softmax":
             assert finding.null["random"] == pytest.approx(finding.estimate)
-            assert finding.verdict == "no difference from random weights that these texts show"
+            assert finding.verdict == "not distinguishable from random weights on these texts"
         else:
             assert abs(finding.null["random"]) < 0.2
             assert finding.verdict in ("strong agreement", "moderate agreement")
@@ -182,7 +182,7 @@ def test_a_random_map_must_fail():
             finding = findings[f"agreement.{statistic}.{against}.all"]
             raw = statistic == "attention-raw"
             assert finding.verdict == (
-                RAW_SIGN.words if raw else "no difference from random weights that these texts show"
+                RAW_SIGN.words if raw else "not distinguishable from random weights on these texts"
             ), finding
             assert finding.interval[0] < 0.05
 

@@ -92,7 +92,7 @@ def test_a_random_method_is_no_better_than_a_random_order():
     for statistic in STATISTICS:
         finding = card.finding(f"plausibility.{statistic}.all")
         assert finding.interval[0] < finding.null["random"] < finding.interval[1]
-        assert finding.verdict == "no difference from a random order that these texts show"
+        assert finding.verdict == "not distinguishable from a random order on these texts"
 
 
 @pytest.mark.parametrize("method", ["gradient", "erasure-delete", "gradient-l2"])
@@ -177,8 +177,8 @@ def test_slices_and_comparisons_are_those_of_the_texts():
     [
         ((0.01, 0.2), "closer to"),
         ((-0.2, -0.01), "further from"),
-        ((-0.1, 0.1), "no difference"),
-        ((0.0, 0.0), "no difference"),
+        ((-0.1, 0.1), "not distinguishable"),
+        ((0.0, 0.0), "not distinguishable"),
     ],
 )
 def test_a_verdict_rests_on_the_paired_interval(interval, words):

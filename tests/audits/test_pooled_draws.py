@@ -43,13 +43,16 @@ def literal_medians(context, bases, draws, rng):
         logits = torch.cat([torch.zeros(1, dtype=z.dtype), z]) if len(z) == 1 else z
         return float(logits.softmax(-1)[target[text]])
 
+    predicted = context.explanation.logits.argmax(dim=-1).numpy()
+    sums = bases[0].sum(axis=1)  # of softmax all 1
+    total = np.mean([sums[predicted == one].mean() for one in set(predicted.tolist())])
     for text in range(texts):
         for a in bases[:, text]:
             changes = {"permutation": [], "random": [], "random-normalised": [], "uniform": []}
             mass = np.abs(bases[0, text]).sum()
             for draw in range(draws):
                 new = fresh[text, draw]
-                scaled, even = new * mass / np.abs(new).sum(), np.full(n, readout.gauge * mass / n)
+                scaled, even = new * mass / np.abs(new).sum(), np.full(n, total / n)
                 for test, weights in zip(changes, (a[orders[text, draw]], new, scaled, even), strict=True):
                     changes[test].append(predict(text, weights) - predict(text, a))
             yield {

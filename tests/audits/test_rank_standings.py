@@ -64,9 +64,9 @@ def test_equal_methods_lead_together():
     table = criterion([0.5, 0.5, 0.2])
     result = judged(table)
     assert result.standings == [Standing.LEADS, Standing.LEADS, Standing.BEHIND]
-    assert "not told apart from b" in result.findings[0].verdict
+    assert "tied with b" in result.findings[0].verdict
     (pair,) = [each for each in result.differences if (each.one, each.other) == (0, 1)]
-    assert pair.verdict == "cannot be told apart"
+    assert pair.verdict == "not distinguishable"
     assert pair.interval[0] <= 0 <= pair.interval[1]
 
 
@@ -236,14 +236,14 @@ def test_one_leader_under_every_meaning():
 
 def test_leaders_that_cannot_be_told_apart():
     (first,) = conclusion_of({"a": both(LEADS), "b": both(LEADS), "c": both(BEHIND)})
-    assert first.startswith("a and b lead")
-    assert "cannot be told apart" in first
+    assert first.startswith("a and b tie for the lead")
+    assert "tie for the lead" in first
 
 
 def test_leaders_that_change_places_depend_on_what_deleting_means():
     standings = {"a": both(LEADS, BEHIND), "b": both(BEHIND, LEADS)}
     first, listed = conclusion_of(standings, {"delete": [("a", "b")], "mask-token": [("b", "a")]})
-    assert "depends on what deleting means" in first
+    assert "depends on the type of deletion" in first
     assert "a under delete" in listed
     assert "b under mask-token" in listed
 
@@ -269,7 +269,7 @@ def test_who_leads_everywhere_is_named_though_others_change_places():
     standings = {"a": both(LEADS), "b": both(LEADS, BEHIND), "c": both(BEHIND, LEADS)}
     first, listed = conclusion_of(standings, {"delete": [("b", "c")], "mask-token": [("c", "b")]})
     assert first.startswith("a is among the leaders under both")
-    assert "a and b, not told apart, under delete" in listed
+    assert "a and b (tied) under delete" in listed
 
 
 def test_nobody_is_better_than_chance():

@@ -194,14 +194,14 @@ def test_highlights_are_twenty_distinct_texts_and_the_shared_ones():
     assert len(own) == len(set(own)) == 20
     reasons = [reason for reason, _ in picks]
     assert {reason: reasons.count(reason) for reason in set(reasons)} == {
-        "most agreement with erasure": 5,
-        "least agreement with erasure": 5,
+        "most agreement with weight removal": 5,
+        "least agreement with weight removal": 5,
         "correct": 5,
         "wrong": 5,
         "shared": 6,
     }
     readable = np.flatnonzero(tokens >= 4)
-    best = [row for reason, row in picks if reason == "most agreement with erasure"]
+    best = [row for reason, row in picks if reason == "most agreement with weight removal"]
     assert set(agreement[best]) == set(np.sort(agreement[readable])[-5:])
     assert all(correct[row] for reason, row in picks if reason == "correct")
     assert not any(correct[row] for reason, row in picks if reason == "wrong")

@@ -141,7 +141,7 @@ def test_nothing_is_closer_to_marks_by_rounding(tmp_path):
     for statistic in ("auprc", "token-f1", "iou", "pointing"):
         finding = card.finding(f"plausibility.{statistic}.all")
         assert finding.over_null["random"].interval == (0.0, 0.0)
-        assert finding.verdict == "no difference from a random order that these texts show"
+        assert finding.verdict == "not distinguishable from a random order on these texts"
     for draw in ("permutation", "uniform"):
         assert card.finding(f"perturbation.{draw}.absolute.all").verdict.startswith(
             "no change by construction"

@@ -16,7 +16,7 @@ def test_marks_column(tiny, tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     audit = "audit", tiny.softmax, path, "--split", "all", "--audits", "plausibility", "--out", out
     named = glasshead(*audit, "--marks-column", "why")
-    assert "Does it point at the words that people mark?" in named.stdout
+    assert "Does it point to the words that people mark?" in named.stdout
     card = AuditCard.load(out)
     assert card.finding("plausibility.auprc.all").n == 30
     assert card.facts["top_tokens"] == 1

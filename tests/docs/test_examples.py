@@ -108,7 +108,7 @@ SHELL = {
     ),
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
-        ["Does ŷ fall without the first tokens?", "Report: faithful.html"],
+        ["Does removing the top-ranked tokens lower the predicted probability?", "Report: faithful.html"],
     ),
     "images": (
         ["runs/digits/model.safetensors", "digit.html", "audits/digits/report.html"],
@@ -116,7 +116,7 @@ SHELL = {
     ),
     "plausibility": (
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
-        ["Does it point at the words that people mark?", "Report: plausible.html"],
+        ["Does it point to the words that people mark?", "Report: plausible.html"],
     ),
     "adversarial": (
         ["audits/adversarial/card.json", "audits/adversarial/report.html"],
@@ -170,7 +170,7 @@ SHELL = {
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (
         ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html", "audits/news/report.html"],
-        ["Run in runs/news", "popularity", "Attention explains these predictions"],
+        ["Run in runs/news", "popularity", "Attention over the clicked news"],
     ),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),

@@ -239,42 +239,42 @@ def test_verdicts_of_the_audit_page() -> None:
         agreement.agreement_verdict(None, better).words: "undecided: too few examples",
         agreement.agreement_verdict(
             (0.8, 0.9), {"random": none}
-        ).words: "no difference from random weights that these texts show",
-        agreement.agreement_verdict((-0.9, -0.7), worse).words: "strong disagreement: the other way round",
-        agreement.agreement_verdict((-0.6, -0.4), worse).words: "moderate disagreement: the other way round",
-        agreement.agreement_verdict((-0.3, -0.1), worse).words: "weak disagreement: the other way round",
+        ).words: "not distinguishable from random weights on these texts",
+        agreement.agreement_verdict((-0.9, -0.7), worse).words: "strong agreement in the reverse order",
+        agreement.agreement_verdict((-0.6, -0.4), worse).words: "moderate agreement in the reverse order",
+        agreement.agreement_verdict((-0.3, -0.1), worse).words: "weak agreement in the reverse order",
         agreement.agreement_verdict((-0.1, -0.05), worse).words: "worse than random weights",
         agreement.agreement_verdict((0.1, 0.2), worse).words: "worse than random weights",
         agreement.agreement_verdict((0.7, 0.8), better).words: "strong agreement",
         agreement.agreement_verdict((0.4, 0.6), better).words: "moderate agreement",
         agreement.agreement_verdict((0.1, 0.3), better).words: "weak agreement",
         agreement.agreement_verdict((0.1, 0.8), better).words: "at least weak agreement",
-        agreement.agreement_verdict((-0.8, -0.4), worse).words.split(":")[
-            0
-        ]: "at least moderate disagreement",
+        agreement.agreement_verdict(
+            (-0.8, -0.4), worse
+        ).words: "at least moderate agreement in the reverse order",
         agreement.agreement_verdict(
             (0.09, 0.8), better
-        ).words: "better than random weights, but hardly agrees",
+        ).words: "hardly any agreement, but more than of random weights",
         agreement.agreement_verdict((0.7, 0.8), better | {"uniform": none}).words.split(", ")[1]: (
-            "though not shown to be more than with uniform weights"
+            "not distinguishable from that under uniform weights"
         ),
         agreement.agreement_verdict((0.7, 0.8), better | {"uniform": under}).words.split(", ")[1]: (
-            "though less than with uniform weights"
+            "less than under uniform weights"
         ),
         agreement.gain_verdict(None).words: "undecided: too few examples",
         agreement.gain_verdict((0.1, 0.2)).words: "the identifiable part agrees better than the attention",
         agreement.gain_verdict((-0.2, -0.1)).words: "the identifiable part agrees worse than the attention",
-        agreement.gain_verdict((-0.1, 0.1)).words: "no difference that these texts show",
+        agreement.gain_verdict((-0.1, 0.1)).words: "not distinguishable on these texts",
         beside(over): "better than always guessing the commonest class",
         beside(under): "worse than always guessing the commonest class",
         beside((0.0, 0.0)): "as good as always guessing the commonest class",
         beside(none).replace("60", "*n*"): (
-            "these *n* texts do not show whether it is better than always guessing the commonest class"
+            "not settled on these *n* texts whether it is better than always guessing the commonest class"
         ),
         beside(over, n=19): "undecided: too few examples",
         perturbed((0.0, 0.04), over).split(",")[0]: "the prediction hardly changes",
         perturbed((0.2, 0.3), over).split(",")[0]: "the prediction changes much",
-        perturbed((0.04, 0.06), over).split(",")[0]: "undecided: the prediction may hardly change",
+        perturbed((0.04, 0.06), over).split(",")[0]: "undecided: the change may be negligible",
         perturbed((0.1, 0.3), (-0.001, 0.002)).split(", ")[1]: (
             "about as much as between two sets of random weights"
         ),
@@ -283,7 +283,7 @@ def test_verdicts_of_the_audit_page() -> None:
         ]: "more than when random weights are shuffled",
         perturbed((0.1, 0.3), under).split(", ")[1]: "less than between two sets of random weights",
         perturbed((0.1, 0.3), none).split("; ")[1]: (
-            "whether more or less than between two sets of random weights these texts do not show"
+            "not settled whether more or less than between two sets of random weights"
         ),
         perturbed((-0.1, 0.3), over, way="signed"): "no preferred direction",
         perturbed((0.1, 0.3), over, way="signed"): "other weights raise the prediction",

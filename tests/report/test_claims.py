@@ -1,20 +1,22 @@
-"""What may be said rests on intervals alone, and a search proves no absence."""
+"""What you can claim rests on intervals alone, and a search proves no absence."""
 
 from dataclasses import replace
 
 import pytest
-from test_conclusion import AGAINST, DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, SHUFFLE, card, finding
+from test_conclusion import DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, card, finding
 
-from glasshead.report.claims import judge_claims, verdict
+from glasshead.report.claims import judge_claims
+from glasshead.report.headline import headline, verdict
 from glasshead.report.key_findings import cautions
 
-UNIFORM = "perturbation", "uniform", "absolute"
+UNIFORM = "perturbation", "uniform", "share"
+SHUFFLED = "perturbation", "permutation", "share"
 EXACT, SEARCHED = {"adversarial": {"free": "exact"}}, {"adversarial": {"free": "4 starts of 80 steps"}}
-OTHERS = "No quite other weights give the same prediction"
-DRAW = "No quite other weights that the head could have drawn give the same prediction"
-MOVES = "Some weights would change the prediction"
-ALONE = "The weights are the only ones with which the head gives its output"
-MATTERS = "It matters that the weights are not all the same"
+OTHERS = "Only similar weights give the same prediction"
+DRAW = "Of the weights that the head can produce, only similar ones give the same prediction"
+MOVES = "Some other weights would change the prediction"
+ALONE = "These are the only weights that give the output of the head"
+MATTERS = "Uniform weights would change the predictions"
 
 
 def holds(*findings, **facts):
@@ -70,32 +72,79 @@ def test_the_only_map(share, expected):
     assert holds(finding(MAPS, share))[ALONE] == expected
 
 
-def test_less_than_of_random_weights_is_no_full_yes():
-    assert holds(finding(UNIFORM, (0.1, 0.2), over=(0.01, 0.02)))[MATTERS] == "yes"
-    assert holds(finding(UNIFORM, (0.1, 0.2), over=(-0.02, -0.01)))[MATTERS] == "in part"
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        ((0.96, 1.0), "yes"),
+        ((0.85, 0.97), "in part"),
+        ((0.4, 0.6), "in part"),
+        ((0.05, 0.18), "in part"),
+        ((0.0, 0.15), "no"),
+        ((0.01, 0.3), "undecided"),
+    ],
+)
+def test_a_claim_on_texts_holds_of_nearly_all_of_some_or_of_hardly_any(share, expected):
+    assert holds(finding(UNIFORM, share))[MATTERS] == expected
 
 
-def test_the_heading_says_whether_the_weights_decide():
-    uniform = finding(UNIFORM, (0.1, 0.3))
-    assert verdict(card(*FOR, uniform)) == (
-        "The weights decide these predictions, and are large where a token matters."
-    )
-    assert verdict(card(*AGAINST, finding(UNIFORM, (0.001, 0.002)))) == (
-        "The weights do not decide these predictions: others would do as well."
-    )
-    in_part = "The weights decide these predictions at most in part: some others would do as well."
-    assert verdict(card(*AGAINST, uniform)) == in_part
-    assert verdict(card(finding(SHUFFLE, (0.04, 0.06)), finding(UNIFORM, (0.001, 0.002)))) == in_part
-    unclear = [
-        finding(GRADIENT, (0.2, 0.3)),
-        finding(ERASURE, (0.2, 0.3)),
-        finding(SHUFFLE, (0.1, 0.3)),
-        uniform,
-    ]
-    assert verdict(card(*unclear)).endswith("not shown to be large where a token matters.")
-    assert verdict(card(finding(SHUFFLE, (0.01, 0.3)), uniform)).startswith("Whether the weights decide")
-    guessing = card(*FOR, uniform, against_guessing="not better")
-    assert verdict(guessing).startswith("The model is not better than guessing")
+def first(*findings, **facts):
+    return headline(card(*findings, **facts))
+
+
+DECIDE, SOME, NOT = (finding(UNIFORM, ends) for ends in ((0.9, 1.0), (0.4, 0.6), (0.0, 0.04)))
+
+
+def test_uniform_weights_alone_answer_whether_the_weights_decide():
+    for shuffled in ((0.9, 1.0), (0.4, 0.6), (0.0, 0.04)):
+        shuffle = finding(SHUFFLED, shuffled)
+        assert first(DECIDE, shuffle).decides == "yes"
+        assert first(SOME, shuffle).decides == "in part"
+        assert first(NOT, shuffle).decides == "no"
+    assert "shuffled weights would change 50" in first(NOT, finding(SHUFFLED, (0.4, 0.6))).says
+    assert "shuffled" not in first(NOT, finding(SHUFFLED, (0.0, 0.04))).says
+    assert first(finding(UNIFORM, (0.01, 0.3))).decides == "undecided"
+
+
+def test_no_other_finding_changes_the_answers():
+    others = [finding(MAPS, (0.99, 1.0)), finding(FREE, (0.0, 0.01)), finding(DRAWN, (0.9, 1.0))]
+    for uniform in (DECIDE, SOME, NOT):
+        assert first(uniform, *others, **EXACT) == first(uniform)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "erasure", "expected", "words"),
+    [
+        (
+            (0.5, 0.6),
+            (0.5, 0.6),
+            "yes",
+            "and they are large where a token matters, by gradients and weight removal",
+        ),
+        ((0.5, 0.6), (0.2, 0.3), "in part", "where a token matters by gradients, but not by weight removal"),
+        ((0.5, 0.6), (0.3, 0.5), "in part", "by gradients, while weight removal leaves it open"),
+        ((0.2, 0.3), (0.2, 0.3), "no", "but they are not large where a token matters"),
+        ((0.2, 0.3), (0.3, 0.5), "undecided", "whether they are large where a token matters is not settled"),
+    ],
+)
+def test_where_weights_are_large(gradient, erasure, expected, words):
+    found = first(DECIDE, finding(GRADIENT, gradient), finding(ERASURE, erasure))
+    assert found.points == expected
+    assert words in found.says
+    assert "large" not in first(NOT, finding(GRADIENT, gradient), finding(ERASURE, erasure)).says
+
+
+def test_weights_that_are_nearly_uniform_point_nowhere():
+    layer = {"name": "attention", "layer": 0, "signed": False, "sequences": 50, "rows": 50, "score_sd": 0.1}
+    layer |= {"entropy": 0.995, "interval": (0.99, 0.998), "distance": 0.02, "zero_rows": 0.0}
+    found = first(DECIDE, *FOR, attention_use={"before": None, "after": [layer]})
+    assert found.points == "no"
+    assert found.says.startswith("All tokens of a text have nearly the same weight (entropy 0.995")
+
+
+def test_a_model_that_guesses_has_nothing_to_explain():
+    for findings in ((DECIDE, *FOR), FOR):
+        guessing = verdict(card(*findings, against_guessing="not better"))
+        assert guessing.startswith("The model is no better than guessing")
 
 
 def numbers(*findings, **facts):
@@ -103,20 +152,21 @@ def numbers(*findings, **facts):
 
 
 def test_the_number_from_which_a_claim_may_be_said_stands_beside_it():
-    said = numbers(finding(GRADIENT, (0.3, 0.5)), finding(SHUFFLE, (0.1, 0.2)))
+    removal = "heads", "removal", ""
+    said = numbers(finding(GRADIENT, (0.3, 0.5)), finding(removal, (0.1, 0.2)))
     assert said["Where attention is large, the prediction is sensitive to the token"].endswith(
         "; moderate from 0.4"
     )
-    depends = "The prediction depends on which token has which weight"
+    depends = "The prediction depends on the heads whose attention is shown"
     assert said[depends].endswith("; a change from 0.05")
     ratings = {"task": "regression"}
-    rated = replace(card(finding(SHUFFLE, (0.1, 0.2)), **ratings), examples={"label": [1.0, 5.0]})
+    rated = replace(card(finding(removal, (0.1, 0.2)), **ratings), examples={"label": [1.0, 5.0]})
     assert {claim.says: claim.numbers for claim in judge_claims(rated)}[depends].endswith(
         "; a change from 0.2"
     )
 
 
-FALLS = "Without the tokens that attention puts first the prediction falls more than without others"
+FALLS = "Removing the tokens that attention ranks first lowers the prediction more than removing others"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +185,8 @@ def test_a_negligible_fall_is_none(over, expected):
 
 
 def test_the_heading_says_that_a_model_may_be_no_better_than_guessing():
-    known = [finding(SHUFFLE, (0.3, 0.4)), finding(UNIFORM, (0.3, 0.4)), finding(GRADIENT, (0.5, 0.6))]
-    open_end = "Whether the model is better than guessing stays open."
+    known = [finding(UNIFORM, (0.9, 1.0)), finding(GRADIENT, (0.5, 0.6))]
+    open_end = "These texts do not settle whether the model is better than guessing."
     assert verdict(card(*known, against_guessing="undecided")).endswith(open_end)
     assert not verdict(card(*known, against_guessing="better")).endswith(open_end)
 

@@ -8,7 +8,7 @@ import pytest
 
 import fake_cards
 from glasshead.report import attribution_page, audit_page
-from glasshead.report.conclusion import conclusion
+from glasshead.report.headline import verdict
 from glasshead.report.html.examples import LEADING, examples, leading_examples
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
@@ -307,7 +307,7 @@ def test_tables_are_tables(read: dict[str, Page]) -> None:
 def test_the_page_reads_from_the_top(tanhmax: AuditCard, read: dict[str, Page]) -> None:
     page = read["one"]
     (headline,) = page.all("h1")
-    assert headline.text == conclusion(tanhmax)
+    assert headline.text == verdict(tanhmax)
     said = page.all("main")[0].text
     order = [said.index(part) for part in ("speak for", "Predicted right", "Verdicts", "Everything else")]
     assert order == sorted(order)
@@ -319,14 +319,14 @@ def test_the_page_reads_from_the_top(tanhmax: AuditCard, read: dict[str, Page]) 
 
 def test_each_audit_is_folded_under_its_answer(tanhmax: AuditCard, read: dict[str, Page]) -> None:
     summaries = {e.text.split()[0]: e.text for e in read["one"].all("summary")}
-    assert "agrees moderately with gradients and erasure" in summaries["Agreement"]
+    assert "agrees moderately with gradients and weight removal" in summaries["Agreement"]
     assert "Shuffling the weights changes the answer" in summaries["Perturbation"]
     assert "Contributions tell positive from negative words" in summaries["Token"]
 
 
 def test_first_texts_are_right_wrong_and_of_least_agreement(tanhmax: AuditCard) -> None:
     titles = [title for title, _ in leading_examples(examples([tanhmax]))]
-    assert titles == ["Predicted right", "Predicted wrong", "Least agreement with erasure"]
+    assert titles == ["Predicted right", "Predicted wrong", "Least agreement with weight removal"]
     right, wrong, least = [one for _, one in leading_examples(examples([tanhmax]))]
     assert (right.sides, wrong.sides) == (["right"], ["wrong"])
     known = [h.faithfulness for h in tanhmax.highlights if h.faithfulness is not None]
@@ -342,7 +342,7 @@ def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
     one_signed = [replace(f, **ONE_SIGNED.fields) if f.name == name else f for f in tanhmax.findings]
     card = replace(tanhmax, findings=one_signed, examples={}, tokens={})
     (row,) = [row for row in Page(audit_page([card])).all("tr") if "Does its sign say" in row.text]
-    assert "the weights have one sign" in row.text
+    assert "all weights have one sign" in row.text
     assert number(card.finding(name).estimate) not in row.text
     assert "no evidence" in row.text
     fragment = card._repr_html_()

@@ -59,7 +59,7 @@ def test_texts_of_older_cards_have_the_reasons_of_today(card, tmp_path):
     old = Highlight("least faithful", "good", ATTRIBUTION, -0.5)
     replace(card, highlights=[old]).save(tmp_path)
     (highlight,) = AuditCard.load(tmp_path).highlights
-    assert highlight == replace(old, reason="least agreement with erasure")
+    assert highlight == replace(old, reason="least agreement with weight removal")
 
 
 def test_intervals_are_kept_and_cards_without_them_load(card, tmp_path):

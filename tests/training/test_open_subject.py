@@ -1,6 +1,7 @@
 """A run, a saved model of Hugging Face, or one line that says why the folder cannot be opened."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -164,6 +165,18 @@ def test_classes_are_renamed_by_name_or_by_number():
     refused_model("classes 0 and 1 of the model are both called 'bad'", labels={"0": "bad", "1": "bad"})
     alike = open_subject(model, tokenizer, OpenOptions(labels={"0": "bad", "1": "BAD"}))
     assert alike.notes == ("the classes 'bad' and 'BAD' differ by case alone",)
+
+
+def test_what_a_gauge_says_of_classes_has_their_new_names():
+    one = {"name": "LABEL_0", "texts": 40, "positive": (0.1, 0.0, 0.2), "lean": None}
+    for classes, names in (
+        ([one], lambda found: found[0]["name"]),
+        ([[[one]]], lambda found: found[0][0][0]["name"]),
+    ):
+        subject = replace(open_subject(*bert()), gauge={"kind": "one sign", "classes": classes})
+        renamed = open_subject(subject, options=OpenOptions(labels={"LABEL_0": "bad"}))
+        assert names(renamed.gauge["classes"]) == "bad"
+        assert names(subject.gauge["classes"]) == "LABEL_0"
 
 
 def test_half_precision_is_read_in_float32_and_said():

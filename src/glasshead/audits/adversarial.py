@@ -41,8 +41,8 @@ FAR, NEAR = 0.5, 0.1
 FREE, SAME_OUTPUT, PRODUCIBLE = "free", "same-output", "producible"
 WHICH = {
     FREE: "maps",
-    SAME_OUTPUT: "maps with the same output of the head",
-    PRODUCIBLE: "maps that another query draws from the same keys",
+    SAME_OUTPUT: "maps with the same head output",
+    PRODUCIBLE: "maps that another query produces from the same keys",
 }
 
 
@@ -297,17 +297,17 @@ def distance_verdict(
     low, high = (end / largest for end in interval)
     maps = WHICH[kind]
     if low >= FAR:
-        words = f"in the mean, quite other {maps} give the same prediction"
+        words = f"on average, very different {maps} give the same prediction"
     elif high < NEAR:
-        found = "" if exact else ", of those that were found"
-        words = f"in the mean, {maps} with the same prediction are near{found}"
+        found = "" if exact else ", as far as the search found"
+        words = f"on average, {maps} with the same prediction are close{found}"
     else:
-        words = f"in the mean, somewhat other {maps} give the same prediction"
+        words = f"on average, somewhat different {maps} give the same prediction"
     if over_random is None:
         return Verdict(words)
     if over_random[0] <= 0 <= over_random[1]:
-        return Verdict(f"{words}; whether farther than of random weights these texts do not show")
-    return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'less far'} than of random weights")
+        return Verdict(f"{words}; not settled whether farther than for random weights")
+    return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 
 def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdict:
@@ -315,20 +315,20 @@ def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdi
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
-    there = "there is" if exact else "there was found"
+    there = "exists" if exact else "was found"
     if low >= MOST:
-        return Verdict(f"for nearly every text {there} such a map")
+        return Verdict(f"such a map {there} for nearly every text")
     if high <= FEW:
-        return Verdict(f"for hardly any text {there} such a map")
+        return Verdict(f"such a map {there} for hardly any text")
     share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
-    return Verdict(f"for {share} of the texts {there} such a map")
+    return Verdict(f"such a map {there} for {share} of the texts")
 
 
 def bound_verdict(interval: Interval, largest: float) -> Verdict:
     """What no map with the same output exceeds, in words."""
     if interval[1] < NEAR * largest:
-        return Verdict("no map with the same output of the head is far")
-    return Verdict("an upper bound: maps with the same output are no farther")
+        return Verdict("all maps with the same head output are close")
+    return Verdict("upper bound: no map with the same head output is farther")
 
 
 def flat_verdict(interval: Interval, setting: Setting) -> Verdict:
@@ -338,8 +338,6 @@ def flat_verdict(interval: Interval, setting: Setting) -> Verdict:
         "hardly any" if high <= FEW else "nearly every" if low >= MOST else f"{low:.0%} to {high:.0%} of the"
     )
     prediction = "predictions" if share.endswith("the") else "prediction"
-    tried = "" if setting.exact else ", as far as was tried"
+    tried = "all weights" if setting.exact else "all weights that were tried"
     verb = "stay" if share.endswith("the") else "stays"
-    return Verdict(
-        f"{share} {prediction} {verb} within {setting.search.epsilon:g}, whatever the weights{tried}"
-    )
+    return Verdict(f"{share} {prediction} {verb} within {setting.search.epsilon:g} under {tried}")

@@ -1,4 +1,4 @@
-"""Does an explanation, attention or another, order the tokens as gradients and erasure do?"""
+"""Does an explanation rank tokens as gradients do, and as removing their attention weights does?"""
 
 from collections.abc import Iterator, Mapping
 
@@ -78,7 +78,7 @@ class Agreement(Audit):
     al. 2019), and its gain: its τ minus that of attention, text by text.
     """
 
-    question = "does the explanation order the tokens as gradients and erasure do?"
+    question = "does the explanation rank tokens as gradients do, and as removing their weights does?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective_citation = "Brunner et al. 2019"
     of_tokens = True
@@ -261,20 +261,20 @@ def agreement_verdict(
         return TOO_FEW_EXAMPLES
     low, high = interval
     if chance[0] <= 0 <= chance[1]:
-        return Verdict(f"no difference from random {numbers} that these texts show")
+        return Verdict(f"not distinguishable from random {numbers} on these texts")
     if chance[1] < 0:
         opposed = strength(-high, -low)
         return Verdict(
-            f"{opposed} disagreement: the other way round" if opposed else f"worse than random {numbers}"
+            f"{opposed} agreement in the reverse order" if opposed else f"worse than random {numbers}"
         )
     agreed = strength(low, high)
-    text = f"{agreed} agreement" if agreed else f"better than random {numbers}, but hardly agrees"
+    text = f"{agreed} agreement" if agreed else f"hardly any agreement, but more than of random {numbers}"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
     if uniform is None or uniform[0] > 0:
         return Verdict(text)
-    than = "less" if uniform[1] < 0 else "not shown to be more"
-    return Verdict(f"{text}, though {than} than with uniform weights")
+    than = "less than" if uniform[1] < 0 else "not distinguishable from that"
+    return Verdict(f"{text}, {than} under uniform weights")
 
 
 def strength(low: float, high: float) -> str:
@@ -292,4 +292,4 @@ def gain_verdict(interval: Interval | None) -> Verdict:
         return Verdict("the identifiable part agrees better than the attention")
     if interval[1] < 0:
         return Verdict("the identifiable part agrees worse than the attention")
-    return Verdict("no difference that these texts show")
+    return Verdict("not distinguishable on these texts")

@@ -16,6 +16,8 @@ from glasshead.statistics import (
     Predictions,
     difference_intervals,
     exchange_test,
+    interval_of_equals,
+    is_correct,
     metric_values,
     metrics_of,
     paired_by_seed,
@@ -74,6 +76,8 @@ def metric_differences(
     rows = []
     for (name, metric), interval, exchange in zip(metrics.items(), intervals, exchanges, strict=True):
         ours, theirs = metric_values(metric, one), metric_values(metric, other)
+        if name == "accuracy":
+            interval = with_equals(interval, one, other)
         test = seed_test(ours, theirs, paired=paired_by_seed(one, other))
         rows.append(
             RunDifference(
@@ -91,6 +95,16 @@ def metric_differences(
             )
         )
     return rows
+
+
+def with_equals(interval: Interval, one: Predictions, other: Predictions) -> Interval:
+    """The interval of a difference of accuracies; where it is the same for every example, as wide as that
+    allows, for the bootstrap over examples is then a point."""
+    changes = is_correct(one)[..., 0].mean(axis=0) - is_correct(other)[..., 0].mean(axis=0)
+    if np.ptp(changes) > 0:
+        return interval
+    low, high = interval_of_equals(float(changes[0]), len(changes))
+    return min(low, interval[0]), max(high, interval[1])
 
 
 def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: int) -> str:

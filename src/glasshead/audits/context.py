@@ -307,6 +307,11 @@ class AuditContext:
         """The predicted class, or rating."""
         return self.prediction if self.is_regression else self.explanation.logits.argmax(dim=-1).numpy()
 
+    @property
+    def classes_predicted(self) -> NDArray[np.int64]:
+        """The predicted class; one for all ratings."""
+        return np.zeros(len(self.labels), dtype=np.int64) if self.is_regression else self.predicted
+
     @cached_property
     def surprisal(self) -> Floats:
         """−log ŷ of the true class of each text, in nats."""

@@ -1,4 +1,4 @@
-"""Example texts worth reading: right, wrong, in most and least agreement with erasure, and some in all."""
+"""Example texts worth reading: right, wrong, most and least in agreement with weight removal, …"""
 
 from collections.abc import Iterable, Mapping
 
@@ -40,8 +40,8 @@ def select_examples(
     if agreement is not None:
         defined = shuffled[~np.isnan(agreement[shuffled])]
         ordered = defined[np.argsort(agreement[defined], kind="stable")]
-        take("most agreement with erasure", ordered[::-1])
-        take("least agreement with erasure", ordered)
+        take("most agreement with weight removal", ordered[::-1])
+        take("least agreement with weight removal", ordered)
     take("correct", shuffled[correct[shuffled]])
     take("wrong", shuffled[~correct[shuffled]])
     return picks + [("shared", int(row)) for row in shuffled[:SHARED]]

@@ -20,9 +20,9 @@ COLLECTED = (
 
 class Explanation(Audit):
     """Asks all audits that bear on whether attention explains predictions, those that have a meaning; the
-    report says from their findings what may be said and what may not."""
+    report says from their findings what you can claim and what not."""
 
-    question = "what may be said of this attention, and what may not?"
+    question = "what can you claim about this attention, and what not?"
     citation = "Jain and Wallace 2019; Wiegreffe and Pinter 2019"
     by_default = False
     collects = COLLECTED

@@ -217,4 +217,4 @@ def faithfulness_verdict(
         return Verdict(f"{hardly}more faithful than {CALLED[against]}")
     if high < 0:
         return Verdict(f"{hardly}less faithful than {CALLED[against]}")
-    return Verdict(f"no difference from {CALLED[against]} that these texts show")
+    return Verdict(f"not distinguishable from {CALLED[against]} on these texts")

@@ -1,5 +1,6 @@
 """Perturbation tests by forward passes, for attention anywhere in a model."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch.nn import functional
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.null_weights import class_mean, is_fixed
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, edit_read_heads
 from glasshead.huggingface import isolated_copy
@@ -22,7 +24,7 @@ def perturb_by_forward(
     their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
 
     Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
-    order only. NaN for a text without tokens.
+    order only, and know nothing of a text. NaN for a text without tokens.
     """
     head_signs = torch.from_numpy(context.head_signs)
     observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
@@ -35,6 +37,7 @@ def perturb_by_forward(
     }
     done = 0
     filled = torch.from_numpy(np.flatnonzero(context.token_mask.any(axis=1)))
+    even = even_edit(context, observation, filled)
     for batch, inputs in batches(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
@@ -48,7 +51,7 @@ def perturb_by_forward(
             return context.explanation.sized_fn(logits, context.explanation.target[rows]).numpy()
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
-        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(head_signs))):
+        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
             single[name][places] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
@@ -68,13 +71,56 @@ def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
 
 
 class UniformEdit:
-    """The same weight for all allowed keys, with the mass of the row and the canonical sign of the head."""
+    """The same weight for all allowed keys, with the mass of the row times a number for each head."""
 
-    def __init__(self, head_signs: Tensor) -> None:
-        self.head_signs = head_signs
+    def __init__(self, of_heads: Tensor) -> None:
+        self.of_heads = of_heads
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.head_signs)
+        return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.of_heads)
+
+
+class EvenEdit:
+    """The same weight for all allowed keys, with a sum for each head."""
+
+    def __init__(self, sums: Tensor) -> None:
+        self.sums = sums
+
+    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        return apply_signs(uniform(layer, weights, call), self.sums)
+
+
+class ReadSums:
+    """The model's own weights; keeps the mean Σa of the rows of every text and head [B, h], and whether all
+    have one sum."""
+
+    def __init__(self) -> None:
+        self.means, self.ends = torch.empty(0), (0.0, 0.0)
+
+    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        allowed = call.mask.allowed(weights.device).expand_as(weights).any(dim=-1)
+        sums = torch.where(allowed, weights.sum(dim=-1), torch.nan)
+        self.means = sums.nanmean(dim=-1)
+        known = sums[allowed]
+        self.ends = (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
+        return weights
+
+
+def even_edit(context: AuditContext, observation: ForwardObservation, filled: Tensor) -> Edit:
+    """Uniform weights that know nothing of a text: those of `even_weights`, for each row."""
+    means = np.full((len(context.labels), observation.site.num_heads), np.nan)
+    ends = []
+    for batch, inputs in batches(
+        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
+    ):
+        whole, edited = ReadSums(), ReadSums()
+        edit = spare_first(edited) if context.spares_first else edited
+        observation.passes(inputs).logits(edit_read_heads(observation.site, compose_edits(whole, edit)))
+        means[filled[batch].numpy()] = edited.means.cpu().numpy()
+        ends += whole.ends
+    if is_fixed(np.array(ends)):
+        return UniformEdit(torch.ones(observation.site.num_heads))
+    return EvenEdit(torch.from_numpy(np.asarray(class_mean(means, context.classes_predicted))))
 
 
 class FixedRandomEdit:

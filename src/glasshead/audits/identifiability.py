@@ -1,4 +1,4 @@
-"""Is the map the only one that its head could have drawn?"""
+"""Is this the only attention map that gives the output of its head?"""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Identifiability(Audit):
     its heads and rows; intervals resample texts.
     """
 
-    question = "is the map the only one that its head could have drawn?"
+    question = "is this the only attention map that gives the head's output?"
     citation = CITATION
 
     row_options: Mapping[str, Any] = field(default_factory=dict)

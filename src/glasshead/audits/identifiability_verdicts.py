@@ -32,7 +32,7 @@ def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verd
         verdict = random_verdict(summary.reliable_differences.get("random"))
         return verdict._replace(words=verdict.words + left)
     if unclear:
-        words = "no weight can move, as far as ranks can tell"
+        words = "every weight is certain as far as ranks can tell"
         return Verdict(f"{words}: those of {unclear:,} maps are close to rounding{left}")
     return Verdict(f"every weight{' that could be decided' if left else ''} is certain{left}")
 
@@ -42,7 +42,7 @@ def random_verdict(over: Interval | None) -> Verdict:
     if over is None:
         return too_few("maps with random values")
     if over[0] <= 0 <= over[1]:
-        return Verdict("no difference from random values that these texts show")
+        return Verdict("not distinguishable from random values on these texts")
     return Verdict(f"{'narrower' if over[1] < 0 else 'wider'} than over random values")
 
 
@@ -64,7 +64,7 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> V
     left = f", {still_open:,} undecided" if still_open else ""
     yes, no = int((lines == 1).sum()), int((lines == 0).sum())
     if statistic == "identifiable":
-        tally = f"{yes:,} of {len(lines):,} are, {no:,} are not{left}"
+        tally = f"{yes:,} of {len(lines):,} are unique, {no:,} are not{left}"
         return Verdict(f"{identifiable_words(interval, yes, no, decided)} ({tally})")
     if statistic == "another-first":
         return Verdict(f"{first_match(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})")
@@ -73,20 +73,20 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> V
 
 def identifiable_words(interval: Interval, yes: int, no: int, decided: str) -> str:
     """Which maps are the only ones: all and none are said of nothing less."""
-    only = "that its head could have drawn"
+    other = "other weights give the same head output"
     if interval[0] >= ALMOST_ALL:
-        return f"{'almost ' if no or decided else ''}every map{decided} is the only one {only}"
+        return f"{'almost ' if no or decided else ''}every map{decided} is the only one with its head output"
     if interval[1] <= HARDLY_ANY:
-        return f"{'almost ' if yes or decided else ''}none of the maps{decided} is the only one {only}"
+        return f"for {'almost ' if yes or decided else ''}every map{decided} {other}"
     if interval[0] > 0.5:
-        return f"most maps{decided} are the only ones that their heads could have drawn"
+        return f"most maps{decided} are the only ones with their head output"
     if interval[1] < 0.5:
-        return f"most maps{decided} are not the only ones that their heads could have drawn"
-    return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
+        return f"for most maps{decided} {other}"
+    return f"some maps{decided} are the only ones with their head output, others are not"
 
 
 def keys_verdict(interval: Interval | None, certificates: NDArray[np.str_]) -> Verdict:
-    """Whether other queries near by do the same, with the number of maps of every kind.
+    """Whether nearby queries do the same, with the number of maps of every kind.
 
     ``interval`` is that of the share of unique maps among those that are unique or not.
     """
@@ -105,23 +105,23 @@ def keys_verdict(interval: Interval | None, certificates: NDArray[np.str_]) -> V
 def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, int]) -> Verdict:
     """The part of the sentence before the numbers."""
     if count["fixed"] and not any(count[kind] for kind in ("unique", "not unique", "undetermined")):
-        return Verdict("no query at all gives the same output with other weights")
+        return Verdict("no query gives the same output with other weights")
     if interval is None:
         return Verdict("undecided", "undecided", "too few")
-    limited_to = "where that can be told, " if count["undetermined"] else ""
+    limited_to = "where this can be decided, " if count["undetermined"] else ""
     same = "the same output with other weights"
     if interval[0] >= ALMOST_ALL:
         if not count["not unique"]:
-            return Verdict(f"{limited_to}no other query near by gives {same}")
-        return Verdict(f"{limited_to}other queries near by hardly ever give {same}")
+            return Verdict(f"{limited_to}no nearby query gives {same}")
+        return Verdict(f"{limited_to}nearby queries hardly ever give {same}")
     if interval[1] <= HARDLY_ANY:
         often = "almost always " if count["unique"] else ""
-        return Verdict(f"{limited_to}other queries near by {often}give {same}")
+        return Verdict(f"{limited_to}nearby queries {often}give {same}")
     if interval[0] > 0.5:
-        return Verdict(f"{limited_to}in most maps no other query near by gives {same}")
+        return Verdict(f"{limited_to}in most maps no nearby query gives {same}")
     if interval[1] < 0.5:
-        return Verdict(f"{limited_to}in most maps other queries near by give {same}")
-    return Verdict(f"{limited_to}other queries near by give {same} in some maps")
+        return Verdict(f"{limited_to}in most maps nearby queries give {same}")
+    return Verdict(f"{limited_to}nearby queries give {same} in some maps")
 
 
 Words = tuple[tuple[Callable[[float, float], bool], str], ...]
@@ -129,13 +129,13 @@ FEW = 0.1
 ANOTHER = "another token could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
 ZERO: Words = (
-    (lambda low, high: high <= FEW, "hardly any of the largest weights may be zero"),
-    (lambda low, high: low > 0.5, "most of the largest weights may be zero"),
-    (lambda low, high: high < 0.5, "fewer than half of the largest weights may be zero"),
-    (ALWAYS, "about half of the largest weights may be zero"),
+    (lambda low, high: high <= FEW, "hardly any of the largest weights could be zero"),
+    (lambda low, high: low > 0.5, "most of the largest weights could be zero"),
+    (lambda low, high: high < 0.5, "fewer than half of the largest weights could be zero"),
+    (ALWAYS, "about half of the largest weights could be zero"),
 )
 FIRST: Words = (
-    (lambda low, high: high <= FEW, "the most attended token is hardly ever in doubt"),
+    (lambda low, high: high <= FEW, "the most attended token is almost always certain"),
     (lambda low, high: low > 0.5, f"in most maps {ANOTHER}"),
     (
         lambda low, high: high < 0.5,

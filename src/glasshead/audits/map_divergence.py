@@ -185,4 +185,4 @@ def distance_verdict(interval: Interval | None, over: Mapping[str, Interval | No
         return Verdict(f"farther away than {DECISIVE[null]}")
     if difference[1] < 0:
         return Verdict(f"closer than {DECISIVE[null]}")
-    return Verdict(f"no difference from {DECISIVE[null]} that these texts show")
+    return Verdict(f"not distinguishable from {DECISIVE[null]} on these texts")

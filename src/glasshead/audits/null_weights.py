@@ -62,6 +62,51 @@ def uniform_base(readout: LinearReadout) -> Floats:
     return same_mass(uniform, weights, parts)[:, 0]
 
 
+def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> Floats:
+    """Uniform weights [N, n] that know nothing of a text: in each part, with the same sum in every text.
+
+    Where all parts have one sum already, as after softmax, they keep it. Else the sum is the `class_mean` of
+    the sums, since Σa may tell the classes apart by its sign or its size.
+    """
+    mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
+    uniform = readout.gauge * uniform_base(readout)  # of the sizes |a|, so not below 0
+    sums = [
+        np.where(parts == part, weights, 0.0).sum(axis=1) for part in range(int(parts.max(initial=0)) + 1)
+    ]
+    filled = [(mask & (parts == part)).any(axis=1) for part in range(len(sums))]
+    if is_fixed(np.concatenate([own[there] for own, there in zip(sums, filled, strict=True)])):
+        return readout.gauge * uniform
+    total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)
+    sizes = uniform.sum(axis=1, keepdims=True)
+    shares = np.where(sizes > 0, uniform / np.where(sizes > 0, sizes, 1.0), uniform_weights(mask, parts))
+    return class_mean(total, classes) * shares
+
+
+FIXED = 1e-4
+"""Sums that differ by less, relative to the largest, are one sum but for rounding."""
+
+
+def is_fixed(sums: Floats) -> bool:
+    """Whether all sums that are known are the same."""
+    known = sums[~np.isnan(sums)]
+    return not len(known) or bool(np.ptp(known) <= FIXED * np.abs(known).max())
+
+
+def class_mean(values: Floats, classes: NDArray[np.int64]) -> Floats:
+    """The mean over the texts of each class of values [N, ...], then over classes, NaN left out: a mean over
+    texts would be that of the commonest class."""
+    means = np.stack([mean_of_known(values[classes == one]) for one in np.unique(classes)])
+    return np.nan_to_num(mean_of_known(means))
+
+
+def mean_of_known(values: Floats) -> Floats:
+    """The mean over the first axis without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 ALIKE = 1e-6
 """Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
 

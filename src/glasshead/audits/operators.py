@@ -322,19 +322,15 @@ def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[s
     shows what another does not and the two differ by a paired interval."""
     known = {name: value for name, value in sides.items() if value is not None}
     if not sides:
-        return by_construction("nothing to ask", "every meaning is the audited method")
+        return by_construction("nothing to ask", "every type of deletion is the audited method")
     if not known:
         return TOO_FEW_EXAMPLES
     by_side = {value: [name for name, own in sides.items() if own == value] for value in (1, -1, 0, None)}
     for value, word in ((1, "better"), (-1, "worse")):
         if len(by_side[value]) == len(sides) > 1:
-            return Verdict(
-                f"survives: {word} than random numbers under all {len(sides)} meanings of deleting"
-            )
+            return Verdict(f"holds: {word} than random numbers under all {len(sides)} types of deletion")
     if len(by_side[0]) == len(sides):
-        return Verdict(
-            f"not shown to be better than random numbers under any of {len(sides)} meanings of deleting"
-        )
+        return Verdict(f"not distinguishable from random numbers under all {len(sides)} types of deletion")
     sided = (*by_side[1], *by_side[-1])
     flips = any(frozenset((name, other)) in differing for name in by_side[0] for other in sided)
     words = "; ".join(
@@ -342,11 +338,11 @@ def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[s
         for value, what in (
             (1, "better than random numbers"),
             (-1, "worse"),
-            (0, "not shown"),
+            (0, "not distinguishable"),
             (None, "too few texts in which it changes anything"),
         )
         if by_side[value]
     )
     if flips or (by_side[1] and by_side[-1]):
-        return Verdict(f"depends on what deleting means: {words}")
-    return Verdict(f"undecided whether it survives: {words}", "undecided")
+        return Verdict(f"depends on the type of deletion: {words}")
+    return Verdict(f"undecided whether it holds: {words}", "undecided")

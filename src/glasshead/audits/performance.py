@@ -23,7 +23,6 @@ from glasshead.results import (
     guess_in_words,
 )
 from glasshead.statistics import (
-    LEVEL,
     METRICS,
     Predictions,
     difference_intervals,
@@ -76,7 +75,7 @@ class Performance(Audit):
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
             (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
-            if group.level > LEVEL and group.by != CORRECT:
+            if group.by != CORRECT:  # where all are right by construction
                 values = right[group.members].astype(float)
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
@@ -153,7 +152,7 @@ def performance_verdict(difference: PairedDifference | None, guess: str, *, erro
         return TOO_FEW_EXAMPLES
     compared = standing(difference, errors=errors)
     if compared == "undecided":
-        return Verdict(f"these {difference.n:,} texts do not show whether it is better than {guess}")
+        return Verdict(f"not settled on these {difference.n:,} texts whether it is better than {guess}")
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import torch
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
-from glasshead.audits.null_weights import are_alike, base_weights, same_mass, uniform_base, uniform_draws
+from glasshead.audits.null_weights import are_alike, base_weights, even_weights, same_mass, uniform_draws
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, probability
 from glasshead.results import (
@@ -22,6 +23,7 @@ from glasshead.results import (
     TOO_FEW_EXAMPLES,
     Verdict,
     by_construction,
+    extent_of,
 )
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -45,6 +47,8 @@ OF_EQUAL_WEIGHTS = {
 }
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
+# The same of whether a text changes by more than a little, for the tests that keep the size of the weights.
+SHARES = {(test, "share"): f"{test}.median.share" for test in ("permutation", UNIFORM)}
 
 
 class Perturbation(Audit):
@@ -52,8 +56,10 @@ class Perturbation(Audit):
 
     ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
-    ``uniform`` gives all tokens the same weight, with that Σ|a|, which takes no draws. The null is the same
-    test on random and on uniform weights. ŷ is the target's probability, without a factor
+    ``uniform`` gives all tokens the same weight, with one Σa for all texts (`even_weights`), which takes no
+    draws. The null is the same
+    test on random and on uniform weights. ``share`` is the share of the texts that change by a twentieth of
+    the range of predictions or more. ŷ is the target's probability, without a factor
     ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
     is a forward pass, and there are ``passes``.
     """
@@ -84,22 +90,34 @@ class Perturbation(Audit):
             )
         else:
             assert context.readout is not None
-            medians, *rest = self.medians(context, base_weights(context.readout, rng), rng)
+            bases = base_weights(context.readout, rng)
+            bases[-1] = even_weights(context.readout, context.classes_predicted)
+            medians, *rest = self.medians(context, bases, rng)
+        for result in (medians, *rest):
+            result |= share_columns(result, context.prediction_range)
         nulls = dict(zip(BASES[1:], rest, strict=True))
         alike = are_alike(context)
 
         findings = []
         for group in self.groups(context):
             members = group.members
+            asked = COLUMNS | SHARES
             these = [
                 {name: null[c][members] for name, null in nulls.items() if (test, name) != (UNIFORM, UNIFORM)}
-                for (test, _), c in COLUMNS.items()
+                for (test, _), c in asked.items()
             ]
-            columns = [medians[c][members] for c in COLUMNS.values()]
+            columns = [medians[c][members] for c in asked.values()]
             summaries = summarise(columns, these, rng=rng, level=group.level)
-            for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
-                if test in OF_EQUAL_WEIGHTS and alike[members].all():
+            for ((test, direction), column), values, null, summary in zip(
+                asked.items(), columns, these, summaries, strict=True
+            ):
+                if direction == "share":
+                    summary = with_exact_intervals(summary, values, null, group.level)
+                still = not np.nan_to_num(medians[COLUMNS[test, "absolute"]][members]).any()
+                if test in OF_EQUAL_WEIGHTS and alike[members].all() and still:
                     verdict = OF_EQUAL_WEIGHTS[test]
+                elif direction == "share":
+                    verdict = share_verdict(summary.reliable_interval, test, context.prediction_range)
                 else:
                     verdict = perturbation_verdict(
                         summary.reliable_interval,
@@ -122,7 +140,7 @@ class Perturbation(Audit):
         chance = {
             null_column(column, name): null[column]
             for name, null in nulls.items()
-            for (test, _), column in COLUMNS.items()
+            for (test, _), column in (COLUMNS | SHARES).items()
             if (test, name) != (UNIFORM, UNIFORM)
         }
         return AuditResult(findings, medians | chance)
@@ -173,7 +191,7 @@ class Perturbation(Audit):
         readout = context.readout
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
-        uniform = uniform_base(readout).astype(np.float32)
+        uniform = even_weights(readout, context.classes_predicted).astype(np.float32)
         medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in COLUMNS.values()}
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
@@ -266,6 +284,15 @@ def predict_with_weights(
     return np.split(predictions.numpy(), np.cumsum([each.shape[1] for each in weights[:-1]]), axis=1)
 
 
+def share_columns(medians: Mapping[str, Floats], unit: float) -> dict[str, Floats]:
+    """Whether each text changes by a twentieth of the range of predictions or more: 1, 0, or NaN."""
+    return {
+        column: np.where(np.isnan(size), np.nan, size >= SMALL_CHANGE * unit)
+        for (test, _), column in SHARES.items()
+        for size in [medians[COLUMNS[test, "absolute"]]]
+    }
+
+
 def undefined_counts(medians: Floats) -> dict[str, int]:
     """Texts that have no weights to change."""
     count = int(np.isnan(medians).sum())
@@ -279,9 +306,7 @@ def perturbation_verdict(
     if interval is None or over_chance is None:
         return TOO_FEW_EXAMPLES
     if unit == 0:
-        return Verdict(
-            "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
-        )
+        return NO_RANGE
     low, high = interval
     if direction == "signed":
         if low <= 0 <= high:
@@ -289,18 +314,53 @@ def perturbation_verdict(
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
     small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit
-    beside = beside_chance(over_chance, REFERENCES[test], NEGLIGIBLE * unit)
+    beside = beside_chance(over_chance, NEGLIGIBLE * unit)
     if low < small <= high:
-        return Verdict(f"undecided: the prediction may hardly change{beside}", "undecided")
+        although = ALTHOUGH[beside].format(REFERENCES[test])
+        return Verdict(f"undecided: the change may be negligible{although}", "undecided")
     size = "hardly changes" if high < small else "changes much" if low >= large else "changes"
-    return Verdict(f"the prediction {size}{beside}")
+    return Verdict(f"the prediction {size}{BESIDE[beside].format(REFERENCES[test])}")
 
 
-def beside_chance(over_chance: Interval, reference: str, negligible: float) -> str:
-    """The end of a sentence on a change: more or less than the same test of random weights."""
+NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or small", "undecided", "no range")
+OTHER_WEIGHTS = {"permutation": "shuffled weights", UNIFORM: "uniform weights"}
+
+
+def share_verdict(interval: Interval | None, test: str, unit: float) -> Verdict:
+    """In words, from the interval of the share of texts that change by more than a little."""
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    if unit == 0:
+        return NO_RANGE
+    extent = extent_of(interval)
+    if extent == "undecided":
+        return Verdict(
+            f"undecided: {OTHER_WEIGHTS[test]} may change hardly any prediction, or over a fifth", "undecided"
+        )
+    which = "any prediction" if extent == "hardly any" else f"{extent} predictions"
+    hardly = "hardly " if extent == "hardly any" else ""
+    return Verdict(f"{OTHER_WEIGHTS[test]} {hardly}change {which}")
+
+
+Beside = Literal["alike", "more", "less", "not settled"]
+BESIDE: dict[Beside, str] = {
+    "alike": ", about as much as {}",
+    "more": ", more than {}",
+    "less": ", less than {}",
+    "not settled": "; not settled whether more or less than {}",
+}
+ALTHOUGH: dict[Beside, str] = {
+    "alike": ", and is about as large as {}",
+    "more": ", although it is larger than {}",
+    "less": ", and is smaller than {}",
+    "not settled": "",
+}
+"""The end of a sentence on a change, and of one on a change that may be negligible."""
+
+
+def beside_chance(over_chance: Interval, negligible: float) -> Beside:
+    """Whether a change is larger than that of the same test of random weights."""
     low, high = over_chance
     if max(-low, high) < negligible:
-        return f", about as much as {reference}"
-    if low <= 0 <= high:
-        return f"; whether more or less than {reference} these texts do not show"
-    return f", {'more' if low > 0 else 'less'} than {reference}"
+        return "alike"
+    return "not settled" if low <= 0 <= high else "more" if low > 0 else "less"

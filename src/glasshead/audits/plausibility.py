@@ -9,7 +9,7 @@ from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.statistics import (
     intersection_over_union,
@@ -59,6 +59,10 @@ class Plausibility(Audit):
                 rng=rng,
                 level=group.level,
             )
+            summaries = [
+                with_exact_intervals(summary, values[name][members], {}, group.level)
+                for name, summary in zip(values, summaries, strict=True)
+            ]
             reasons = {reason: int((texts & members).sum()) for reason, texts in undefined.items()}
             for name, summary in zip(values, summaries, strict=True):
                 verdict = no_evidence or plausibility_verdict(summary.reliable_differences.get("random"))
@@ -155,4 +159,4 @@ def plausibility_verdict(over_chance: Interval | None) -> Verdict:
         return Verdict("closer to the marks of people than a random order")
     if over_chance[1] < 0:
         return Verdict("further from the marks of people than a random order")
-    return Verdict("no difference from a random order that these texts show")
+    return Verdict("not distinguishable from a random order on these texts")

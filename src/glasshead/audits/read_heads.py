@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
-from glasshead.audits.summary import StatSummary, null_column, summarise
+from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 from glasshead.trace import AttentionSite, list_attention_calls
@@ -22,9 +22,11 @@ INFLATION = (
     "more attention than contributions account for",
     "less attention than contributions account for",
     "about the attention that contributions account for",
-    "not shown to differ from what contributions account for",
+    "not distinguishable from what contributions account for",
 )
 ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
+SHARES = ("alone", "special")
+"""Statistics that are shares."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class ReadHeads(Audit):
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
                 missing = int(np.isnan(column.values[members]).sum())
+                if statistic in SHARES:
+                    summary = with_exact_intervals(summary, column.values[members], {}, group.level)
                 findings.append(
                     summary.finding(
                         HEADS,
@@ -167,7 +171,7 @@ def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
     if max(-beside[0], beside[1]) < NEGLIGIBLE * unit:
         return Verdict(f"{words.words}, about as much as without another layer")
     if beside[0] <= 0 <= beside[1]:
-        return Verdict(f"{words.words}; whether more or less than without another layer is not shown")
+        return Verdict(f"{words.words}; not settled whether more or less than without another layer")
     return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")
 
 

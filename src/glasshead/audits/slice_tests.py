@@ -70,7 +70,7 @@ def describe_test(finding: Finding, by: str, test: GroupTest, corrected: float |
     elif corrected <= DIFFERENCE_LEVEL:
         words = f"differs between slices by {by}"
     else:
-        words = "no difference between slices that these texts show"
+        words = "slices are not distinguishable on these texts"
     return SliceTest(
         audit=finding.audit,
         statistic=finding.statistic,

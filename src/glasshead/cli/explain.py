@@ -208,12 +208,14 @@ def print_attribution(unknown_id: int | None, attribution: "Attribution", scale:
         attribution_table,
         computation,
         prediction,
+        scale_words,
         sink_in_words,
         text_heatmap,
     )
 
     console.print(text_heatmap(attribution, scale))
     print_line(f"{prediction(attribution)}, {attribution.method}")
+    print_line(scale_words(attribution, scale))
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")
     if computed := computation(attribution):
@@ -227,7 +229,7 @@ def print_attribution(unknown_id: int | None, attribution: "Attribution", scale:
     ]
     if unknown:
         print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
-    console.print(attribution_table(attribution))
+    console.print(attribution_table(attribution, scale))
 
 
 def as_document(attributions: "Attributions", format: Format) -> str:

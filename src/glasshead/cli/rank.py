@@ -72,7 +72,7 @@ def rank(
     dtype: Precision = "float64",
     overwrite: Overwrite = False,
 ) -> None:
-    """Hold explanations of a model against each other: which lead, and which cannot be told apart?
+    """Hold explanations of a model against each other: which lead, and which tie?
 
     Example: [bold]glasshead rank my-bert my_reviews.csv --methods attention,gradient --out which.html[/]
     """

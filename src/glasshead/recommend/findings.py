@@ -17,7 +17,7 @@ from glasshead.results import (
     Verdict,
     too_few,
 )
-from glasshead.statistics import Estimate, defined_mean, intervals_beside_nulls
+from glasshead.statistics import Estimate, defined_mean, interval_of_equals, intervals_beside_nulls
 
 Interval = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -58,6 +58,10 @@ def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
 def finding(column: Column, estimate: Estimate, differences: Mapping[str, Estimate]) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
+    known = column.values[~np.isnan(column.values)]
+    if len(known) > 1 and np.ptp(known) == 0:  # all alike: the bootstrap would be a point
+        low, high = interval_of_equals(float(known[0]), len(known))
+        estimate = estimate._replace(low=low, high=high)
     over = differences.get("random")
     return Finding(
         audit=column.audit,
@@ -88,7 +92,7 @@ def verdict(judge: str, estimate: Estimate, over: Interval | None) -> Verdict:
     if judge == "loss":
         return loss_verdict(estimate.interval)
     if over is None:
-        return Verdict("undecided: there is nothing random to hold it against", "undecided")
+        return Verdict("undecided: there is no random baseline", "undecided")
     return {"agreement": agreement_verdict, "removal": removal_verdict, "rank": rank_verdict}[judge](
         estimate.interval, over
     )
@@ -104,7 +108,7 @@ def agreement_verdict(interval: Interval, over: Interval) -> Verdict:
         return Verdict(f"{words} agreement with erasure, more than that of a random order")
     if max(-over[0], over[1]) < UNRELATED:
         return Verdict("agrees with erasure no more than a random order does")
-    return Verdict("undecided: not shown to agree with erasure more than a random order does", "undecided")
+    return Verdict("undecided: may agree with erasure no more than a random order does", "undecided")
 
 
 def strength_of(tau: float) -> str:
@@ -115,12 +119,12 @@ def strength_of(tau: float) -> str:
 def removal_verdict(interval: Interval, over: Interval) -> Verdict:
     """Of the change without the first, beside the change without one at random."""
     if max(-over[0], over[1]) < NEGLIGIBLE:
-        return Verdict("it changes about as much as without one at random")
+        return Verdict("it changes about as much as without a random one")
     if over[0] > 0:
-        return Verdict("it changes more than without one at random")
+        return Verdict("it changes more than without a random one")
     if over[1] < 0:
-        return Verdict("it changes less than without one at random")
-    return Verdict("undecided: not shown to change more or less than without one at random", "undecided")
+        return Verdict("it changes less than without a random one")
+    return Verdict("undecided: may change as much as without a random one", "undecided")
 
 
 def change_verdict(interval: Interval) -> Verdict:
@@ -132,7 +136,7 @@ def change_verdict(interval: Interval) -> Verdict:
         return Verdict("the recommendation changes much")
     if low >= SMALL_CHANGE:
         return Verdict("the recommendation changes")
-    return Verdict("undecided: the recommendation may hardly change", "undecided")
+    return Verdict("undecided: the change may be negligible", "undecided")
 
 
 def loss_verdict(interval: Interval) -> Verdict:
@@ -144,7 +148,7 @@ def loss_verdict(interval: Interval) -> Verdict:
         return Verdict("the ranking is worse with such weights")
     if high < 0:
         return Verdict("the ranking is better with such weights")
-    return Verdict("undecided: not shown to be worse or better with such weights", "undecided")
+    return Verdict("undecided: may be as good with such weights", "undecided")
 
 
 def rank_verdict(interval: Interval, over: Interval) -> Verdict:
@@ -153,4 +157,4 @@ def rank_verdict(interval: Interval, over: Interval) -> Verdict:
         return Verdict("better than a random ranking")
     if over[1] < 0:
         return Verdict("worse than a random ranking")
-    return Verdict("undecided: not shown to be better than a random ranking", "undecided")
+    return Verdict("undecided: may be no better than a random ranking", "undecided")

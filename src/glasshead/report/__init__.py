@@ -8,7 +8,7 @@ from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from glasshead.report.claims import judge_claims, words_of_card
+    from glasshead.report.claims import judge_claims
     from glasshead.report.dynamics.summary import DynamicsSummary
     from glasshead.report.figure import Figure, Panel
     from glasshead.report.figure_file import image_file
@@ -49,7 +49,14 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.written_table import written_table
     from glasshead.report.text_alignment import AlignedPiece, align_texts
     from glasshead.report.text_drawing import DrawnSpan, TextDrawing, draw_text
-    from glasshead.report.text_spans import computation, diverging, prediction, shared_scale, sink_in_words
+    from glasshead.report.text_spans import (
+        computation,
+        diverging,
+        prediction,
+        scale_words,
+        shared_scale,
+        sink_in_words,
+    )
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
@@ -86,7 +93,7 @@ MODULES = {
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
     "judge_claims": "glasshead.report.claims",
-    "words_of_card": "glasshead.report.claims",
+    "words_of_card": "glasshead.report.headline",
     "head_table": "glasshead.report.terminal.head_table",
     "heads_page": "glasshead.report.html.heads_page",
     "method_table": "glasshead.report.terminal.method_table",
@@ -102,6 +109,7 @@ MODULES = {
     "transition_lines": "glasshead.report.plots.transition",
     "ratio_lines": "glasshead.report.plots.class_ratios",
     "share": "glasshead.report.number_format",
+    "scale_words": "glasshead.report.text_spans",
     "shared_scale": "glasshead.report.text_spans",
     "page_part": "glasshead.report.html.environment",
     "text_heatmap": "glasshead.report.terminal.text_heatmap",
@@ -153,6 +161,7 @@ __all__ = [
     "prediction",
     "ranking_table",
     "ratio_lines",
+    "scale_words",
     "share",
     "shared_scale",
     "sink_in_words",
@@ -189,7 +198,7 @@ RENDERERS.register("AuditCard")(
         lazy_function("html.card_fragment", "card_fragment"),
         lazy_function("html.card_fragment", "card_page"),
         lazy_function("value_image", "value_image"),
-        lazy_function("claims", "words_of_card"),
+        lazy_function("headline", "words_of_card"),
     )
 )
 RENDERERS.register("Figure")(

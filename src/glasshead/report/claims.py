@@ -1,8 +1,8 @@
-"""What people say of an attention map, and whether the findings of an audit allow it."""
+"""What people say about an attention map, and whether the findings of an audit support it."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from glasshead.nouns import nouns_of
 from glasshead.report.conclusion import (
@@ -11,10 +11,8 @@ from glasshead.report.conclusion import (
     GOOD_AGREEMENT,
     METHODS,
     adversary_is_exact,
-    agreement_level,
-    agreement_speaks,
+    agrees,
     capitalise,
-    conclusion,
     decisive,
     hardly_flat,
     over_random,
@@ -26,22 +24,23 @@ from glasshead.report.number_format import count, finite, interval, number
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
-    EXPLANATION,
     NEGLIGIBLE,
     SMALL_CHANGE,
     AuditCard,
+    Extent,
     Finding,
     entropy_range,
+    extent_of,
     is_unused,
     use_is_unclear,
 )
 
 Holds = Literal["yes", "in part", "no", "undecided"]
 HEADINGS: dict[Holds, str] = {
-    "yes": "May be said",
-    "in part": "May be said in part",
-    "no": "May not be said",
-    "undecided": "Stays open",
+    "yes": "You can claim",
+    "in part": "You can claim in part",
+    "no": "Do not claim",
+    "undecided": "Not settled",
 }
 
 
@@ -56,6 +55,13 @@ class Claim:
     numbers: str
 
 
+HOLDS_OF_EXTENT: dict[Extent, Holds] = {
+    "nearly all": "yes",
+    "most": "in part",
+    "some": "in part",
+    "hardly any": "no",
+    "undecided": "undecided",
+}
 UNEQUAL = "Attention gives some tokens more weight than others"
 Judge = Callable[[AuditCard, Finding], Holds | None]
 
@@ -65,49 +71,6 @@ def judge_claims(card: AuditCard) -> list[Claim]:
     nouns = nouns_of(card.facts)
     claims = [*use_claims(card), *finding_claims(card)]
     return [replace(claim, says=nouns.reword(claim.says)) for claim in claims]
-
-
-def verdict(card: AuditCard) -> str:
-    """One sentence: do the weights decide, and do they say which tokens do? Of a card that does not ask, or
-    of a method without weights, its conclusion."""
-    short = conclusion(card, brief=True)
-    nouns = nouns_of(card.facts)
-    found = {claim.says: claim.holds for claim in judge_claims(card)}
-
-    def answers(*said: str) -> list[Holds]:
-        texts = (nouns.reword(capitalise(one.format(method=method_words(card.method)))) for one in said)
-        return [found[text] for text in texts if text in found]
-
-    decide, point = answers(DEPENDS, UNEVEN), answers(SENSITIVE, ERASED)
-    if card.facts.get("against_guessing") == "not better" or not decide:
-        return short
-    open_end = " Whether the model is better than guessing stays open."
-    return nouns.reword(about_weights(decide, point)) + (
-        open_end if card.facts.get("against_guessing") == "undecided" else ""
-    )
-
-
-def about_weights(decide: Sequence[Holds], point: Sequence[Holds]) -> str:
-    """Whether weights decide, and are large where a token matters, by what holds of either."""
-    if set(decide) == {"no"}:
-        return "The weights do not decide these predictions: others would do as well."
-    if "no" in decide:
-        return "The weights decide these predictions at most in part: some others would do as well."
-    if set(decide) != {"yes"}:
-        return "Whether the weights decide these predictions stays open, at least in part."
-    if point and set(point) == {"yes"}:
-        return "The weights decide these predictions, and are large where a token matters."
-    if "yes" in point:
-        by_one = "and are large where a token matters by one of two measures"
-        return f"The weights decide these predictions, {by_one}."
-    return "The weights decide these predictions, but are not shown to be large where a token matters."
-
-
-def words_of_card(card: AuditCard) -> dict[str, Any]:
-    """What follows from a card, for its JSON: the ``verdict``, and ``claims`` where these were asked for."""
-    asked = EXPLANATION in card.facts
-    claims = {"claims": [asdict(claim) for claim in judge_claims(card)]} if asked else {}
-    return {"verdict": verdict(card)} | claims
 
 
 def claims_by_answer(card: AuditCard) -> dict[str, list[Claim]]:
@@ -178,19 +141,23 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
 
 def agreement(card: AuditCard, finding: Finding) -> Holds | None:
     """Moderate agreement, and more than random weights have."""
-    speaks = agreement_speaks(finding, agreement_level(finding))
+    speaks = agrees(finding)
     return "undecided" if speaks is None else "yes" if speaks else "no"
 
 
 def changes(card: AuditCard, finding: Finding) -> Holds | None:
-    """A change of a twentieth of the range of predictions or more, and no less than of random weights."""
+    """A mean change of a twentieth of the range of predictions or more."""
     ends, whole = decisive(finding), prediction_range(card)
     if ends is None or whole is None:
         return "undecided"
     least = SMALL_CHANGE * whole
-    if ends[0] >= least:
-        return "in part" if "random" in finding.null and over_random(finding)[1] < 0 else "yes"
-    return "no" if ends[1] < least else "undecided"
+    return "yes" if ends[0] >= least else "no" if ends[1] < least else "undecided"
+
+
+def in_how_many(card: AuditCard, finding: Finding) -> Holds | None:
+    """In nearly all texts, in some of them, or in hardly any."""
+    ends = decisive(finding)
+    return "undecided" if ends is None else HOLDS_OF_EXTENT[extent_of(ends)]
 
 
 def rare(card: AuditCard, finding: Finding) -> Holds | None:
@@ -258,9 +225,9 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
 
 LITTLE = 0.02
 SENSITIVE = "where {method} is large, the prediction is sensitive to the token"
-ERASED = "where {method} is large, taking away the weight of the token changes the prediction"
-DEPENDS = "the prediction depends on which token has which weight"
-UNEVEN = "it matters that the weights are not all the same"
+ERASED = "where {method} is large, the prediction changes without the weight of the token"
+EVEN = "uniform weights would change the predictions"
+SHUFFLED = "shuffling the weights among the tokens would change the predictions"
 BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
@@ -275,57 +242,57 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
         agreement,
     ),
     (
-        "the sign of {method} says for which side a token speaks",
+        "the sign of {method} says which class a token supports",
         "agreement.{}.erasure-renormalise.all",
         side,
     ),
     (
-        "{method} orders tokens better than chance, whatever taking them out means",
+        "{method} ranks tokens better than chance under every type of deletion",
         "operators.{}" + ABSOLUTE + ".survival.all",
         survives,
     ),
     (
-        "without the tokens that {method} puts first the prediction falls more than without others",
+        "removing the tokens that {method} ranks first lowers the prediction more than removing others",
         "faithfulness.comprehensiveness.all",
         over_chance,
     ),
     (
-        DEPENDS,
-        "perturbation.permutation.absolute.all",
-        changes,
+        SHUFFLED,
+        "perturbation.permutation.share.all",
+        in_how_many,
     ),
     (
-        UNEVEN,
-        "perturbation.uniform.absolute.all",
-        changes,
+        EVEN,
+        "perturbation.uniform.share.all",
+        in_how_many,
     ),
     (
-        "some weights would change the prediction",
+        "some other weights would change the prediction",
         "adversarial.flat.all",
         movable,
     ),
     (
-        "no quite other weights give the same prediction",
+        "only similar weights give the same prediction",
         f"{FOUND}.free.all",
         rare,
     ),
     (
-        "no quite other weights that the head could have drawn give the same prediction",
+        "of the weights that the head can produce, only similar ones give the same prediction",
         f"{FOUND}.producible.all",
         rare,
     ),
     (
-        "the weights are the only ones with which the head gives its output",
+        "these are the only weights that give the output of the head",
         "identifiability.identifiable.all",
         alone,
     ),
     (
-        "the prediction rests on the heads that are read",
+        "the prediction depends on the heads whose attention is shown",
         "heads.removal.all",
         changes,
     ),
     (
-        "special tokens get no more attention than their part in the prediction accounts for",
+        "special tokens get only as much attention as their effect on the prediction warrants",
         "heads.inflation.all",
         at_most_little,
     ),

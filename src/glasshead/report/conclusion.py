@@ -24,7 +24,7 @@ from glasshead.results import (
     Finding,
 )
 
-METHODS = {"gradient": "gradients", "erasure-renormalise": "erasure"}
+METHODS = {"gradient": "gradients", "erasure-renormalise": "weight removal"}
 ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
 GOOD_AGREEMENT = {word: low for low, word in AGREEMENT_STRENGTHS}["moderate"]
 FOUND, FEW_TEXTS = "adversarial.found", 0.1
@@ -33,21 +33,19 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one test comes to: ``words`` about what was audited ("it"), how each finding ``speaks`` for
-    that as an explanation (None: neither for nor against), and what stayed ``undecided``."""
+    """What one audit comes to: ``words`` about what was audited ("it"), and what stayed ``undecided``."""
 
     words: str = ""
-    speaks: tuple[bool | None, ...] = ()
     undecided: tuple[str, ...] = ()
 
 
-def conclusion(card: AuditCard, *, brief: bool = False) -> str:
-    """One sentence on the whole audit; empty for a card without any of the tests that it speaks of. If
-    ``brief``, without its reasons, where there is a verdict."""
-    return nouns_of(card.facts).reword(conclusion_of_texts(card, brief=brief))
+def findings_sentence(card: AuditCard) -> str:
+    """What each audit of a card found, in one sentence, with what stayed undecided; empty for a card without
+    any of the tests that it speaks of."""
+    return nouns_of(card.facts).reword(sentence_about_texts(card))
 
 
-def conclusion_of_texts(card: AuditCard, *, brief: bool = False) -> str:
+def sentence_about_texts(card: AuditCard) -> str:
     """The same, said of texts."""
     outcomes = [outcome for name in TESTS if (outcome := audit_outcome(card, name)) is not None]
     words = [outcome.words for outcome in outcomes if outcome.words]
@@ -58,11 +56,7 @@ def conclusion_of_texts(card: AuditCard, *, brief: bool = False) -> str:
         if not undecided or not outcomes:
             return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
         return f"Undecided{', with too few texts' if few else ''}: {join_names(undecided)}."
-    lead = overall(card, outcomes)
-    if lead and brief:
-        return f"{lead}."
-    text = "; ".join(words)
-    text = f"{lead}: {text}" if lead else capitalise(about_the_method(card, text))
+    text = capitalise(about_the_method(card, "; ".join(words)))
     return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
 
 
@@ -98,25 +92,6 @@ def audit_outcome(card: AuditCard, audit: str) -> Outcome | None:
     return (TESTS | MORE_TESTS)[audit](card) if audit in TESTS | MORE_TESTS else None
 
 
-def overall(card: AuditCard, outcomes: Sequence[Outcome]) -> str:
-    """What follows from all tests together, where there are tests of two kinds that decide something."""
-    if card.facts.get("against_guessing") == "not better":
-        subject = "its attention does" if card.method == ATTENTION else f"{method_words(card.method)} says"
-        return f"The model is not better than guessing, so that what {subject} matters little"
-    speaks = [side for outcome in outcomes for side in outcome.speaks]
-    decided = [side for side in speaks if side is not None]
-    if sum(any(side is not None for side in outcome.speaks) for outcome in outcomes) < 2:
-        return ""
-    if all(decided):
-        extent = "as far as the tests can tell" if len(decided) == len(speaks) else "at least in part"
-        return f"Attention explains these predictions {extent}"
-    if any(decided):
-        return "Attention explains these predictions only in part"
-    if len(decided) < len(speaks) or any(outcome.undecided for outcome in outcomes):
-        return "It is not shown that attention explains these predictions"
-    return "Attention does not explain these predictions"
-
-
 def agreement(card: AuditCard) -> Outcome | None:
     """Whether the sizes of weights, or else contributions, or another explanation, order tokens as
     gradients and erasure do."""
@@ -134,25 +109,30 @@ def agreement(card: AuditCard) -> Outcome | None:
     levels = {method: agreement_level(f) for method, f in known.items() if decisive(f) is not None}
     if not levels:
         return Outcome(undecided=undecided) if undecided else None
-    speaks = tuple(agreement_speaks(known[method], level) for method, level in levels.items())
     numbers = "weights" if card.method == ATTENTION else "scores"
-    return Outcome(f"{subject} {agreement_words(levels, numbers)}", speaks, undecided)
+    return Outcome(f"{subject} {agreement_words(levels, numbers)}", undecided)
 
 
 def agreement_level(finding: Finding) -> str:
     """How strong an agreement is at least; ``below`` and ``unclear`` are of the difference from random
-    weights."""
+    weights, ``uniform`` of that from uniform ones, which is not shown to be above 0."""
     low, _ = decisive(finding) or (0.0, 0.0)
     over_low, over_high = over_random(finding)
     if over_high < 0:
         return "below"
     if over_low <= 0:
         return "unclear"
+    uniform = finding.over_null.get("uniform")
+    if uniform is not None and (uniform.interval is None or uniform.interval[0] <= 0):
+        return "uniform"
     return next((word for least, word in AGREEMENT_STRENGTHS if low >= least), "hardly")
 
 
-def agreement_speaks(finding: Finding, level: str) -> bool | None:
-    """For attention as an explanation from moderate agreement on, against it if less is certain."""
+def agrees(finding: Finding) -> bool | None:
+    """Whether an agreement is moderate or more, and above that of random weights; None: undecided."""
+    level = agreement_level(finding)
+    if finding.status != "evidence" or finding.interval is None:
+        return None
     if level in ("strong", "moderate"):
         return True
     _, high = decisive(finding) or (0.0, 1.0)
@@ -163,7 +143,7 @@ def agreement_words(levels: Mapping[str, str], numbers: str = "weights") -> str:
     """``agrees moderately with gradients but weakly with erasure``; random ``numbers`` are the null."""
     by_level = {
         level: " and ".join(method for method, own in levels.items() if own == level)
-        for level in (*ADVERBS, "unclear", "below")
+        for level in (*ADVERBS, "unclear", "below", "uniform")
     }
     phrases = [f"{adverb} with {by_level[level]}" for level, adverb in ADVERBS.items() if by_level[level]]
     parts = (
@@ -173,6 +153,8 @@ def agreement_words(levels: Mapping[str, str], numbers: str = "weights") -> str:
         parts.append(f"is not shown to agree with {by_level['unclear']} more than random {numbers} do")
     if by_level["below"]:
         parts.append(f"agrees with {by_level['below']} less than random {numbers} do")
+    if by_level["uniform"]:
+        parts.append(f"is not shown to agree with {by_level['uniform']} more than under uniform weights")
     return " but ".join(parts) if phrases else " and ".join(parts)
 
 
@@ -202,12 +184,12 @@ def shuffling(finding: Finding, what: str, whole: float | None) -> Outcome:
     """Whether shuffled weights change it by more than a little of its ``whole`` range."""
     interval = decisive(finding)
     if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
-        return Outcome("", (None,), (f"whether shuffling the weights changes {what} by more than a little",))
+        return Outcome("", (f"whether shuffling the weights changes {what} by more than a little",))
     low, high = interval
     if high < SMALL_CHANGE * whole:
-        return Outcome(f"shuffling the weights hardly changes {what}", (False,))
+        return Outcome(f"shuffling the weights hardly changes {what}")
     size = " much" if low >= LARGE_CHANGE * whole else ""
-    return Outcome(f"shuffling the weights changes {what}{size}", (True,))
+    return Outcome(f"shuffling the weights changes {what}{size}")
 
 
 def prediction_range(card: AuditCard) -> float | None:
@@ -227,11 +209,11 @@ def faithfulness(card: AuditCard) -> Outcome | None:
         return Outcome(undecided=("faithfulness against a random order",))
     low, high = over_random(finding)
     if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
-        return Outcome("it is hardly more or less faithful than a random order of the tokens", (False,))
+        return Outcome("it is about as faithful as a random order of the tokens")
     if low > 0:
         return Outcome("it is more faithful than a random order of the tokens")
     if high < 0:
-        return Outcome("it is less faithful than a random order of the tokens", (False,))
+        return Outcome("it is less faithful than a random order of the tokens")
     return Outcome("it is not shown to be more faithful than a random order of the tokens")
 
 
@@ -248,15 +230,13 @@ def identifiability(card: AuditCard) -> Outcome | None:
     alone, others = "no other weights give the same output", "other weights give the same output"
     if low >= ALMOST_ALL:
         every = f"in every map{of}" if finding.estimate == 1 else f"in almost every map{of}"
-        return Outcome(f"{every} {alone}", (True,))
+        return Outcome(f"{every} {alone}")
     if high <= HARDLY_ANY:
         every = f"in every map{of}" if finding.estimate == 0 else f"in almost every map{of}"
-        return Outcome(f"{every} {others}", (False,))
+        return Outcome(f"{every} {others}")
     if low > 0.5:
-        return Outcome(f"in most maps{of} {alone}", (True,))
-    return Outcome(
-        f"in {'most' if high < 0.5 else 'some'} maps{of} {others}", (False if high < 0.5 else None,)
-    )
+        return Outcome(f"in most maps{of} {alone}")
+    return Outcome(f"in {'most' if high < 0.5 else 'some'} maps{of} {others}")
 
 
 def tokens(card: AuditCard) -> Outcome | None:
@@ -281,40 +261,38 @@ def operators(card: AuditCard) -> Outcome | None:
         return None
     share = finite(finding.estimate)
     if finding.status == "undecided" or share is None:
-        return Outcome(undecided=("whether agreement with erasure survives every meaning of deleting",))
+        return Outcome(undecided=("whether it agrees with erasure under every type of deletion",))
     if share == 1:
-        return Outcome("it agrees with erasure better than chance whatever deleting means")
+        return Outcome("it agrees with erasure better than chance under every type of deletion")
     if share == 0:
-        return Outcome("it is not shown to agree with erasure, whatever deleting means", (None,))
-    return Outcome("whether it agrees with erasure depends on what deleting means", (False,))
+        return Outcome("it is not shown to agree with erasure under any type of deletion")
+    return Outcome("whether it agrees with erasure depends on the type of deletion")
 
 
 def adversarial(card: AuditCard) -> Outcome | None:
     """Whether quite other weights give the same prediction, and whether the head could have drawn them.
 
-    Among many tokens nearly any model has some (the free test), so this speaks against attention only where
-    the head could have drawn them from its keys.
+    Among many tokens nearly any model has some (the free test).
     """
     free = usable(card, f"{FOUND}.free.all")
     if free is None:
         return None
     interval = decisive(free)
-    others = "quite other weights give the same prediction"
+    others = "very different weights give the same prediction"
     if interval is None:
         return Outcome(undecided=(f"whether {others}",))
     low, high = interval
     if high <= FEW_TEXTS:
-        exact = adversary_is_exact(card) and hardly_flat(card)
-        return Outcome(f"{others} in hardly any text{of_which(card)}", (True if exact else None,))
+        return Outcome(f"{others} in hardly any text{of_which(card)}")
     if low <= FEW_TEXTS:
         return Outcome(undecided=(f"in how many texts {others}",))
     if low <= 0.5:
-        return Outcome(f"{others} in some texts", (None,))
+        return Outcome(f"{others} in some texts")
     producible = usable(card, f"{FOUND}.producible.all")
     drawn = None if producible is None else decisive(producible)
     if drawn is not None and drawn[0] > 0.5:
-        return Outcome(f"{others} in most texts, and the head could have drawn such", (False,))
-    return Outcome(f"{others} in most texts", (None,))
+        return Outcome(f"{others} in most texts, and the head can produce them")
+    return Outcome(f"{others} in most texts")
 
 
 def hardly_flat(card: AuditCard) -> bool:
@@ -345,9 +323,9 @@ def heads(card: AuditCard) -> Outcome | None:
         return None
     interval = decisive(finding)
     if interval is None:
-        return Outcome(undecided=("what the prediction loses without the heads that are read",))
+        return Outcome(undecided=("how much the prediction depends on the heads whose attention is shown",))
     if interval[1] < SMALL_CHANGE * whole:
-        return Outcome("without the heads that are read the answer hardly changes", (False,))
+        return Outcome("the answer hardly changes without the heads whose attention is shown")
     return Outcome()
 
 
@@ -369,7 +347,7 @@ def erasure_of_units(card: AuditCard, audit: str, subject: str) -> Outcome | Non
     if decisive(finding) is None:
         return Outcome(undecided=(f"whether {subject} agrees with erasure",))
     level = agreement_level(finding)
-    return Outcome(f"{subject} {agreement_words({'erasure': level})}", (agreement_speaks(finding, level),))
+    return Outcome(f"{subject} {agreement_words({'erasure': level})}")
 
 
 def recommendation(card: AuditCard) -> Outcome | None:

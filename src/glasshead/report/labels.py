@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from glasshead.nouns import TEXTS, Nouns, nouns_of
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, NEXT_TOKEN, AuditCard, Finding
+from glasshead.results import ABSOLUTE, ATTENTION, METHOD, NEXT_TOKEN, REGRESSION, AuditCard, Finding
 
 AUDITS = {
     "performance": (
@@ -17,8 +17,9 @@ AUDITS = {
     ),
     "agreement": (
         "Agreement",
-        "Does the explanation rank the tokens as gradients and erasure do? Mean Kendall τ-b over the "
-        "examples; 1 is the same order, 0 no relation, −1 the reverse order.",
+        "Does the explanation rank the tokens as gradients do, and as removing the attention weight of a "
+        "token does (the token stays in the text)? Mean Kendall τ-b over the examples; 1 is the same order, "
+        "0 no relation, −1 the reverse order.",
     ),
     "perturbation": (
         "Perturbation",
@@ -36,39 +37,37 @@ AUDITS = {
     ),
     "heads": (
         "The heads that are read",
-        "Does the prediction rest on the heads whose attention is read? The mean |Δŷ| when the weights of "
+        "Does the prediction depend on the heads whose attention is shown? The mean |Δŷ| when the weights of "
         "all these heads are zero, beside the mean over the other layers; the share of them that change ŷ by "
         "a twentieth of its range or more when they alone are zero; and the share of attention on special "
         "tokens, by itself and minus their share of |a ∂z/∂a|.",
     ),
     "operators": (
-        "What deleting means",
-        "Is it the same whether a word is cut out, replaced, averaged, or taken out of the attention? The "
-        "mean change of ŷ by a word under each meaning; Kendall τ-b between the changes under two of them; "
-        "and τ-b of the explanation with the changes under each, with intervals that hold for all meanings "
-        "together. A conclusion that flips depends on what deleting means.",
+        "Types of deletion",
+        "Is it the same whether a word is cut out, replaced, averaged, or loses its attention weight? The "
+        "mean change of ŷ by a word under each type; Kendall τ-b between the changes under two of them; "
+        "and τ-b of the explanation with the changes under each, with intervals that hold for all types "
+        "together. A conclusion that flips depends on the type of deletion.",
     ),
     "faithfulness": (
         "Faithfulness",
-        "Does the prediction rest on the tokens that the explanation puts first? Means over the examples of "
-        "what ŷ, the probability of the predicted class or the rating, does as tokens go in that order, and "
-        "as they alone are kept. Large is faithful of comprehensiveness and insertion, small of sufficiency "
-        "and deletion. The null has the same tokens in random order.",
+        "Does the prediction depend on the tokens that the explanation ranks first? Means over the examples "
+        "of what ŷ, the probability of the predicted class or the rating, does as tokens go in that order, "
+        "and as they alone are kept. Comprehensiveness and insertion are faithful if large, sufficiency and "
+        "deletion if small. The null has the same tokens in random order.",
     ),
     "plausibility": (
         "Plausibility",
-        "Does the explanation point at the words that people have marked for the class of the text? Mean "
+        "Does the explanation point to the words that people have marked for the class of the text? Mean "
         "over the examples; 1 is full agreement with the marks. The null has the same scores in random "
-        "order. An explanation can please people and say nothing of the model: this is no test of "
-        "faithfulness.",
+        "order. An explanation that looks right to people may still not reflect what the model does.",
     ),
     "identifiability": (
         "Identifiability",
-        "Is a map the only one that its head could have drawn? For every weight the smallest and the largest "
-        "value with which the head gives the same output, by linear programs; means over the heads and rows "
-        "of each text. The null has the same weights over random values of the same size. Intervals ask "
-        "whether any weights could have done this; given the keys: whether this head, with these keys, could "
-        "have done it with other weights nearby.",
+        "Is this the only attention map that gives the head's output? For every weight the smallest and the "
+        "largest value with which the head gives the same output, by linear programs; means over the heads "
+        "and rows of each text. The null has the same weights over random values of the same size. Given the "
+        "keys: could this head, with these keys, give the same output with other weights nearby?",
     ),
     "tokens": (
         "Token groups",
@@ -127,9 +126,9 @@ STATISTICS = {
     "special": "share of attention on special tokens",
     "inflation": "the same minus their share of |a ∂z/∂a|",
     "change": "mean change of ŷ by a word",
-    "order": "order of the words under two meanings",
-    "comprehensiveness": "comprehensiveness: fall of ŷ without the first tokens",
-    "sufficiency": "sufficiency: fall of ŷ with the first tokens alone",
+    "order": "order of the words under two types of deletion",
+    "comprehensiveness": "comprehensiveness: fall of ŷ without the top-ranked tokens",
+    "sufficiency": "sufficiency: fall of ŷ with the top-ranked tokens alone",
     "deletion": "area under the deletion curve",
     "insertion": "area under the insertion curve",
     "auprc": "area under precision and recall",
@@ -138,7 +137,7 @@ STATISTICS = {
     "pointing": "is the largest score marked? (pointing game)",
     "identifiable": "share of maps that are the only one",
     "width": "mean width of the intervals",
-    "may-be-zero": "share of the five largest weights that may be zero",
+    "may-be-zero": "share of the five largest weights that could be zero",
     "another-first": "share of maps in which another token could be first",
     "given-keys": "share of maps that are alone, given the keys",
     "separation": "separation (AUC)",
@@ -156,8 +155,8 @@ STATISTICS = {
 
 AGAINST = {
     "gradient": "gradient",
-    "erasure-zero-weight": "erasure, weight set to zero",
-    "erasure-renormalise": "erasure, weights renormalised",
+    "erasure-zero-weight": "removal of the weight (set to zero)",
+    "erasure-renormalise": "removal of the weight (others renormalised)",
     "zero-weight": "weight set to zero",
     "renormalise": "weights renormalised",
     "zero-value": "value set to zero",
@@ -165,7 +164,7 @@ AGAINST = {
     "mask-token": "replaced by [MASK]",
     "unknown-token": "replaced by [UNK]",
     "mean-embedding": "mean embedding",
-    "survival": "share of meanings under which it is better than random",
+    "survival": "share of types of deletion under which it is better than random",
     "free": "of all maps",
     "same-output": "of those with the same output of the head",
     "producible": "of those of another query and the same keys",
@@ -173,6 +172,7 @@ AGAINST = {
     "best": "minus that of the best order",
     "absolute": "absolute change",
     "signed": "signed change",
+    "share": "share of texts that change",
     "score": "score s",
     "weight": f"weight a{CANONICAL}",
     "weight-raw": "weight a, raw gauge",
@@ -206,6 +206,7 @@ class Question:
     signed: bool = False
 
 
+PROBABILITY, RATING = "the predicted probability", "the predicted rating"
 QUESTIONS = (
     Question(
         "agreement.attention-absolute.gradient.all",
@@ -214,13 +215,13 @@ QUESTIONS = (
     ),
     Question(
         "agreement.attention-absolute.erasure-renormalise.all",
-        "Is attention large where erasing a token matters?",
+        "Is attention large where removing a token's weight matters?",
         "Kendall τ-b",
     ),
     Question(
         "agreement.attention.erasure-renormalise.all",
-        "Does its sign say for which side a token speaks?",
-        "Kendall τ-b with erasure",
+        "Does its sign say which class a token supports?",
+        "Kendall τ-b with removed weights",
         signed=True,
     ),
     Question(
@@ -230,7 +231,7 @@ QUESTIONS = (
     ),
     Question(
         "agreement.contribution.erasure-renormalise.all",
-        "Does the contribution agree with erasing tokens?",
+        "Does the contribution agree with removing tokens' weights?",
         "Kendall τ-b",
     ),
     Question(
@@ -238,7 +239,7 @@ QUESTIONS = (
         "Does shuffling the weights change the answer?",
         "median |Δŷ|",
     ),
-    Question("perturbation.uniform.absolute.all", "Do uniform weights change it?", "|Δŷ|"),
+    Question("perturbation.uniform.absolute.all", "Do uniform weights change the answer?", "|Δŷ|"),
     Question(
         "perturbation.random-normalised.absolute.all",
         "Do random weights of the same total size change the answer?",
@@ -251,42 +252,42 @@ QUESTIONS = (
     ),
     Question(
         "adversarial.found.same-output.all",
-        "Is there one with the same output of the head?",
+        "Is there one with the same head output?",
         "share of the examples",
     ),
     Question(
         "adversarial.found.producible.all",
-        "Is there one that the head could have drawn?",
+        "Is there one that the head can produce?",
         "share of the examples",
     ),
     Question(
         "heads.removal.all",
-        "Does the answer change without the heads that are read?",
+        "Does the prediction depend on the heads whose attention is shown?",
         "mean |Δŷ|",
     ),
     Question(
         "operators.attention-absolute.survival.all",
-        "Does attention agree with erasure whatever deleting means?",
-        "share of the meanings under which it is better than random",
+        "Does attention agree with erasure under every type of deletion?",
+        "share of the types under which it is better than random",
     ),
     Question(
         "faithfulness.comprehensiveness.all",
-        "Does ŷ fall without the first tokens?",
+        "Does removing the top-ranked tokens lower the predicted probability?",
         "fall of ŷ",
     ),
     Question(
         "faithfulness.sufficiency.all",
-        "Do the first tokens alone keep ŷ?",
+        "Do the top-ranked tokens alone keep the predicted probability?",
         "fall of ŷ",
     ),
     Question(
         "plausibility.auprc.all",
-        "Does it point at the words that people mark?",
+        "Does it point to the words that people mark?",
         "area under precision and recall",
     ),
     Question(
         "identifiability.identifiable.all",
-        "Is a map the only one that its head could have drawn?",
+        "Is this the only attention map that gives the head's output?",
         "share of maps",
     ),
     Question(
@@ -296,7 +297,7 @@ QUESTIONS = (
     ),
     Question(
         "identifiability.may-be-zero.all",
-        "May the largest weights be zero, with the same output?",
+        "Could the largest weights be zero, with the same output?",
         "share of the five largest",
     ),
     Question(
@@ -373,7 +374,12 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
     if all(card.facts.get("task") == NEXT_TOKEN for card in cards):
         asked = [ask_of_log(question) for question in QUESTIONS]
     else:
-        asked = [replace(question, asks=nouns.reword(question.asks)) for question in QUESTIONS]
+        rated = all(card.facts.get("task") == REGRESSION for card in cards)
+        what = RATING if rated else PROBABILITY
+        asked = [
+            replace(question, asks=nouns.reword(question.asks.replace(PROBABILITY, what)))
+            for question in QUESTIONS
+        ]
     if statistic == ATTENTION:
         return asked
     about = tuple(f"{audit}.{ATTENTION}" for audit in ("agreement", "operators"))
@@ -395,8 +401,8 @@ def ask_of_log(question: Question) -> Question:
     """The question as it is asked of a next token, whose faithfulness is measured in log ŷ."""
     if not question.finding.startswith("faithfulness."):
         return question
-    asks, measure = (text.replace("ŷ", "log ŷ") for text in (question.asks, question.measure))
-    return replace(question, asks=asks, measure=measure)
+    asks = question.asks.replace(PROBABILITY, "the log probability")
+    return replace(question, asks=asks, measure=question.measure.replace("ŷ", "log ŷ"))
 
 
 def display_name(name: str, names: Mapping[str, str], signed: bool = True, nouns: Nouns = TEXTS) -> str:

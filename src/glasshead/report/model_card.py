@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from glasshead.escaping import one_line
 from glasshead.nouns import nouns_of
-from glasshead.report.claims import claims_by_answer, verdict
+from glasshead.report.claims import claims_by_answer
 from glasshead.report.conclusion import capitalise
+from glasshead.report.headline import verdict
 from glasshead.report.key_findings import cautions, intro_sentence
 from glasshead.report.labels import method_words
 from glasshead.report.run_facts import origin
@@ -46,8 +47,8 @@ def origin_lines(card: AuditCard) -> Sequence[str]:
     facts = ", ".join(f"{name} {escape(FOLDERS.sub('', value))}" for name, value in origin(card))
     inputs = nouns_of(card.facts).texts
     return [
-        f"Each sentence rests on the numbers beside it, with 95 % intervals over {inputs}, and is judged by "
-        f"itself; it speaks of this model and these {inputs}. {facts}."
+        f"Each sentence is judged by its own numbers, with 95 % intervals over {inputs}. It is about this "
+        f"model and these {inputs}. {facts}."
     ]
 
 

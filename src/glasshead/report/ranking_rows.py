@@ -22,7 +22,7 @@ GLYPHS = {
 MEANINGS = {
     Standing.LEADS: "leads: no other method is shown to be better",
     Standing.BEHIND: "better than a random order, and another method is better",
-    Standing.NOT_SHOWN: "no difference from a random order shown",
+    Standing.NOT_SHOWN: "not distinguishable from a random order",
     Standing.WORSE: "worse than a random order",
     Standing.UNDECIDED: "undecided",
 }

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from glasshead.escaping import visible
 from glasshead.report.colour_meaning import colour_legend, colour_meaning
+from glasshead.report.labels import sentence
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import (
     coloured_spans,
@@ -14,6 +15,7 @@ from glasshead.report.text_spans import (
     drawn_tokens,
     prediction,
     quantity,
+    scale_words,
     score_name,
     shared_scale,
     sink_in_words,
@@ -58,8 +60,8 @@ class DrawnNumbers:
 @dataclass(frozen=True)
 class TextDrawing:
     """What is drawn of an attribution: the letters of its text with their colours, what is said beside them,
-    and every number; ``quantity`` is what is coloured, ``diverging`` numbers have two colours, ``ranged``
-    ones stand for weights with intervals."""
+    and every number; ``scale`` says what full colour stands for, ``quantity`` is what is coloured,
+    ``diverging`` numbers have two colours, ``ranged`` ones stand for weights with intervals."""
 
     spans: tuple[DrawnSpan, ...]
     prediction: str
@@ -68,6 +70,7 @@ class TextDrawing:
     caution: str | None
     spoken: str
     legend: str
+    scale: str
     largest: str
     quantity: str
     diverging: bool
@@ -82,7 +85,8 @@ def draw_text(
     """What is drawn of an attribution; ``scale`` is what has full strength (None: its largest number),
     ``classes`` how many the model has, if that is known."""
     text = visible(attribution.text)
-    spans = coloured_spans(attribution, shared_scale([attribution]) if scale is None else scale)
+    full = shared_scale([attribution]) if scale is None else scale
+    spans = coloured_spans(attribution, full)
     ranged = attribution.intervals is not None
     facts = (
         f"method {attribution.method}",
@@ -112,6 +116,7 @@ def draw_text(
         caution=None if attribution.caveat is None else visible(attribution.caveat),
         spoken=strongest_tokens(attribution),
         legend=colour_legend(attribution),
+        scale=sentence(scale_words(attribution, full)).rstrip("."),
         largest=largest(attribution),
         quantity=quantity(attribution),
         diverging=diverging(attribution),

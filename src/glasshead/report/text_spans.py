@@ -132,6 +132,11 @@ def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> 
     return float(np.quantile(peaks, quantile)) if peaks else 1.0
 
 
+def scale_words(attribution: Attribution, scale: float) -> str:
+    """What full colour stands for: ``full colour: contribution 0.033``."""
+    return f"full colour: {quantity(attribution)} {number(scale)}"
+
+
 def normalised_score(value: float | None, scale: float) -> float:
     """Signed strength in [−1, 1]; 0 where the number does not exist."""
     amount = finite(value)

@@ -148,10 +148,12 @@ from glasshead.results.verdict import (
     TOO_MUCH_LEFT,
     TOO_SPARSE,
     WEAK_GAUGE,
+    Extent,
     Reason,
     Status,
     Verdict,
     by_construction,
+    extent_of,
     too_few,
 )
 from glasshead.results.written import (
@@ -247,6 +249,7 @@ __all__ = [
     "Difference",
     "DistanceCoefficients",
     "DominantTerm",
+    "Extent",
     "Finding",
     "Floor",
     "HeadAgreement",
@@ -307,6 +310,7 @@ __all__ = [
     "distinct_names",
     "dominant_term",
     "entropy_range",
+    "extent_of",
     "guess_in_words",
     "integration_error",
     "is_unused",

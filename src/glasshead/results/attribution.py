@@ -94,7 +94,8 @@ class Attribution(Drawable):
             if self.rates
             else f"predicted {self.predicted}, p({self.target}) = {self.prediction:.2f}"
         )
-        return one_line(f"{text!r}, {said}, {self.method}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
+        what = self.method if self.colours is self.scores else f"contributions of {self.method}"
+        return one_line(f"{text!r}, {said}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
 
     def to_json(self) -> str:
         """An object with all fields."""

@@ -52,8 +52,8 @@ OF_REST = "rest."
 """How the names of their columns begin."""
 
 OLD_REASONS = {
-    "most faithful": "most agreement with erasure",
-    "least faithful": "least agreement with erasure",
+    "most faithful": "most agreement with weight removal",
+    "least faithful": "least agreement with weight removal",
 }
 """Why older cards picked a text, in the words of today."""
 

@@ -21,7 +21,7 @@ class Finding:
     """One audited number with its doubt: n, interval, null, and what it means in words.
 
     ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and an
-    ``interval`` of that ``level`` (by bootstrap; exact for accuracies of slices); ``null`` holds the same
+    ``interval`` of that ``level`` (by bootstrap; exact for shares); ``null`` holds the same
     statistic where it must mean nothing (random or uniform weights). ``undefined`` counts the units
     that were left out, by reason. ``over_null``
     holds the paired difference from each null, on which a verdict about that null rests; empty in cards that

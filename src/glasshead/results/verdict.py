@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
+Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
     "", "raw sign", "weak gauge", "one sign", "by construction", "too few", "not asked", "unsolved",
@@ -19,6 +20,25 @@ MIN_UNITS = 20
 """A percentile bootstrap of fewer units is too narrow to decide anything."""
 ALMOST_ALL, HARDLY_ANY = 0.99, 0.01
 """Shares that are all and none but for a few."""
+Extent = Literal["nearly all", "most", "some", "hardly any", "undecided"]
+FIFTH, FIFTIETH = 0.2, 0.02
+"""Of 20 units that are all alike the exact interval leaves open less than a fifth."""
+
+
+def extent_of(interval: Interval) -> Extent:
+    """In how many units something is the case, by the interval of its share alone.
+
+    Nearly all: four fifths or more, and all but a fiftieth are possible. Hardly any: a fifth or less, and no
+    more than a fiftieth is possible. Else certainly in most, or in some (more than a fiftieth).
+    """
+    low, high = interval
+    if low >= 1 - FIFTH and high >= 1 - FIFTIETH:
+        return "nearly all"
+    if high <= FIFTH and low <= FIFTIETH:
+        return "hardly any"
+    if low > FIFTIETH:
+        return "most" if low > 0.5 else "some"
+    return "undecided"
 
 
 class Verdict(NamedTuple):
@@ -41,7 +61,7 @@ class Verdict(NamedTuple):
 
 RAW_SIGN = Verdict("raw sign: an accident of the seed", "not evidence", "raw sign")
 ONE_SIGNED = Verdict(
-    "says nothing of sides: the weights have one sign, the side lives in the values",
+    "uninformative: all weights have one sign; the values carry the class",
     "not evidence",
     "one sign",
 )
@@ -52,8 +72,12 @@ WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
 TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
 NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
-NO_ORDER = Verdict("undecided: most texts have equal numbers, which are in no order", "undecided", "no order")
-NO_SIGN = Verdict("undecided: these tokens do not tell", "undecided", "no sign")
+NO_ORDER = Verdict(
+    "undecided: in most texts all tokens have equal numbers, so there is no order to compare",
+    "undecided",
+    "no order",
+)
+NO_SIGN = Verdict("undecided: these tokens do not settle the sign", "undecided", "no sign")
 
 
 def too_few(units: str) -> Verdict:

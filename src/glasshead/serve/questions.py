@@ -258,7 +258,7 @@ class AuditFacts(Answer):
 
 
 class AuditClaim(Answer):
-    """What may be said of the attention that was audited, or may not, and why."""
+    """What you can claim about the attention that was audited, or not, and why."""
 
     says: str
     holds: Literal["yes", "in part", "no", "undecided"]

@@ -24,6 +24,7 @@ from glasshead.statistics.paired_tests import (
     TTest,
     difference_intervals,
     exchange_test,
+    is_correct,
     metric_values,
     metrics_of,
     paired_by_seed,
@@ -37,6 +38,7 @@ from glasshead.statistics.rationale_overlap import (
     top_tokens,
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
+from glasshead.statistics.shares import clustered_share_interval, share_difference_interval
 from glasshead.statistics.student import (
     detectable_difference,
     interval_of_mean,
@@ -57,6 +59,7 @@ __all__ = [
     "auc",
     "auc_difference_interval",
     "auc_interval",
+    "clustered_share_interval",
     "defined_mean",
     "detectable_difference",
     "difference_intervals",
@@ -69,6 +72,7 @@ __all__ = [
     "interval_of_equals",
     "interval_of_mean",
     "intervals_beside_nulls",
+    "is_correct",
     "jensen_shannon",
     "kendall_tau_b",
     "kl_divergence",
@@ -85,6 +89,7 @@ __all__ = [
     "resampled_counts",
     "resamples_for",
     "seed_test",
+    "share_difference_interval",
     "share_interval",
     "simultaneous_level",
     "student_interval",

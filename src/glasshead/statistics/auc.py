@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasshead.statistics.bootstrap import Estimate
+from glasshead.statistics.bootstrap import Estimate, interval_of_equals
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, chunks, interval_ends, seed_from, tally
 
 Floats = NDArray[np.floating]
@@ -43,7 +43,8 @@ def auc_interval(
 
     AUC = Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (n_p n_q), the mean over all pairs. NaN is left out. ``n``
     is n_p + n_q and ``std`` is None: pairs are not independent. An empty group leaves the AUC undefined; a
-    group of one leaves the interval undefined.
+    group of one leaves the interval undefined. Of groups that do not overlap it is that of min(n_p, n_q)
+    pairs, all in one order (Clopper and Pearson 1934).
 
     Shapes: ``positive`` [P], ``negative`` [Q]. One number is drawn from ``rng``.
 
@@ -68,6 +69,8 @@ def auc_interval(
         drawn = [tally(draws.integers(len(g), size=(count, len(g))), len(g)) for g in (first, second)]
         areas.append(resampled_auc(first, second, *drawn))
     low, high = interval_ends(np.concatenate(areas), level)
+    if area in (0.0, 1.0):  # as many disjoint pairs, each in the same order
+        low, high = interval_of_equals(area, min(len(first), len(second)), level, least=0.0)
     return Estimate(area, None, float(low), float(high), n)
 
 

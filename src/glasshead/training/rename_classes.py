@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
@@ -20,6 +21,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     if isinstance(subject.model, NextTokenClassifier) and not labels:
         return subject  # tokens have names of their own, tens of thousands
     names = class_names(subject.model)
+    before = list(names)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
     for old, new in ((str(old), str(new)) for old, new in labels.items()):
         index = places.get(old, int(old) if old.isdigit() else -1)
@@ -33,14 +35,24 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
             f"the classes {first} and {second} of the model are both called {twice!r}: tell them apart with "
             f"`labels`, as in {first}=first, {second}=second"
         )
-    model = subject.model
+    model, gauge = subject.model, subject.gauge
     if labels:
         model = isolated_copy(model)
         model.config.id2label = dict(enumerate(names))
+        if gauge is not None and "classes" in gauge:
+            renamed = with_names(gauge["classes"], dict(zip(before, names, strict=True)))
+            gauge = {**gauge, "classes": renamed}
     # Tokens of a language model differ by case as a rule.
     same = () if isinstance(model, NextTokenClassifier) else case_notes(names)
     notes = dict.fromkeys((*subject.notes, *same))
-    return replace(subject, model=model, notes=tuple(notes))
+    return replace(subject, model=model, gauge=gauge, notes=tuple(notes))
+
+
+def with_names(classes: Any, names: Mapping[str, str]) -> Any:
+    """What a gauge says of classes, in lists by layer and head or not, with other names."""
+    if isinstance(classes, Mapping):
+        return {**classes, "name": names.get(classes["name"], classes["name"])}
+    return [with_names(one, names) for one in classes]
 
 
 def case_notes(names: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
-from glasshead.statistics import interval_ends, resampled_counts, resamples_for, simultaneous_level
+from glasshead.statistics import (
+    clustered_share_interval,
+    share_difference_interval,
+    simultaneous_level,
+)
 
 ALL, PUNCT = "all", "punct"
 """Every relation but that of punctuation, and that one."""
@@ -108,7 +112,6 @@ def judge_relations(
         if min(there[row, first].sum(), there[row, ~first].sum()) >= MIN_UNITS
     ]
     level = simultaneous_level(len(asked) * len(counts.directions))
-    draws = np.concatenate(list(resampled_counts(int((~first).sum()), resamples_for(level), rng)))
     results = []
     for row in asked:
         for direction in counts.directions:
@@ -120,33 +123,35 @@ def judge_relations(
             results.append(
                 relation_finding(
                     counts.relations[row], direction, names[head], numbers[offset],
-                    np.stack([own, other, counts.totals[row, ~first]]), draws, level,
+                    np.stack([own, other, counts.totals[row, ~first]]), level, rng,
                 )
             )  # fmt: skip
     return results
 
 
 def relation_finding(
-    relation: str, direction: str, best: str, offset: int, columns: Floats, draws: Floats, level: float
+    relation: str,
+    direction: str,
+    best: str,
+    offset: int,
+    columns: Floats,
+    level: float,
+    rng: np.random.Generator,
 ) -> HeadRelation:
     """One relation, from how many words the head and the offset get right in each sentence, and how many
     there are; intervals are over sentences, of the share of all words."""
-    totals = draws @ columns[2]
-    defined = totals > 0
-    shares = [(draws @ column)[defined] / totals[defined] for column in columns[:2]]
-    means = columns[:2].sum(axis=1) / columns[2].sum()
-    n = int((columns[2] > 0).sum())
+    own, other, totals = columns
+    means = columns[:2].sum(axis=1) / totals.sum()
+    n = int((totals > 0).sum())
     head, baseline = (
         Finding(
-            audit=HEADS, statistic=name, against=against, group=relation, estimate=float(mean), std=None,
-            interval=ends(share, level), null={}, n=n, undefined={}, significant_fraction=None,
-            citation=CITATION, level=level, **Verdict("").fields,
+            audit=HEADS, statistic=name, against=direction, group=relation, estimate=float(mean), std=None,
+            interval=clustered_share_interval(hits, totals, level), null={}, n=n, undefined={},
+            significant_fraction=None, citation=CITATION, level=level, **Verdict("").fields,
         )
-        for name, against, mean, share in zip(
-            ("accuracy", "offset-accuracy"), (direction, direction), means, shares, strict=True
-        )
+        for name, hits, mean in zip(("accuracy", "offset-accuracy"), (own, other), means, strict=True)
     )  # fmt: skip
-    interval = ends(shares[0] - shares[1], level)
+    interval = share_difference_interval(own, other, totals, rng=rng, level=level)
     words = "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
     difference = Difference(
         f"{relation}, {direction}", 0, 1, float(means[0] - means[1]), interval, n,
@@ -158,9 +163,3 @@ def relation_finding(
         level=level,
     )  # fmt: skip
     return HeadRelation(relation, direction, best, head, offset, baseline, difference)
-
-
-def ends(replicates: Floats, level: float) -> tuple[float, float]:
-    """The ends of an interval."""
-    low, high = interval_ends(replicates, level)
-    return float(low), float(high)

@@ -20,7 +20,7 @@ BESIDE_UNIFORM = (
     "more than uniform attention gives",
     "less than uniform attention gives",
     "about what uniform attention gives",
-    "not shown to differ from uniform attention",
+    "not distinguishable from uniform attention",
 )
 HALF = 0.5
 LITTLE = 0.02
@@ -42,11 +42,11 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
     if statistic == "entropy":
         if low > NOT_USED:
             return Verdict("nearly uniform: its weights differ little")
-        return Verdict("not nearly uniform" if high < NOT_USED else "undecided: nearly uniform or not")
+        return Verdict("not nearly uniform" if high < NOT_USED else "undecided: may be nearly uniform")
     if statistic == "removal":
         if low > 0 or high < 0:
             return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
-        return Verdict("neither weaker nor stronger predictions without it are shown")
+        return Verdict("not settled whether predictions become weaker or stronger without it")
     if statistic == "removal-size":
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
@@ -74,19 +74,19 @@ def size_verdict(low: float, high: float) -> Verdict:
         return Verdict(CHANGES_MUCH)
     if low > SMALL_CHANGE:
         return Verdict(CHANGES)
-    return Verdict("undecided: predictions may hardly change", "undecided")
+    return Verdict("undecided: the change may be negligible", "undecided")
 
 
 def identifiable_verdict(low: float, high: float) -> Verdict:
     """On the share of texts before which a head could have drawn no other map."""
     if high < HARDLY_ANY:
-        return Verdict("hardly ever the only map with its output")
+        return Verdict("almost always, other maps give the same output")
     if low > ALMOST_ALL:
         return Verdict("almost always the only map with its output")
     if low > HALF:
         return Verdict("mostly the only map with its output")
     return Verdict(
-        "mostly not the only map with its output" if high < HALF else "undecided: every other text"
+        "mostly, other maps give the same output" if high < HALF else "undecided: between some and most texts"
     )
 
 
@@ -106,20 +106,20 @@ COMPARISONS = {
         "more attention than A ∂z/∂A accounts for",
         "less attention than A ∂z/∂A accounts for",
         "about the attention that A ∂z/∂A accounts for",
-        "not shown to differ from what A ∂z/∂A accounts for",
+        "not distinguishable from what A ∂z/∂A accounts for",
         UNIFORM,
     ),
     "joining": Comparison(
         "joining words raises the share",
         "joining words lowers the share",
         "joining words hardly changes the share",
-        "joining words is not shown to change the share",
+        "not settled whether joining words changes the share",
     ),
     "beyond-unsplit-words": Comparison(
         "more for a special token than for a word that is never split",
         "less for a special token than for a word that is never split",
         "about as much for a special token as for a word that is never split",
-        "not shown to differ from a word that is never split",
+        "not distinguishable from a word that is never split",
         UNIFORM,
     ),
 }
@@ -148,7 +148,7 @@ def pair_verdict(summary: StatSummary) -> Verdict:
     if beside is None:
         return TOO_FEW_EXAMPLES
     if beside[0] <= 0 <= beside[1]:
-        return Verdict("heads are not shown to be more alike than unrelated maps of the same breadth")
+        return Verdict("heads are not distinguishable from unrelated maps of the same breadth")
     return Verdict(
         f"heads are {'more' if beside[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
     )

@@ -24,7 +24,7 @@ def conclude(
     statistic: str,
     removals: Sequence[str],
 ) -> list[str]:
-    """Which methods lead, which cannot be told apart, which are not shown to be better than a random order,
+    """Which methods lead, which tie, which are not shown to be better than a random order,
     and what stayed undecided."""
     leaders = {
         removal: tuple(
@@ -59,8 +59,7 @@ def leading_sentences(
         return [f"No method is shown to be more faithful than a random order {any_meaning(list(leaders))}."]
     if len(sets) == 1:
         (names,) = sets
-        together = ", and cannot be told apart" if len(names) > 1 else ""
-        return [f"{in_words(names)} {'lead' if len(names) > 1 else 'leads'} {every}{together}."]
+        return [f"{in_words(names)} {'tie for the lead' if len(names) > 1 else 'leads'} {every}."]
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
         owners = [name for name in names if own[name] == removal]
@@ -74,15 +73,15 @@ def leading_sentences(
     if common:
         lead = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
     elif reversals:
-        lead = "Which method leads depends on what deleting means"
+        lead = "Which method leads depends on the type of deletion"
     else:
-        lead = f"No method is shown to lead {every}, though no pair is shown to change places"
+        lead = f"No method is shown to lead {every}, but no two are shown to change places"
     return [f"{lead}.", f"In the lead: {listed}."]
 
 
 def leaders_in_words(names: Sequence[str]) -> str:
     """Those that lead together, one, or none."""
-    return f"{in_words(names)}, not told apart," if len(names) > 1 else in_words(names) or "none"
+    return f"{in_words(names)} (tied)" if len(names) > 1 else in_words(names) or "none"
 
 
 def reversed_pairs(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> set[tuple[str, str]]:
@@ -135,7 +134,7 @@ def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leader
     for name, own in ties.items():
         by_meanings.setdefault(tuple(removal for removal in leaders if removal in own), []).append(name)
     listed = "; ".join(f"{in_words(names)} under {in_words(own)}" for own, names in by_meanings.items())
-    return [f"Not told apart from a leader, though not shown to lead: {listed}."] if listed else []
+    return [f"Tied with a leader, but not shown to lead: {listed}."] if listed else []
 
 
 def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]) -> list[str]:
@@ -198,8 +197,8 @@ def marks_sentence(methods: Sequence[RankedMethod]) -> str:
     if not names:
         return "No method is shown to be closer to the words that people mark than a random order."
     if len(names) == len(methods) > 1:
-        return "All methods are closer to the words that people mark than a random order, and not told apart."
-    together = ", not told apart" if len(names) > 1 else ""
+        return "All methods are closer to the words that people mark than a random order, and tie."
+    together = " (tied)" if len(names) > 1 else ""
     return f"Closest to the words that people mark: {in_words(names)}{together}."
 
 
@@ -207,9 +206,9 @@ def all_meanings(removals: Sequence[str]) -> str:
     """Under all so many of them."""
     if len(removals) == 1:
         return f"under {removals[0]}"
-    return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} meanings of deleting"
+    return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} types of deletion"
 
 
 def any_meaning(removals: Sequence[str]) -> str:
     """Under none of them, after a negation."""
-    return "under any meaning of deleting" if len(removals) > 1 else f"under {removals[0]}"
+    return "under any type of deletion" if len(removals) > 1 else f"under {removals[0]}"

@@ -124,7 +124,7 @@ def rank(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> MethodRanking:
-    """Hold explanations of a model against each other: which lead, which cannot be told apart, which are not
+    """Hold explanations of a model against each other: which lead, which tie, which are not
     shown to be better than a random order of the tokens.
 
     Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by

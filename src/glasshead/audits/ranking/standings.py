@@ -20,7 +20,7 @@ Side = int | None
 PAIR_VERDICTS: Mapping[Side, str] = {
     1: "better",
     -1: "worse",
-    0: "cannot be told apart",
+    0: "not distinguishable",
     None: TOO_FEW_EXAMPLES.words,
 }
 
@@ -182,7 +182,7 @@ def standing(over_random: Side, behind: bool) -> Standing:
 
 
 class Peers(NamedTuple):
-    """Which methods are shown to be better than one, and which cannot be told apart from it."""
+    """Which methods are shown to be better than one, and which tie with it."""
 
     better: list[str]
     tied: list[str]
@@ -194,10 +194,9 @@ def standing_verdict(standing: Standing, peers: Peers) -> Verdict:
         return TOO_FEW_EXAMPLES
     behind = f"; {in_words(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"
     words: Mapping[Standing, str] = {
-        Standing.LEADS: "leads"
-        + (f", not told apart from {in_words(peers.tied)}" if peers.tied else " alone"),
+        Standing.LEADS: "leads" + (f", tied with {in_words(peers.tied)}" if peers.tied else " alone"),
         Standing.BEHIND: "better than a random order" + behind,
-        Standing.NOT_SHOWN: "no difference from a random order that these texts show"
+        Standing.NOT_SHOWN: "not distinguishable from a random order on these texts"
         + (behind if peers.better else ""),
         Standing.WORSE: "worse than a random order",
     }

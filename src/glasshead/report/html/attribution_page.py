@@ -6,7 +6,7 @@ from glasshead.nouns import TEXTS
 from glasshead.report.html.environment import environment
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
-from glasshead.report.text_spans import diverging, shared_scale, undrawn
+from glasshead.report.text_spans import diverging, scale_words, shared_scale, undrawn
 from glasshead.report.weight_intervals import extremes
 from glasshead.results import Attribution, Attributions
 
@@ -30,4 +30,5 @@ def attribution_page(attributions: Attribution | Sequence[Attribution]) -> str:
     nouns = attributions[0].nouns if attributions else TEXTS
     template = environment(nouns).get_template("attributions.html.j2")
     sides = any(map(diverging, attributions))
-    return template.render(rows=rows, key=weight_key(attributions), sides=sides, remarks=remarks)
+    full = "; ".join(dict.fromkeys(scale_words(attribution, scale) for attribution in attributions))
+    return template.render(full=full, rows=rows, key=weight_key(attributions), sides=sides, remarks=remarks)

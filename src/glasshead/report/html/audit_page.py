@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
-from glasshead.report.claims import claims_by_answer, verdict
+from glasshead.report.claims import claims_by_answer
 from glasshead.report.colour_meaning import colour_meaning
-from glasshead.report.conclusion import comparison_headline, conclusion
+from glasshead.report.conclusion import comparison_headline
 from glasshead.report.difference_rows import pairs
+from glasshead.report.headline import verdict
 from glasshead.report.html.audit_figures import audit_figures
 from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
@@ -40,7 +41,7 @@ def audit_page(
     texts = examples(cards)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
     told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
-    conclusions = [verdict(card) if told else conclusion(card) for card in cards]
+    conclusions = [verdict(card) for card in cards]
     return (
         environment(nouns)
         .get_template("report.html.j2")

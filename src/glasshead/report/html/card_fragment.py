@@ -3,8 +3,8 @@
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls
+from glasshead.report.headline import verdict
 from glasshead.report.html.notebook import text_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.key_findings import answers, cautions, intro_sentence, speaks
@@ -37,7 +37,7 @@ def card_fragment(card: AuditCard) -> str:
     ]
     parts = [
         Markup('<div style="{}">{}<b>{}</b>{}').format(
-            WIDE, quiet_line(name), visible(conclusion(card)), quiet_line(intro_sentence(card))
+            WIDE, quiet_line(name), visible(verdict(card)), quiet_line(intro_sentence(card))
         ),
         notebook_table(HEAD, rows, words=(0, 4)),
     ]

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
-from glasshead.escaping import visible
+from glasshead.escaping import FROM_RIGHT_TO_LEFT, visible
 from glasshead.nouns import TEXTS, Nouns
 from glasshead.report.findings_in_words import nulls, over_nulls
 from glasshead.report.html.interval_marks import (
@@ -78,6 +78,7 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
         "nulls": nulls,
         "over_nulls": lambda finding: nouns.reword(over_nulls(finding)),
         "visible": visible,
+        "caption": caption,
         "format_options": format_options,
         "finding_mark": finding_mark,
         "difference_mark": difference_mark,
@@ -91,6 +92,12 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
 def page_part(name: str) -> str:
     """The style of all pages (style.css) or their keys (keys.js), for a page that is made elsewhere."""
     return environment().get_template(name).render()
+
+
+def caption(text: str) -> Markup:
+    """A sentence in which words from right to left are isolated, so that they turn round no number."""
+    safe = str(escape(visible(str(text))))
+    return Markup(FROM_RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", safe))
 
 
 def format_options(text: str) -> Markup:

@@ -19,7 +19,8 @@ from glasshead.results import AGREEMENT_STRENGTHS, AuditCard, Highlight
 
 REASONS = (
     "correct", "wrong", "closer than most", "further off than most", "most agreement with erasure",
-    "least agreement with erasure", "surest map", "least sure map",
+    "least agreement with erasure", "most agreement with weight removal",
+    "least agreement with weight removal", "surest map", "least sure map",
 )  # fmt: skip
 ERASURE_AGREEMENT = {word: f"τ from {low:g}" for low, word in AGREEMENT_STRENGTHS[:2]} | {
     "less": f"τ below {AGREEMENT_STRENGTHS[1][0]:g}"
@@ -135,7 +136,7 @@ def leading_examples(found: Sequence[Example], nouns: Nouns = TEXTS) -> list[tup
     order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
     shared = "" if len(pool) == len(found) else f" among the {nouns.texts} shared"
     choose(
-        f"Least agreement with erasure{shared}",
+        f"Least agreement with weight removal{shared}",
         sorted((one for one in pool if one.faithfulness is not None), key=order),
     )
     for reason in sort_names(by_reason, REASONS):

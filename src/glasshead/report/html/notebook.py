@@ -7,9 +7,17 @@ switch, and no script runs.
 from markupsafe import Markup
 
 from glasshead.escaping import visible
+from glasshead.report.html.environment import caption
 from glasshead.report.html.notebook_table import BOX, QUIET
 from glasshead.report.html.text_heatmap import notebook_heatmap
-from glasshead.report.text_spans import computation, prediction, shared_scale, sink_in_words, strongest_tokens
+from glasshead.report.text_spans import (
+    computation,
+    prediction,
+    scale_words,
+    shared_scale,
+    sink_in_words,
+    strongest_tokens,
+)
 from glasshead.results import Attribution, Attributions
 
 SHOWN = 25
@@ -42,10 +50,15 @@ def attribution_fragment(attribution: Attribution) -> str:
 def text_fragment(attribution: Attribution, scale: float, about: str) -> Markup:
     """The coloured text, and below it what was predicted, which tokens matter most, and ``about`` it."""
     strongest = strongest_tokens(attribution)
-    words = [prediction(attribution), f"strongest: {strongest}" if strongest else "", about]
+    words = [
+        prediction(attribution),
+        f"strongest: {strongest}" if strongest else "",
+        scale_words(attribution, scale),
+        about,
+    ]
     return Markup(
         '<div style="{}"><div dir="auto" style="white-space:pre-wrap">{}</div><div style="{}">{}</div></div>'
-    ).format(BOX, notebook_heatmap(attribution, scale), QUIET, visible(" · ".join(filter(None, words))))
+    ).format(BOX, notebook_heatmap(attribution, scale), QUIET, caption(" · ".join(filter(None, words))))
 
 
 def about_method(attribution: Attribution) -> str:

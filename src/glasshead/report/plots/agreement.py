@@ -1,4 +1,4 @@
-"""Agreement of the audited explanation with gradients and with erasure, example by example."""
+"""Agreement of the audited explanation with gradients and with weight removal, example by example."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,8 +21,8 @@ def agreement_with_gradient(cards: Sequence[AuditCard], names: Sequence[str]) ->
 
 @plot("agreement-erasure", AuditCard, "plots", order=7)
 def agreement_with_erasure(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Histograms of the rank agreement (Kendall τ-b) with erasure."""
-    return agreement_figure(cards, names, "erasure-zero-weight", "erasure")
+    """Histograms of the rank agreement (Kendall τ-b) with removing weights."""
+    return agreement_figure(cards, names, "erasure-zero-weight", "weight removal")
 
 
 def agreement_figure(

@@ -24,8 +24,9 @@ from glasshead.report.weight_intervals import (
 from glasshead.results import Attribution
 
 
-def attribution_table(attribution: Attribution) -> RenderableType:
-    """One row per token with its numbers and a bar; a column of words where words have several tokens.
+def attribution_table(attribution: Attribution, scale: float | None = None) -> RenderableType:
+    """One row per token with its numbers and a bar, whose full length is ``scale`` (None: the largest number
+    of this text); a column of words where words have several tokens.
 
     With intervals, a column of them, bars that show them, and what they mean in words below.
     """
@@ -43,9 +44,9 @@ def attribution_table(attribution: Attribution) -> RenderableType:
         ]
     if attribution.contributions is not None:
         columns["contribution"] = [number(value, plus=True) for value in attribution.contributions]
-    scale, limits = max_abs(attribution), extremes([attribution])
+    full, limits = max_abs(attribution) if scale is None else scale, extremes([attribution])
     bars = [
-        range_bar(attribution, i, limits) if known else bar(normalised_score(attribution.colours[i], scale))
+        range_bar(attribution, i, limits) if known else bar(normalised_score(attribution.colours[i], full))
         for i in tokens
     ]
     names = {attribution.nouns.token: [one_line(token) for token in attribution.tokens]}

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from glasshead.escaping import one_line
 from glasshead.nouns import Nouns, nouns_of
-from glasshead.report.claims import claims_by_answer, verdict
-from glasshead.report.conclusion import conclusion
+from glasshead.report.claims import claims_by_answer
 from glasshead.report.findings_in_words import nulls, over_nulls
+from glasshead.report.headline import verdict
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, interval, number
@@ -34,8 +34,7 @@ def card_table(
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(one_line(name), style="bold"))
-        asked = len(cards) == 1 and EXPLANATION in card.facts
-        if whole := verdict(card) if asked else conclusion(card):
+        if whole := verdict(card):
             parts.append(Text(one_line(whole)))
         parts.append(
             Text(
@@ -61,7 +60,7 @@ def card_table(
 
 
 def claim_lines(card: AuditCard) -> Iterator[RenderableType]:
-    """What may be said of its attention, and what may not."""
+    """What you can claim about its attention, and what not."""
     for heading, claims in claims_by_answer(card).items():
         yield Text(f"\n{heading}", style="bold")
         for claim in claims:

@@ -5,7 +5,7 @@ import { show } from "./frame.js";
 import { offerSharing } from "./share.js";
 import * as state from "./state.js";
 
-const HOLDS = { yes: "may be said", "in part": "may be said in part", no: "may not be said", undecided: "stays open" };
+const HOLDS = { yes: "supported", "in part": "supported in part", no: "not supported", undecided: "not settled" };
 
 export class Audits {
   constructor(section, models) {
@@ -116,7 +116,7 @@ export class Audits {
     this.find("[data-more]").hidden = this.shown.length >= this.found;
     this.find(".audited").replaceChildren(...this.shown.map(one => {
       const right = one.label === one.predicted, about = element("p", { className: "about" });
-      about.append(one.label ? `class ${one.label}, predicted ${one.predicted}` : "", right ? "" : " (wrong)", one.agreement === null ? "" : ` · agreement with erasure τ = ${one.agreement.toFixed(2)}`, " ");
+      about.append(one.label ? `class ${one.label}, predicted ${one.predicted}` : "", right ? "" : " (wrong)", one.agreement === null ? "" : ` · agreement with weight removal τ = ${one.agreement.toFixed(2)}`, " ");
       if (this.model) about.append(element("a", { href: state.linkTo("explain", { model: this.model, text: one.text }), textContent: "Explain" }));
       return element("li", {}, about, element("p", { className: "text", dir: "auto", textContent: one.text }));
     }));

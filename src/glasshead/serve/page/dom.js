@@ -11,6 +11,12 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
+// A sentence in pieces: words that are written from right to left are isolated, so that they turn round no number.
+const RIGHT_TO_LEFT = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc](?:[^\p{L}\p{N}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+)*)/u;
+export function isolated(words) {
+  return words.split(RIGHT_TO_LEFT).map((part, place) => place % 2 ? element("bdi", { textContent: part }) : part);
+}
+
 // Choices of a select, [value, name] or [value, name, group]; what was chosen stays if it can.
 export function fill(select, choices, chosen = select.value) {
   const groups = new Map();

@@ -1,6 +1,6 @@
 // Type a text and see which words mattered; erase a word, edit one, and see what changes.
 import { ask, file } from "./api.js";
-import { element, fill, keep, later, newest, say } from "./dom.js";
+import { element, fill, isolated, keep, later, newest, say } from "./dom.js";
 import { drawAligned, drawKey, drawNumbers, drawPredictions, drawText } from "./marks.js";
 import { offerPair, pairOf, ReadingFields } from "./reading.js";
 import { drawPython, offerSharing } from "./share.js";
@@ -190,7 +190,7 @@ export class Explain {
     if (held !== undefined) this.find(`.text mark[data-start="${held}"]`)?.focus();
     this.find("[data-spoken]").textContent = drawing.spoken ? `Strongest words: ${drawing.spoken}.` : "";
     drawKey(this.find(".key"), drawing);
-    this.find(".facts-line").replaceChildren(...[...drawing.facts, ...this.answer.remarks].map(fact => element("span", { textContent: fact })));
+    this.find(".facts-line").replaceChildren(...[...drawing.facts, ...this.answer.remarks].map(fact => element("span", {}, ...isolated(fact))));
     say(this.find("[data-caution]"), drawing.caution ? `Caution: ${drawing.caution}.` : "");
     for (const part of this.section.querySelectorAll("[data-certain]")) part.hidden = !drawing.ranged;
     if (!drawing.ranged) this.find("#only-certain").checked = false;

@@ -1,5 +1,5 @@
 // A drawing of the server as elements: the coloured text, its key, its numbers, and two texts under each other.
-import { element } from "./dom.js";
+import { element, isolated } from "./dom.js";
 
 const STRONGEST = 1;
 const CERTAIN = "certain", MEANS = ": no other weight gives the same output";
@@ -36,7 +36,7 @@ export function drawKey(box, drawing) {
   const [low, high] = !below ? ["less", "more"] : drawing.ranged ? ["below zero", "above zero"] : ["against", "for"];
   const parts = below ? [element("span", { textContent: low }), sample("n", .8, "−"), sample("n", .3, "\u00a0"), sample("z", 0, "0")] : [element("span", { textContent: low }), sample("z", 0, "0")];
   const scale = element("span", { className: "scale" }, ...parts, sample("p", .3, "\u00a0"), sample("p", .8, "+"), element("span", { textContent: high }));
-  box.replaceChildren(scale, element("span", { className: "meaning-of-colour", textContent: `Coloured by ${drawing.quantity}. ${drawing.meaning}.` }));
+  box.replaceChildren(scale, element("span", { className: "meaning-of-colour" }, ...isolated(`Coloured by ${drawing.quantity}. ${drawing.meaning}. ${drawing.scale}.`)));
   if (drawing.ranged) box.append(element("i", { className: "hatch", role: "img", "aria-label": "hatched" }), element("span", { textContent: "may weigh nothing" }));
 }
 
@@ -89,12 +89,12 @@ export function drawAligned(box, pieces, first, second) {
 }
 
 export function drawPredictions(box, entries) {
-  box.replaceChildren(...entries.map(([name, words]) => element("p", {}, element("b", { textContent: `${name}: ` }), words)));
+  box.replaceChildren(...entries.map(([name, words]) => element("p", {}, element("b", { textContent: `${name}: ` }), ...isolated(words))));
 }
 
 // What the colours of each row stand for, and its largest number, where rows have scales of their own.
 export function drawLegends(box, entries) {
   const sample = kind => element("mark", { className: kind, textContent: "\u00a0\u00a0", "aria-hidden": true, style: { "--a": .8 } });
   box.replaceChildren(...entries.map(([name, drawing]) => element("li", {},
-    element("b", { textContent: `${name} ` }), sample("p"), ...(drawing.diverging ? [sample("n")] : []), ` ${[drawing.legend, drawing.largest].filter(Boolean).join("; ")}`)));
+    element("b", { textContent: `${name} ` }), sample("p"), ...(drawing.diverging ? [sample("n")] : []), ...isolated(` ${[drawing.legend, drawing.largest].filter(Boolean).join("; ")}`))));
 }

@@ -1,0 +1,183 @@
+"""What an audit says first: the words that page, terminal, model card and ``card.json`` share.
+
+Two questions decide it, in this order.
+
+1. Do the weights decide the predictions? They do in a text whose prediction uniform weights change by a
+   twentieth of the range of predictions or more. Uniform weights are the baseline, text by text: they know
+   nothing about tokens, so a prediction that they leave as it is does not need the weights. The words
+   give the share of such texts with its interval. Shuffled weights do not answer this: they leave as it is
+   whatever rests on the sum of the weights, and may change what uniform weights leave as it is.
+2. If the weights decide any prediction: are they large where a token matters? Gradients and erasure answer.
+
+All other findings stay out of it. Other maps with the same prediction or the same output exist for
+nearly every long text, and for no short one, whatever the model does.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from glasshead.nouns import nouns_of
+from glasshead.report.claims import UNEQUAL, in_how_many, judge_claims, use_claims
+from glasshead.report.conclusion import METHODS, agrees, findings_sentence, usable
+from glasshead.report.labels import join_names, method_words
+from glasshead.results import (
+    ABSOLUTE,
+    ATTENTION,
+    EXPLANATION,
+    AuditCard,
+    Finding,
+    entropy_range,
+    extent_of,
+)
+
+Decides = Literal["yes", "in part", "no", "undecided", "not asked"]
+Points = Decides
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The first sentence, and the two answers that it puts into words."""
+
+    says: str
+    decides: Decides
+    points: Points
+
+
+def verdict(card: AuditCard) -> str:
+    """The first sentence on a card; empty where its audits found nothing that a sentence could say."""
+    return headline(card).says
+
+
+def headline(card: AuditCard) -> Headline:
+    """The first sentence on a card and what it rests on. Of a card that does not ask whether the weights
+    decide, what its audits found."""
+    decides, points = weights_decide(card), weights_point(card)
+    guessing = card.facts.get("against_guessing")
+    if guessing == "not better":
+        subject = "its attention does" if card.method == ATTENTION else f"{method_words(card.method)} says"
+        says = f"The model is no better than guessing, so what {subject} matters little."
+        return Headline(says, decides, points)
+    if decides == "not asked":
+        return Headline(findings_sentence(card), decides, points)
+    says = decides_words(card, decides, points)
+    if guessing == "undecided":
+        says += " These texts do not settle whether the model is better than guessing."
+    return Headline(nouns_of(card.facts).reword(says), decides, points)
+
+
+def weights_decide(card: AuditCard) -> Decides:
+    """Whether uniform weights would give other predictions."""
+    return "no" if equal_by_construction(card) else holds_in(card, share_of(card, "uniform"))
+
+
+def weights_point(card: AuditCard) -> Points:
+    """Whether weights are large where a token matters, by both measures or one; nearly uniform ones are large
+    nowhere."""
+    if equal_by_construction(card) or nearly_uniform(card):
+        return "no"
+    known = pointing(card)
+    if not known:
+        return "not asked"
+    answers = set(known.values())
+    if answers == {True}:
+        return "yes"
+    if answers == {False}:
+        return "no"
+    return "in part" if True in answers else "undecided"
+
+
+def decides_words(card: AuditCard, decides: Decides, points: Points) -> str:
+    """What follows, then how many predictions uniform weights would change."""
+    if equal_by_construction(card):
+        same = "all tokens of a text have the same weight"
+        return f"Attention is uniform: {same}, so it does not say which tokens matter."
+    uniform, shuffled = share_of(card, "uniform"), share_of(card, "permutation")
+    assert uniform is not None
+    would_change = f"Uniform weights would change {share_words(uniform)}"
+    if decides == "undecided":
+        few = "So few" if uniform.reason == "too few" else "These"
+        open_end = "texts do not settle whether the weights decide the predictions."
+        return f"{few} {open_end} {would_change}."
+    if decides == "no":
+        not_needed = f"The weights do not decide these predictions. {would_change}"
+        if shuffled is None or holds_in(card, shuffled) not in ("yes", "in part"):
+            return f"{not_needed}."
+        return f"{not_needed}, shuffled weights would change {share_words(shuffled)}."
+    if nearly_uniform(card):
+        entropy = entropy_range(card.facts["attention_use"]["after"])
+        same = f"All tokens of a text have nearly the same weight ({entropy})"
+        return f"{same}, so attention does not say which tokens matter. {would_change}."
+    assert uniform.interval is not None
+    extent = extent_of(uniform.interval)
+    which = "these predictions" if extent == "nearly all" else f"{extent} of these predictions"
+    return f"The weights decide {which}{points_words(card, points)}. {would_change}."
+
+
+def points_words(card: AuditCard, points: Points) -> str:
+    """What follows on where weights are large."""
+    subject = "they are" if card.method == ATTENTION else f"{method_words(card.method)} is"
+    known = pointing(card)
+    named = {
+        answer: join_names([METHODS[method] for method in METHODS if known.get(method, 0) is answer])
+        for answer in (True, False, None)
+        if answer in known.values()
+    }
+    where = "large where a token matters"
+    if points == "yes":
+        return f", and {subject} {where}, by {named[True]}"
+    if points == "no":
+        return f", but {subject} not {where}, by {named[False]}"
+    if points == "in part":
+        rest = f"but not by {named[False]}" if False in named else f"while {named[None]} leaves it open"
+        return f", and {subject} {where} by {named[True]}, {rest}"
+    if points == "undecided":
+        return f"; whether {subject} {where} is not settled"
+    return ""
+
+
+def pointing(card: AuditCard) -> dict[str, bool | None]:
+    """Whether weights agree with each measure of what matters, as far as that was asked."""
+    by_size = f"agreement.{card.statistic}{ABSOLUTE}"
+    found = {method: usable(card, f"{by_size}.{method}.all") for method in METHODS}
+    return {method: agrees(finding) for method, finding in found.items() if finding is not None}
+
+
+def share_of(card: AuditCard, test: str) -> Finding | None:
+    """The share of the texts whose prediction other weights change."""
+    return card.finding(f"perturbation.{test}.share.all")
+
+
+def share_words(finding: Finding) -> str:
+    """``72 % (95 % interval 62 % to 81 %)``."""
+    if finding.estimate is None or finding.interval is None:
+        return "an unknown share"
+    low, high = finding.interval
+    share, *ends = (f"{100 * value:.0f}\u00a0%" for value in (finding.estimate, low, high))
+    return f"{share} of the predictions (95\u00a0% interval {' to '.join(ends)})"
+
+
+def holds_in(card: AuditCard, finding: Finding | None) -> Decides:
+    """Whether that share is nearly all, some, or hardly any of the texts."""
+    if finding is None:
+        return "not asked"
+    return in_how_many(card, finding) or "undecided"
+
+
+def equal_by_construction(card: AuditCard) -> bool:
+    """Whether all tokens of every text have the same weight."""
+    uniform = share_of(card, "uniform")
+    return uniform is not None and uniform.reason == "by construction"
+
+
+def nearly_uniform(card: AuditCard) -> bool:
+    """Whether every layer gives nearly the same weight to all tokens."""
+    return any(claim.says == UNEQUAL and claim.holds == "no" for claim in use_claims(card))
+
+
+def words_of_card(card: AuditCard) -> dict[str, Any]:
+    """What follows from a card, for its JSON: the ``verdict``, the two answers that it rests on, and
+    ``claims`` where these were asked for."""
+    first = headline(card)
+    words = {"verdict": first.says, "decides": first.decides, "points": first.points}
+    claims = {"claims": [asdict(claim) for claim in judge_claims(card)]} if EXPLANATION in card.facts else {}
+    return words | claims

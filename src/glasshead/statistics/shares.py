@@ -1,0 +1,68 @@
+"""Shares of words that stand in sentences: words of one sentence are right or wrong together."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.statistics.bootstrap import interval_of_equals
+from glasshead.statistics.exchange import exchange_tails
+from glasshead.statistics.resampling import (
+    LEVEL,
+    expanded_level,
+    interval_ends,
+    resampled_counts,
+    resamples_for,
+)
+
+Floats = NDArray[np.float64]
+
+
+def clustered_share_interval(hits: Floats, totals: Floats, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of Σ hits / Σ totals over n clusters [n]: that of Clopper and Pearson (1934) for as many
+    independent trials as have the same variance, which is no point even at 0 and 1.
+
+    With p the share and v = n/(n − 1) Σ(hits − p totals)² / (Σ totals)², these are p (1 − p) / v trials,
+    times (t_{N−1} / t_{n−1})² for N words, N at most. Where all are right, or none, a cluster is one trial.
+
+    Source: Korn and Graubard, Survey Methodology 24 (1998).
+    """
+    from scipy.stats import beta, t  # takes as long to import as torch does
+
+    kept = totals > 0
+    hits, totals = hits[kept], totals[kept]
+    n, words = len(totals), float(totals.sum())
+    share, tail = float(hits.sum()) / words, (1 - level) / 2
+    variance = n / max(n - 1, 1) * float(np.square(hits - share * totals).sum()) / words**2
+    trials = float(n)
+    if 0 < share < 1 and variance > 0:
+        fewer = (t.ppf(tail, words - 1) / t.ppf(tail, n - 1)) ** 2
+        trials = min(share * (1 - share) / variance * fewer, words)
+    right = share * trials
+    low = 0.0 if share == 0 else float(beta.ppf(tail, right, trials - right + 1))
+    high = 1.0 if share == 1 else float(beta.ppf(1 - tail, right + 1, trials - right))
+    return low, high
+
+
+def share_difference_interval(
+    first: Floats, second: Floats, totals: Floats, *, rng: np.random.Generator, level: float = LEVEL
+) -> tuple[float, float]:
+    """The interval of (Σ first − Σ second) / Σ totals over n clusters [n], whose members both have judged.
+
+    The percentile bootstrap over clusters, as wide as Student's t. Where it lies to one side of 0, an
+    exchange test has to say so too; else it reaches 0. Such a test holds its level where a few clusters make
+    the whole difference, which the bootstrap does not.
+    """
+    kept = totals > 0
+    gaps, totals = (first - second)[kept], totals[kept]
+    n, difference = len(totals), float(gaps.sum() / totals.sum())
+    if np.ptp(gaps / totals) == 0:
+        return interval_of_equals(difference, n, level)
+    replicates = np.concatenate(
+        [(counts @ gaps) / (counts @ totals) for counts in resampled_counts(n, resamples_for(level), rng)]
+    )
+    low, high = map(float, interval_ends(replicates, expanded_level(level, n)))
+    if low > 0 or high < 0:
+        larger, smaller = exchange_tails(np.stack([gaps, 0 * gaps])[None], rng=rng, level=level)
+        beyond = (1 - level) / 2
+        low = 0.0 if low > 0 and larger[0] > beyond else low
+        high = 0.0 if high < 0 and smaller[0] > beyond else high
+    return low, high
