@@ -43,7 +43,7 @@ from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
-from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
+from glasshead.huggingface.structure import MECHANISM, attention_modules, learned_length, positions_of
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "is_writer",
     "isolated_copy",
     "language_model_of",
+    "learned_length",
     "load",
     "load_weights",
     "mechanism_of",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -32,6 +31,7 @@ from glasshead.training.fit_tokenizer import fit_tokenizer
 from glasshead.training.open_images import open_image_classifier
 from glasshead.training.open_language_model import read_next_token, writes
 from glasshead.training.open_options import OpenOptions
+from glasshead.training.open_pipeline import follow_pipeline, parts_of
 from glasshead.training.open_saved import open_saved
 from glasshead.training.rename_classes import rename_classes
 from glasshead.training.run import RECORD, REPEATS, Run, load_run
@@ -101,8 +101,9 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         model, found = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
         return model_subject(model, found, name, folder, options)
-    if isinstance(source, Pipeline):
-        source, tokenizer = of_pipeline(source)
+    pipeline = source if isinstance(source, Pipeline) else None
+    if pipeline is not None:
+        source, tokenizer = parts_of(pipeline)
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     if not isinstance(source, PreTrainedModel):
@@ -116,7 +117,8 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader} beside it: add `tokenizer`")
     name = Path(source.config.name_or_path or "").name or type(source).__name__
-    return model_subject(source, tokenizer, name, None, options)
+    subject = model_subject(source, tokenizer, name, None, options)
+    return subject if pipeline is None else follow_pipeline(pipeline, subject)
 
 
 def convert(subject: Subject, options: OpenOptions) -> Subject:
@@ -159,22 +161,6 @@ def run_subject(run: Run) -> Subject:
         record=run.record,
         folder=run.folder,
     )
-
-
-def of_pipeline(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
-    """The model and the tokenizer of a pipeline.
-
-    Raises:
-        InputError: if it does something else than classifying texts.
-    """
-    if pipeline.task == "image-classification":
-        return pipeline.model, pipeline.image_processor
-    if pipeline.task != "text-classification":
-        raise InputError(
-            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
-            "'image-classification'"
-        )
-    return pipeline.model, pipeline.tokenizer
 
 
 def model_subject(
