@@ -42,6 +42,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.results import ATTENTION, AuditCard
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import Run, is_run, open_subject
 
@@ -65,6 +66,7 @@ class AuditOptions(SubjectOptions, total=False):
     cluster: Cluster | None
 
 
+@in_own_modes
 def audit(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],

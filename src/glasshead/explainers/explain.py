@@ -26,6 +26,7 @@ from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
 
@@ -88,6 +89,7 @@ class ExplainOptions(TypedDict, total=False):
     dtype: str | torch.dtype | None
 
 
+@in_own_modes
 def explain(
     model: object,
     texts: Any,

@@ -28,6 +28,7 @@ from glasshead.huggingface import (
     silence_transformers,
 )
 from glasshead.results import ARROW, OtherAnswer
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import NoClassError, OpenOptions, open_subject
 
@@ -70,6 +71,7 @@ def generate(
     seed: int | None = ...,
     **options: Unpack[GenerateOptions],
 ) -> list[WrittenWithModel]: ...
+@in_own_modes
 def generate(
     model: object,
     prompt: str | list[str] | tuple[str, ...],

@@ -22,11 +22,13 @@ from glasshead.huggingface.configuration import restore_spec, spec_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import MECHANISM
+from glasshead.torch_modes import in_own_modes
 
 SECONDS = 5.0
 """How long the Hub is waited for."""
 
 
+@in_own_modes
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
     """A saved plugged model with its mechanism and every learned parameter, or the model of a run folder.
 

@@ -24,6 +24,7 @@ from glasshead.huggingface import (
     reads_images,
 )
 from glasshead.models import REGRESSION, TextClassifier
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training.check_copy import check_copy
 from glasshead.training.check_model import check_model, check_tokenizer
@@ -37,6 +38,7 @@ from glasshead.training.rename_classes import rename_classes
 from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
 
+@in_own_modes
 def open(
     model: object,
     tokenizer: PreTrainedTokenizerBase | None = None,

@@ -47,6 +47,7 @@ from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regres
 from glasshead.nouns import INPUTS
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject, list_attention_calls
 from glasshead.training import NoClassError, open_subject, versions
 
@@ -99,6 +100,7 @@ class HeadsOptions(SubjectOptions, total=False):
     texts: Any
 
 
+@in_own_modes
 def heads(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],

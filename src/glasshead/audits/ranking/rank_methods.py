@@ -61,6 +61,7 @@ from glasshead.huggingface import dtype_of
 from glasshead.nouns import INPUTS, nouns_of
 from glasshead.registry import did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import versions
 
@@ -114,6 +115,7 @@ class RankOptions(SubjectOptions, total=False):
     statistic: str
 
 
+@in_own_modes
 def rank(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
