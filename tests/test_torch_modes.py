@@ -71,6 +71,8 @@ def test_every_front_door_gives_the_same(mode, expected):
 def test_texts_that_are_written_and_images(mode):
     tokenizer = FAMILIES["GPT2"].tokenizer()
 
+    images = {"tokenizer": processor(), "method": "gradient"}
+
     def numbers(model, picture_model):
         written = glasshead.generate(model, "a warm film", tokenizer=tokenizer, tokens=3)
         yield [token.log_probability for token in written.answer_tokens]
