@@ -77,9 +77,7 @@ def test_texts_that_are_written_and_images(mode):
         written = glasshead.generate(model, "a warm film", tokenizer=tokenizer, tokens=3)
         yield [token.log_probability for token in written.answer_tokens]
         yield from (written.explain(method).map.scores[0] for method in ("attention", "gradient"))
-        (attribution,) = glasshead.explain(
-            picture_model, pictures(1), tokenizer=processor(), method="gradient"
-        )
+        (attribution,) = glasshead.explain(picture_model, pictures(1), **images)
         yield attribution.scores
 
     expected = list(numbers(FAMILIES["GPT2"].language_model(), image_model()))

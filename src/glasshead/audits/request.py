@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
 from glasshead.cluster import Cluster
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.nouns import TEXTS
 from glasshead.results import ATTENTION
@@ -91,13 +91,6 @@ def subject_settings(options: SubjectOptions) -> dict[str, Any]:
         "dtype": options.get("dtype", torch.float64),
         "blocks": options.get("blocks"),
     }
-
-
-def check_options(options: Mapping[str, Any], known: type, function: str) -> None:
-    """Raise InputError on an option that a function does not have."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise InputError(f"{function} has no option {name!r}: it has {', '.join(known.__annotations__)}")
 
 
 @dataclass(frozen=True)

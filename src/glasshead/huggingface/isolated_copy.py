@@ -17,9 +17,9 @@ def isolated_copy(
     """The same model in modules and a configuration of its own, in evaluation mode.
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
-    ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no gradient
-    passes. Whatever is plugged into the copy, hooked to it or set on its configuration, ``model`` stays bit for
-    bit as it was, and several threads may read one model at once.
+    ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
+    gradient passes. Whatever is plugged into the copy, hooked to it or set on its configuration, ``model``
+    stays bit for bit as it was, and several threads may read one model at once.
     """
     shared = {
         id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
