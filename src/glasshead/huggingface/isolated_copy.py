@@ -24,7 +24,10 @@ def isolated_copy(
     shared = {
         id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
     }
-    return copy.deepcopy(model, graph_free(model, shared)).eval()
+    copied = copy.deepcopy(model, graph_free(model, shared)).eval()
+    if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
+        copied.set_experts_implementation("eager")  # grouped products of experts know no float64
+    return copied
 
 
 def convert(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
