@@ -2,8 +2,8 @@
 
 Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention; columns of learned sinks
 behind those of the keys belong to no token. It goes past the hooks of `glasshead.trace` as any other call
-does, as attention of no features whose scores are all bias: weights, their gradients and edits are there, q, k
-and v are not.
+does, as attention of no features whose scores are all bias: weights, their gradients and edits are there, and
+q, k and v are not.
 """
 
 from __future__ import annotations
