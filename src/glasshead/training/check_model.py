@@ -10,7 +10,7 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier
+from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
 from glasshead.models import TextClassifier
 from glasshead.training.pretrained import check_vocabulary
 
@@ -59,11 +59,10 @@ def has_own_classifier(config: PreTrainedConfig) -> bool:
 def refuse_other_tasks(config: PreTrainedConfig) -> None:
     """Raise NoClassError for a model that was saved to do something else than classifying texts."""
     saved = (config.architectures or ["a model without a head"])[0]
-    if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+    if is_answerer(config):
         raise NoClassError(
             f"{saved} writes one text for another and has no classes: let it write and explain that with "
-            "`glasshead.generate`, look at its attention with `audits=['identifiability']`, or make a "
-            "classifier of it with `glasshead.training.train` and `model`"
+            "`glasshead.generate`, or look at its attention with `audits=['identifiability']`"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):

@@ -33,7 +33,7 @@ from glasshead.training.open_images import open_image_classifier
 from glasshead.training.open_language_model import read_next_token, writes
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.open_pipeline import follow_pipeline, parts_of
-from glasshead.training.open_saved import open_saved
+from glasshead.training.open_saved import is_seeing, open_saved
 from glasshead.training.rename_classes import rename_classes
 from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
@@ -123,6 +123,26 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
     return subject if pipeline is None else follow_pipeline(pipeline, subject)
 
 
+def needs_decoder_inputs(model: PreTrainedModel) -> bool:
+    """Whether a model cannot read a text without the beginning of another."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        return False
+    ids = torch.ones(1, 2, dtype=torch.long, device=model.device)
+    try:
+        with torch.no_grad():
+            isolated_copy(model)(input_ids=ids, attention_mask=torch.ones_like(ids))
+    except (ValueError, TypeError):
+        return True
+    return False
+
+
+def encoder_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The encoder of an encoder–decoder, with a configuration that says so."""
+    encoder = isolated_copy(model.get_encoder())
+    encoder.config.is_encoder_decoder = False
+    return encoder
+
+
 def convert(subject: Subject, options: OpenOptions) -> Subject:
     """A subject on the device and in the precision that were asked for.
 
@@ -181,9 +201,14 @@ def model_subject(
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in type(model).__name__:
         check_tokenizer(name, model, tokenizer)
-    if writer:
-        model, tokenizer = read_next_token(model, tokenizer)
     notes = []
+    if writer:
+        if is_seeing(model.config):
+            notes.append("the model also reads images: texts are given to it alone")
+        model, tokenizer = read_next_token(model, tokenizer)
+    if not options.classifies and not writer and needs_decoder_inputs(model):
+        model = encoder_of(model)
+        notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
     halved = any(tensor.dtype in HALVES for tensor in model.parameters())
     if halved:
         finer = dtype_name(options.dtype or torch.float32)
