@@ -44,20 +44,20 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
     """
     inputs: list[Tensor] = []
     called = set()
+    owners = {}
 
     def read(layer: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        if layer not in called:  # ALBERT runs one layer many times
-            called.add(layer)
+        # ALBERT runs one layer many times; XLM has the parts of its layers in several lists.
+        if owners[layer] not in called:
+            called.add(owners[layer])
             values = (*args, *options.values())
             inputs.extend([each for each in values if isinstance(each, Tensor) and each.ndim == 3][:1])
 
     lists = {name: module for name, module in model.named_modules() if isinstance(module, nn.ModuleList)}
-    layers = [
-        module[0]
-        for name, module in lists.items()
-        if len(module) and not any(name.startswith(f"{outer}.") for outer in lists)
-    ]
-    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in layers]
+    for name, module in lists.items():
+        if len(module) and not any(name.startswith(f"{outer}.") for outer in lists):
+            owners[module[0]] = name.rpartition(".")[0]
+    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in owners]
     try:
         yield inputs
     finally:

@@ -20,6 +20,7 @@ from glasshead.huggingface.loading import (
     model_class,
     read_config,
     refuse_own_code,
+    shortened,
     silence_transformers,
 )
 from glasshead.huggingface.next_token import (
@@ -82,6 +83,7 @@ __all__ = [
     "readable_copy",
     "reads_images",
     "refuse_own_code",
+    "shortened",
     "shows_attention",
     "silence_transformers",
     "spec_of",

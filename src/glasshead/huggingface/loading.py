@@ -172,6 +172,11 @@ def first_line(error: BaseException) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
+def shortened(text: str, size: int = 120) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= size else f"{text[: size - 1]}…"
+
+
 def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedModel]:
     """The concrete class behind a class, an Auto class, or what the configuration says was saved.
 

@@ -2,6 +2,7 @@
 
 import copy
 
+import torch
 from transformers import (
     AutoModelForTokenClassification,
     PreTrainedConfig,
@@ -24,7 +25,7 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     kind = type(model).__name__
     if getattr(model, "peft_config", None) is not None or getattr(model, "_hf_peft_config_loaded", False):
         raise InputError(f"{kind} has adapters (PEFT): merge them first, with merge_and_unload()")
-    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
+    if is_quantised(model):
         raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):
         raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
@@ -49,6 +50,18 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         )
     if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
+
+
+def is_quantised(model: PreTrainedModel) -> bool:
+    """Whether weights are held otherwise than as plain numbers: by Transformers, torchao, or torch itself."""
+    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
+        return True
+    plain = all(
+        type(tensor.data) is torch.Tensor and (tensor.is_floating_point() or tensor.is_complex())
+        for tensor in model.parameters()
+    )
+    # Dynamic quantisation by torch leaves no parameter, but a function where the weight was.
+    return not plain or any(callable(getattr(module, "weight", None)) for module in model.modules())
 
 
 def has_own_classifier(config: PreTrainedConfig) -> bool:

@@ -102,7 +102,8 @@ def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTok
         embeddings: Any = model.get_input_embeddings()
     except NotImplementedError:
         raise InputError(
-            f"{type(model).__name__} has no one table of word vectors: give a model that reads texts alone"
+            f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
+            "for each token of a text"
         ) from None
     words = getattr(embeddings, "num_embeddings", None)
     if words is None:
