@@ -20,6 +20,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
 
 
+def check_options(options: Iterable[str], known: Iterable[str], function: str) -> None:
+    """Raise InputError on an option that a function does not have."""
+    for name in options:
+        if name not in (names := tuple(known)):
+            raise InputError(f"{function} has no option {name!r}: {did_you_mean(name, names)}")
+
+
 def with_suggestion(error: str, hint: str) -> str:
     """A refusal after what may have been meant, where something comes near: that is usually all there is."""
     return f"{hint} If not: {error}" if hint.startswith("did you mean") else error

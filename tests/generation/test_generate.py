@@ -182,16 +182,83 @@ def test_what_transformers_refuses_is_said_in_a_line():
         write(strategy=GenerationConfig(stop_strings=["film"]))  # it cannot cut a vocabulary of words
 
 
-def test_settings_of_the_model_do_not_mix_with_the_strategy():
+@pytest.fixture
+def configured():
+    """The small writer with a generation configuration, and what it writes itself by it."""
     model, tokenizer = small_writer()
-    own, model.generation_config = (
-        model.generation_config,
-        GenerationConfig(do_sample=True, temperature=5.0, repetition_penalty=9.0, eos_token_id=1),
-    )
-    try:
-        assert generate(model, PROMPT, tokenizer=tokenizer, tokens=8).ids == write().ids
-    finally:
-        model.generation_config = own
+    own = model.generation_config
+
+    def configure(**settings):
+        model.generation_config = GenerationConfig(eos_token_id=1, **settings)
+        ids = tokenizer(PROMPT, return_tensors="pt")["input_ids"]
+        torch.manual_seed(3)
+        expected = model.generate(ids, max_new_tokens=8, pad_token_id=0)
+        return {"model": model, "prompt": PROMPT, "tokenizer": tokenizer, "tokens": 8}, expected[0].tolist()
+
+    yield configure
+    model.generation_config = own
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"repetition_penalty": 9.0},
+        {"num_beams": 3, "length_penalty": 2.0},
+        {"do_sample": True, "temperature": 5.0},
+        {"min_length": 11},
+        {"min_new_tokens": 6},
+        {"no_repeat_ngram_size": 1, "max_length": 5},
+        {"bad_words_ids": [[number] for number in range(2, 20)]},
+        {"suppress_tokens": list(range(3, 25))},
+        {"forced_eos_token_id": 1},
+        {"exponential_decay_length_penalty": (1, 1.5)},
+        {"sequence_bias": [[[7], 50.0]]},
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_the_configuration_of_the_model_is_its_usual_strategy(settings, configured):
+    options, expected = configured(**settings)
+    written = generate(**options, seed=3)
+    assert list(written.ids) == expected
+    for name in settings.keys() - {"max_length"}:
+        assert f"{name}=" in written.strategy
+
+
+def test_a_named_strategy_takes_nothing_from_the_model_but_what_it_never_writes(configured):
+    plain = write(strategy="greedy")
+    options, _ = configured(do_sample=True, temperature=5.0, repetition_penalty=9.0)
+    assert generate(**options, strategy="greedy").ids == plain.ids
+    options, _ = configured(bad_words_ids=[[plain.ids[plain.start]]], min_length=3)
+    written = generate(**options, strategy="greedy")
+    assert plain.ids[plain.start] not in written.ids[written.start :]
+    assert written.strategy == "greedy, with the model's own bad_words_ids"
+    allowed = generate(**options, strategy=GenerationConfig(do_sample=False, bad_words_ids=[[0]]))
+    assert allowed.ids[: allowed.start + 1] == plain.ids[: plain.start + 1]
+
+
+def test_unknown_options_are_refused_with_the_nearest_name():
+    for name, nearest in (
+        ("max_new_tokens", "tokens"),
+        ("strategie", "strategy"),
+        ("alternative", "alternatives"),
+    ):
+        with pytest.raises(InputError, match=f"no option '{name}': did you mean '{nearest}'"):
+            write(**{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "says"),
+    [
+        ("beam=100000", "from 2 to 100"),
+        (GenerationConfig(num_beams=100_000), "at most 100"),
+        ("temperature=1e-40", "at least 0.001"),
+        (GenerationConfig(do_sample=True, temperature=1e-40), "at least 0.001"),
+        ({"num_beams": 2}, "not dict"),
+    ],
+)
+def test_numbers_that_no_machine_can_follow(strategy, says):
+    with pytest.raises(InputError, match=says):
+        write(strategy=strategy)
 
 
 def test_why_a_text_ends():

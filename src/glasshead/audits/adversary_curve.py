@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from glasshead.audits.map_divergence import map_divergence
 from glasshead.results import AdversaryCurve
+from glasshead.torch_modes import in_own_modes
 
 
+@in_own_modes
 def adversary_curve(
     adversaries: Mapping[float, object],
     base: object,

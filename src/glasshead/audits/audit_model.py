@@ -31,7 +31,6 @@ from glasshead.audits.request import (
     AuditRequest,
     OnProgress,
     SubjectOptions,
-    check_options,
     no_progress,
     subject_settings,
 )
@@ -41,7 +40,9 @@ from glasshead.data import LoadOptions, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
+from glasshead.registry import check_options
 from glasshead.results import ATTENTION, AuditCard
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import Run, is_run, open_subject
 
@@ -65,6 +66,7 @@ class AuditOptions(SubjectOptions, total=False):
     cluster: Cluster | None
 
 
+@in_own_modes
 def audit(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
@@ -89,7 +91,7 @@ def audit(
             are not the model's, on an unknown option or method, on a method that cannot explain this model,
             and on an audit that was named and has no meaning.
     """
-    check_options(options, AuditOptions, "audit")
+    check_options(options, ("tokenizer", "audits", "limit", "seed", *AuditOptions.__annotations__), "audit")
     by = options.get("by", ())
     request = AuditRequest(
         model=model,

@@ -23,6 +23,7 @@ from glasshead.statistics import (
     paired_by_seed,
     seed_test,
 )
+from glasshead.torch_modes import in_own_modes
 from glasshead.training import RunGroupPredictions, align_classes, load_predictions
 
 ONE_SEED = "one seed: train with several to ask about others"
@@ -30,6 +31,7 @@ ALIKE = "the differences of all seeds are equal"
 UNEQUAL = "groups of different size cannot be exchanged"
 
 
+@in_own_modes
 def compare_runs(
     folders: Sequence[Path], *, against: str | None = None, split: str = "test", seed: int = 0,
     resamples: int = RESAMPLES,

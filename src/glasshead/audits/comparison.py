@@ -7,11 +7,13 @@ from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.errors import InputError
 from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
+from glasshead.torch_modes import in_own_modes
 from glasshead.training import AUDIT, Run, folder_kind
 
 Comparable = AuditCard | Run | str | Path
 
 
+@in_own_modes
 def compare(
     *compared: Comparable, against: Comparable | None = None, split: str | None = None, seed: int = 0
 ) -> Comparison:

@@ -18,6 +18,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.results import MAPS, PREDICTIONS, TOO_FEW_EXAMPLES, MapDivergence, Verdict
 from glasshead.statistics import jensen_shannon, total_variation
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import open_subject, run_folders
 
@@ -38,6 +39,7 @@ class ModelOutputs(NamedTuple):
     probabilities: Floats
 
 
+@in_own_modes
 def map_divergence(
     model: object,
     base: object,

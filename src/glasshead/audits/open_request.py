@@ -16,6 +16,7 @@ from glasshead.data import (
     RatingError,
     as_dataset,
     as_split,
+    has_images,
     is_plain,
     is_undivided,
     load,
@@ -156,13 +157,17 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
 
 
 def read_texts(data: object, split: str, options: LoadOptions) -> Dataset:
-    """The same for audits that need no label: also the lines of a file of texts.
+    """The same for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
 
     Raises:
         InputError: as `read_split`.
     """
     if is_plain(data):
         return Dataset.from_dict({"text": list(read_plain(Path(str(data)), options).firsts)})
+    if isinstance(data, Dataset) and not has_images(data):
+        plain = read_plain(data, options)
+        seconds = {} if plain.seconds is None else {"text_pair": list(plain.seconds)}
+        return Dataset.from_dict({"text": list(plain.firsts), **seconds})
     return read_split(data, split, options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
 from glasshead.cluster import Cluster
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.nouns import TEXTS
 from glasshead.results import ATTENTION
@@ -56,13 +56,19 @@ class StageProgress:
 
 class SubjectOptions(TypedDict, total=False):
     """What can be said of a model and its data: which ``split`` (train, dev, test or all) and how to read it
-    (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
+    (``text_column``, ``label_column``, ``marks_column``, ``classes``, ``task`` and, as ``load_options``, any
+    field of `glasshead.data.LoadOptions`), to how many tokens texts are cut
     (``max_length``), which attention is read (``attention_selector``), the ``train`` data of a model that
     Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
     the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
     into how many ``blocks`` in each direction images are divided, and whom to tell of ``progress``."""
 
     split: str
+    text_column: str
+    label_column: str
+    marks_column: str
+    classes: Sequence[str]
+    task: str
     load_options: Mapping[str, Any]
     max_length: int | None
     attention_selector: AttentionSelector | None
@@ -75,11 +81,18 @@ class SubjectOptions(TypedDict, total=False):
     progress: OnProgress
 
 
+READING = ("text_column", "label_column", "marks_column", "classes", "task")
+"""Fields of `LoadOptions` that messages name, so that they can be given as they are named."""
+
+
 def subject_settings(options: SubjectOptions) -> dict[str, Any]:
     """The same as fields of a `SubjectRequest`."""
     return {
         "split": options.get("split"),
-        "load_options": options.get("load_options", {}),
+        "load_options": {
+            **options.get("load_options", {}),
+            **{name: options[name] for name in READING if name in options},
+        },  # type: ignore[literal-required]
         "max_length": options.get("max_length"),
         "attention_selector": options.get("attention_selector") or AttentionSelector(),
         "train": options.get("train"),
@@ -91,13 +104,6 @@ def subject_settings(options: SubjectOptions) -> dict[str, Any]:
         "dtype": options.get("dtype", torch.float64),
         "blocks": options.get("blocks"),
     }
-
-
-def check_options(options: Mapping[str, Any], known: type, function: str) -> None:
-    """Raise InputError on an option that a function does not have."""
-    for name in options:
-        if name not in known.__annotations__:
-            raise InputError(f"{function} has no option {name!r}: it has {', '.join(known.__annotations__)}")
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,13 @@ def generate(
     ] = None,
     tokens: Annotated[int, typer.Option(help="How many tokens are written at most.")] = 20,
     strategy: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 "
-            "(glasshead list strategies); joined by +, as in temperature=0.7+top-k=40."
+            "(glasshead list strategies); joined by +, as in temperature=0.7+top-k=40 "
+            "(default: the model's own generation configuration, else greedy)."
         ),
-    ] = "greedy",
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(**SEEDS, help="Of what is drawn; else one is drawn, and said.")
     ] = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -15,6 +14,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import (
     fill_texts,
     lookup_shifts,
+    slopes_of,
     sum_shifted,
     word_embeddings,
 )
@@ -136,9 +136,8 @@ class LayerwiseRelevance(Explainer):
         scores = target_score(logits, context.target[texts].to(logits.device))
         sign = scores.detach().sign()
         leaves = [vectors for _, vectors in rules.words]
-        gradients = torch.autograd.grad(
-            (sign * scores).sum(), [*leaves, rules.places, rules.biases], materialize_grads=True
-        )
+        sources = [*leaves, rules.places, rules.biases]
+        gradients = slopes_of(model, (sign * scores).sum(), sources, materialize_grads=True)
         along = [
             (leaf.detach() * g).sum(-1, keepdim=True) for leaf, g in zip(leaves, gradients, strict=False)
         ]

@@ -76,7 +76,7 @@ class EmbeddingStates(TorchFunctionMode):
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.made: list[Tensor] = []
-        self.layers = [layer for layers in outer_lists(model) for layer in layers]
+        self.layers = [layer for layers in outer_lists(model).values() for layer in layers]
         self.inside = 0
         self.hooks: list[Any] = []
 
@@ -107,14 +107,14 @@ class EmbeddingStates(TorchFunctionMode):
         return result
 
 
-def outer_lists(model: nn.Module) -> list[nn.ModuleList]:
-    """The lists of layers of a model that are in no other such list."""
+def outer_lists(model: nn.Module) -> dict[str, nn.ModuleList]:
+    """The lists of layers of a model that are in no other such list, by name."""
     lists = {name: module for name, module in model.named_modules() if isinstance(module, nn.ModuleList)}
-    return [
-        module
+    return {
+        name: module
         for name, module in lists.items()
         if len(module) and not any(name.startswith(f"{outer}.") for outer in lists)
-    ]
+    }
 
 
 @contextmanager
@@ -125,15 +125,16 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
     """
     inputs: list[Tensor] = []
     called = set()
+    owners = {layers[0]: name.rpartition(".")[0] for name, layers in outer_lists(model).items()}
 
     def read(layer: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        if layer not in called:  # ALBERT runs one layer many times
-            called.add(layer)
+        # ALBERT runs one layer many times; XLM has the parts of its layers in several lists.
+        if owners[layer] not in called:
+            called.add(owners[layer])
             values = (*args, *options.values())
             inputs.extend([each for each in values if isinstance(each, Tensor) and each.ndim == 3][:1])
 
-    layers = [module[0] for module in outer_lists(model)]
-    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in layers]
+    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in owners]
     try:
         yield inputs
     finally:

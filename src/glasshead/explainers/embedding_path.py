@@ -18,9 +18,8 @@ from transformers import PreTrainedModel
 
 from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import embedding_leaves, lookup_shifts, sum_shifted, word_embeddings
+from glasshead.explainers.gradient import changed_lookups, embedding_leaves, lookup_shifts, sum_shifted
 from glasshead.explainers.targets import Target
-from glasshead.trace import thread_hook
 
 
 @dataclass(frozen=True)
@@ -88,12 +87,8 @@ def replaced_lookups(model: PreTrainedModel, vectors: Sequence[Tensor]) -> Itera
     def replace(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
         return next(waiting)
 
-    hooks = [module.register_forward_hook(thread_hook(replace)) for module in word_embeddings(model)]
-    try:
+    with changed_lookups(model, replace):
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def rows_that_fit(context: ExplanationContext, text: int, most: int) -> int:

@@ -25,7 +25,9 @@ from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
+from glasshead.registry import check_options
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
 
@@ -88,6 +90,7 @@ class ExplainOptions(TypedDict, total=False):
     dtype: str | torch.dtype | None
 
 
+@in_own_modes
 def explain(
     model: object,
     texts: Any,
@@ -111,11 +114,9 @@ def explain(
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
             and if the model knows nothing of any text.
     """
-    known = ExplainOptions.__annotations__
-    for name in options:
-        if name not in known:
-            names = ", ".join(("tokenizer", "method", "target", "pairs", *known))
-            raise InputError(f"explain has no option {name!r}: it has {names}")
+    check_options(
+        options, ("tokenizer", "method", "target", "pairs", *ExplainOptions.__annotations__), "explain"
+    )
     selector = AttentionSelector(
         options.get("layer"),
         check_head(options.get("head")),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -15,6 +16,7 @@ from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_e
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
+from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
 from glasshead.trace import thread_hook, token_layout
 
@@ -58,7 +60,7 @@ def embedding_gradients(
         value = target_fn(logits, context.target[rows].to(logits.device))
         vectors = tuple(read if after_norm else (leaf for _, leaf in lookups))
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-        gradients = torch.autograd.grad(value.sum(), vectors)
+        gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
             gradients, vectors = (tuple(map(segments.unpack, each)) for each in (gradients, vectors))
         if context.target_fn is probability:
@@ -79,16 +81,59 @@ def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tens
     gradients are taken of."""
     lookups: list[tuple[Tensor, Tensor]] = []
 
-    def leaf(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
-        lookups.append((args[0], embedded.detach().requires_grad_()))
+    def leaf(module: nn.Module, args: tuple[Tensor, ...], vectors: Tensor) -> Tensor:
+        lookups.append((args[0], vectors.detach().requires_grad_()))
         return lookups[-1][1]
 
-    hooks = [module.register_forward_hook(thread_hook(leaf)) for module in word_embeddings(model)]
-    try:
+    with changed_lookups(model, leaf):
         yield lookups
+
+
+@contextmanager
+def changed_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
+    """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
+
+    def hook(module: nn.Module, args: tuple[Tensor, ...], output: Any) -> Any:
+        vectors, *beside = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
+        changed = change(module, args, vectors).clone()  # CTRL scales its vectors in place
+        return changed if isinstance(output, Tensor) else (changed, *beside)
+
+    hooks = [module.register_forward_hook(thread_hook(hook)) for module in word_embeddings(model)]
+    try:
+        yield
     finally:
         for hook in hooks:
             hook.remove()
+
+
+def slopes_of(
+    model: PreTrainedModel, value: Tensor, tensors: Sequence[Tensor], **options: Any
+) -> tuple[Tensor, ...]:
+    """The derivatives of a number with respect to tensors.
+
+    Raises:
+        InputError: if the model lets no gradient pass.
+    """
+    with gradients_that_pass(model):
+        return torch.autograd.grad(value, tensors, **options)
+
+
+@contextmanager
+def gradients_that_pass(model: PreTrainedModel) -> Iterator[None]:
+    """A block that takes gradients of a model.
+
+    Raises:
+        InputError: if it lets none pass (Reformer outside training, or an operation without a derivative).
+    """
+    try:
+        yield
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise InputError(
+            f"no gradient passes through {class_name(model)} while it predicts: use the method "
+            "'erasure-delete'"
+        ) from error
 
 
 def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
@@ -123,7 +168,7 @@ def lookup_shifts(
 def no_vector_for_each_token(model: PreTrainedModel) -> InputError:
     """Why nothing along an embedding belongs to a token alone."""
     return InputError(
-        f"{type(model).__name__} does not look up one vector for each token of a text, so no "
+        f"{class_name(model)} does not look up one vector for each token of a text, so no "
         "gradient belongs to a token alone: use the method 'erasure-delete'"
     )
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from glasshead.explainers.embedding_path import baseline_name, embedding_paths, rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.gradient import gradients_that_pass
 
 STEPS = 50
 LARGE_GAP = 0.05
@@ -58,7 +59,7 @@ class IntegratedGradients(Explainer):
         result = torch.zeros(context.encoded.mask.shape, dtype=dtype)
         gaps = torch.zeros(len(result), dtype=dtype)
         for path in embedding_paths(context):
-            with torch.enable_grad():
+            with torch.enable_grad(), gradients_that_pass(context.model):
                 integrated = captum.attr.IntegratedGradients(partial(path.predict, context.target_fn))
                 attributions, gap = integrated.attribute(
                     path.vectors,

@@ -93,7 +93,7 @@ class RelevanceRules(TorchFunctionMode):
         if all(weight is not known for known in self.word_weights):
             return vectors * self.places.to(vectors)
         self.words.append((ids, vectors.requires_grad_()))
-        return vectors
+        return vectors.clone()  # CTRL scales them in place
 
     def bias(self, values: Any) -> Any:
         """A parameter that is added, or what was made of parameters."""
@@ -181,7 +181,17 @@ class RelevanceRules(TorchFunctionMode):
 
     def activation(self, own: Function, x: Tensor, *args: Any, **options: Any) -> Any:
         """A module of several elementwise functions as the one function that it is."""
-        return self.elementwise(own, x, *args, **options) if depends(x) else own(x, *args, **options)
+        if not depends(x):
+            return own(x, *args, **options)
+        beside: list[Any] = []  # I-BERT gives a scale, too
+
+        def values_alone(values: Tensor) -> Any:
+            output = own(values, *args, **options)
+            beside[:] = () if isinstance(output, Tensor) else output[1:]
+            return output[0] if beside else output
+
+        result = self.elementwise(values_alone, x)
+        return (result, *beside) if beside else result
 
     @contextmanager
     def pause(self) -> Iterator[None]:

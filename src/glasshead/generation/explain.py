@@ -15,6 +15,7 @@ from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
 USUAL_TARGET = "log-probability"
@@ -33,6 +34,7 @@ class WrittenWithModel(Written):
         """What is drawn and saved."""
         return Written(**{own.name: getattr(self, own.name) for own in fields(Written)})
 
+    @in_own_modes
     def explain(
         self,
         method: str = "attention",
@@ -74,6 +76,7 @@ class WrittenWithModel(Written):
         heads = int(getattr(config, "decoder_attention_heads", None) or config.num_attention_heads)
         return int(layers) * heads * sum(range(self.start, len(self.ids)))
 
+    @in_own_modes
     def with_maps(
         self,
         methods: Sequence[str],

@@ -16,9 +16,9 @@ from glasshead.data import check_utf8
 from glasshead.errors import InputError
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
+from glasshead.generation.own_strategy import choose_strategy, named_strategy
 from glasshead.generation.reading import answer_logits
 from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
-from glasshead.generation.strategies import CONTRASTIVE, in_words, parse_strategy
 from glasshead.huggingface import (
     NextTokenClassifier,
     decoder_start,
@@ -27,7 +27,9 @@ from glasshead.huggingface import (
     positions_of,
     silence_transformers,
 )
+from glasshead.registry import check_options
 from glasshead.results import ARROW, OtherAnswer
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import NoClassError, OpenOptions, open_subject
 
@@ -55,7 +57,7 @@ def generate(
     *,
     tokenizer: PreTrainedTokenizerBase | None = ...,
     tokens: int = ...,
-    strategy: str | GenerationConfig = ...,
+    strategy: str | GenerationConfig | None = ...,
     seed: int | None = ...,
     **options: Unpack[GenerateOptions],
 ) -> WrittenWithModel: ...
@@ -66,17 +68,18 @@ def generate(
     *,
     tokenizer: PreTrainedTokenizerBase | None = ...,
     tokens: int = ...,
-    strategy: str | GenerationConfig = ...,
+    strategy: str | GenerationConfig | None = ...,
     seed: int | None = ...,
     **options: Unpack[GenerateOptions],
 ) -> list[WrittenWithModel]: ...
+@in_own_modes
 def generate(
     model: object,
     prompt: str | list[str] | tuple[str, ...],
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
     tokens: int = USUAL_TOKENS,
-    strategy: str | GenerationConfig = "greedy",
+    strategy: str | GenerationConfig | None = None,
     seed: int | None = None,
     **options: Unpack[GenerateOptions],
 ) -> WrittenWithModel | list[WrittenWithModel]:
@@ -85,16 +88,20 @@ def generate(
 
     ``model`` is a folder, a Hub id, a `Subject` or a model with its ``tokenizer``; the caller's stays as it
     is. ``strategy`` is a name of `STRATEGIES`, with or without its number (``nucleus=0.9``), several joined
-    by ``+``, or a `GenerationConfig`. Nothing is watched while the model writes: one pass over prompt and
-    answer gives every log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no ``seed`` is
-    given, one is drawn and kept, so that the text can be written again. Several prompts are written one by
-    one, each from the same seed.
+    by ``+``, or a `GenerationConfig`; left out, it is that of the model's own generation configuration, else
+    greedy. Nothing is watched while the model writes: one pass over prompt and answer gives every
+    log-probability log p(x_t | x_<t) afterwards. Where tokens are drawn and no ``seed`` is given, one is
+    drawn and kept, so that the text can be written again. Several prompts are written one by one, each from
+    the same seed.
 
     Raises:
         InputError: if there is no such model or it writes no text, if the prompt is empty and the model has
-            no token for the beginning of a text, if it leaves no place to write, on an unknown strategy, and
-            on fewer than one token.
+            no token for the beginning of a text, if it leaves no place to write, on an unknown strategy or
+            option, and on fewer than one token.
     """
+    check_options(
+        options, ("tokenizer", "tokens", "strategy", "seed", *GenerateOptions.__annotations__), "generate"
+    )
     opening = OpenOptions(
         trust_remote_code=options.get("trust_remote_code", False),
         device=options.get("device"),
@@ -120,7 +127,7 @@ class GenerateRequest:
         InputError: on an unknown strategy, on fewer than one token, and on a seed that is none.
     """
 
-    strategy: str | GenerationConfig = "greedy"
+    strategy: str | GenerationConfig | None = None
     tokens: int = USUAL_TOKENS
     seed: int | None = None
     alternatives: int = USUAL_ALTERNATIVES
@@ -132,24 +139,8 @@ class GenerateRequest:
                 raise InputError(f"`{name}` is at least {least}, not {getattr(self, name)}")
         if self.seed is not None and not 0 <= self.seed < 2**32:
             raise InputError(f"`seed` is from 0 to {2**32 - 1}, not {self.seed}")
-        self.config()
-
-    @property
-    def name(self) -> str:
-        """The strategy in words."""
-        return self.strategy if isinstance(self.strategy, str) else in_words(self.strategy)
-
-    def config(self) -> GenerationConfig:
-        """The strategy as Transformers has it.
-
-        Raises:
-            InputError: as `parse_strategy`, and on contrastive search.
-        """
-        if isinstance(self.strategy, str):
-            return parse_strategy(self.strategy)
-        if getattr(self.strategy, "penalty_alpha", None):
-            raise InputError(CONTRASTIVE)
-        return copy.deepcopy(self.strategy)
+        if self.strategy is not None:
+            named_strategy(self.strategy)
 
 
 def open_writer(
@@ -183,19 +174,23 @@ def generate_texts(
         )
     check_utf8(*prompts)
     classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
+    config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed
-    if seed is None and request.config().do_sample:
+    if seed is None and config.do_sample:
         seed = secrets.randbelow(SEEDS)
-    return [Writer(subject, classifier, request, seed).write(prompt) for prompt in prompts]
+    writer = Writer(subject, classifier, request, config, name, seed)
+    return [writer.write(prompt) for prompt in prompts]
 
 
 @dataclass(frozen=True)
 class Writer:
-    """A language model that writes behind one prompt."""
+    """A language model that writes behind prompts, by a strategy."""
 
     subject: Subject
     classifier: NextTokenClassifier
     request: GenerateRequest
+    strategy: GenerationConfig
+    strategy_name: str
     seed: int | None
 
     @property
@@ -208,7 +203,7 @@ class Writer:
         tokenizer = self.subject.tokenizer
         before = self.read(prompt)
         start, room = len(before.ids), self.room(before)
-        config = self.complete(self.request.config(), room)
+        config = self.complete(copy.deepcopy(self.strategy), room, len(before.begun))
         output = self.run(torch.tensor([before.inputs], device=self.model.device), config)
         answer = self.cut(output.sequences[0, len(before.begun) :])
         ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
@@ -230,7 +225,7 @@ class Writer:
             offsets=offsets,
             start=start,
             answer_tokens=describe_tokens(logits, ids[0, start:], chances, names, self.request.alternatives),
-            strategy=self.request.name,
+            strategy=self.strategy_name,
             seed=self.seed if config.do_sample else None,
             stop=self.reason(answer, config, room),
             model=self.subject.name,
@@ -276,10 +271,16 @@ class Writer:
         # The last token is never read: it may stand one place behind what the model reads.
         return None if positions is None else positions - len(before.begun) + 1
 
-    def complete(self, config: GenerationConfig, room: int | None) -> GenerationConfig:
-        """The strategy with the special tokens of the model, its end, and what is to be told of it."""
+    def complete(self, config: GenerationConfig, room: int | None, begun: int) -> GenerationConfig:
+        """The strategy behind ``begun`` tokens, with the special tokens of the model, its end, and what is to
+        be told of it."""
         limit = config.max_new_tokens or self.request.tokens
         config.max_new_tokens = limit if room is None else min(limit, room)
+        least = config.min_new_tokens
+        if least is None and config.min_length:
+            least = config.min_length - begun
+        if least is not None:  # a text that is cut has no end to wait for
+            config.min_length, config.min_new_tokens = None, min(max(least, 0), config.max_new_tokens)
         config.use_cache = self.request.use_cache
         config.num_return_sequences = config.num_beams or 1
         config.return_dict_in_generate, config.output_scores = True, True
@@ -287,7 +288,6 @@ class Writer:
         config.pad_token_id = first_of(self.subject.tokenizer.pad_token_id, *self.ends, 0)
         if self.model.config.is_encoder_decoder:
             config.decoder_start_token_id = decoder_start(self.model)
-            config.forced_bos_token_id = self.model.generation_config.forced_bos_token_id
         return config
 
     @property

@@ -9,10 +9,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explainers import REDUCTIONS, embedding_leaves
+from glasshead.explainers import REDUCTIONS, embedding_leaves, slopes_of
 from glasshead.generation.method import RowMethod, target_map
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
+from glasshead.huggingface import class_name
 from glasshead.results import WrittenMap
 from glasshead.trace import AttentionSelector
 
@@ -39,7 +40,7 @@ class GradientRows(RowMethod):
             values = target(text.logits())[0]
         if [len(ids[0]) for ids, _ in lookups] != text.sizes:
             raise InputError(
-                f"{type(text.model).__name__} does not look up one vector for each token, so no gradient "
+                f"{class_name(text.model)} does not look up one vector for each token, so no gradient "
                 "belongs to a token alone: choose the method 'erasure'"
             )
         vectors = [leaf for _, leaf in lookups]
@@ -62,5 +63,5 @@ def gradients(
     """∂y/∂e of each value, one at a time, of the tokens of all look-ups."""
     for number, value in enumerate(values):
         keep = number + 1 < len(values)
-        yield torch.cat(torch.autograd.grad(value, vectors, retain_graph=keep), dim=1)[0]
+        yield torch.cat(slopes_of(text.model, value, vectors, retain_graph=keep), dim=1)[0]
         text.progress(number + 1, len(values))

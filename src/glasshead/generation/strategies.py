@@ -6,7 +6,6 @@ Source: the list of strategies of GPT-2, Garreau (2024), lecture notes, section 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +67,9 @@ class Strategy:
         return value
 
 
+MOST_BEAMS = 100
+"""Beams keep the scores of all tokens of the vocabulary, at every place."""
+
 STRATEGIES: Registry[Strategy] = Registry("strategy")
 
 STRATEGIES.register("greedy")(
@@ -95,7 +97,7 @@ STRATEGIES.register("nucleus")(
 STRATEGIES.register("beam")(
     Strategy(
         "the beginnings with the highest product of probabilities are followed, and the best text is taken",
-        "Lowerre 1976", option="num_beams", usual=4, lowest=2, whole=True,
+        "Lowerre 1976", option="num_beams", usual=4, lowest=2, highest=MOST_BEAMS, whole=True,
         settings=(("length_penalty", 0.0), ("early_stopping", False)),
     )
 )  # fmt: skip
@@ -143,13 +145,6 @@ def parse_strategy(strategy: str) -> GenerationConfig:
         for unused in EVERYTHING:
             del options[unused]
     return GenerationConfig(**options)
-
-
-def in_words(config: GenerationConfig) -> str:
-    """What a `GenerationConfig` that somebody gives is called: the settings that are its own."""
-    own: Mapping[str, Any] = config.to_diff_dict()
-    kept = {name: value for name, value in own.items() if name != "transformers_version"}
-    return ", ".join(f"{name}={value}" for name, value in kept.items()) or "greedy"
 
 
 def chances(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:

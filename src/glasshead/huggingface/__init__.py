@@ -20,6 +20,7 @@ from glasshead.huggingface.loading import (
     model_class,
     read_config,
     refuse_own_code,
+    shortened,
     silence_transformers,
 )
 from glasshead.huggingface.next_token import (
@@ -43,7 +44,7 @@ from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
-from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
+from glasshead.huggingface.structure import MECHANISM, attention_modules, learned_length, positions_of
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "is_writer",
     "isolated_copy",
     "language_model_of",
+    "learned_length",
     "load",
     "load_weights",
     "mechanism_of",
@@ -81,6 +83,7 @@ __all__ = [
     "readable_copy",
     "reads_images",
     "refuse_own_code",
+    "shortened",
     "shows_attention",
     "silence_transformers",
     "spec_of",

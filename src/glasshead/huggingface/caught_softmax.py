@@ -1,8 +1,9 @@
 """Read and replace the attention of models that compute it themselves: their softmax is caught on its way.
 
-Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention. It goes past the hooks of
-`glasshead.trace` as any other call does, as attention of no features whose scores are all bias: weights,
-their gradients and edits are there, q, k and v are not.
+Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention; columns of learned sinks
+behind those of the keys belong to no token. It goes past the hooks of `glasshead.trace` as any other call
+does, as attention of no features whose scores are all bias: weights, their gradients and edits are there, and
+q, k and v are not.
 """
 
 from __future__ import annotations
@@ -13,10 +14,19 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, TracedCall, mechanism
+from glasshead.attention import (
+    ACTIVE_HOOKS,
+    Activation,
+    AttentionInputs,
+    Mask,
+    Mechanism,
+    TracedCall,
+    mechanism,
+)
 from glasshead.huggingface.structure import (
     HEADS,
     MECHANISM,
@@ -29,6 +39,18 @@ CAUGHT_HEADS = "glasshead_caught_heads"
 """Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
 
 SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
+JOINS = {torch.cat, torch.concat, torch.concatenate}
+SHIFTS = {
+    torch.sub,
+    Tensor.sub,
+    Tensor.__sub__,
+    torch.clamp,
+    Tensor.clamp,
+    Tensor.to,
+    Tensor.float,
+    Tensor.double,
+}
+"""What becomes of scores between the sinks' joining them and softmax."""
 NOTHING = -1e4
 """A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
 
@@ -49,13 +71,16 @@ class CaughtSoftmax(TorchFunctionMode):
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module = module
+        self.joined: dict[int, tuple[Tensor, int]] = {}
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         if func not in SOFTMAX:
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            self.follow_sinks(func, args, kwargs, result)
+            return result
         scores = args[0] if args else kwargs["input"]
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
         if scores.dtype == torch.float64:  # some name float32
@@ -64,16 +89,32 @@ class CaughtSoftmax(TorchFunctionMode):
         weights = func(*args, **kwargs)
         heads = getattr(self.module, CAUGHT_HEADS)
         if scores.ndim == 4 and dim in (-1, 3) and heads in (0, scores.shape[1]):
-            return caught(self.module, scores.to(weights.dtype), weights)
+            keys = scores.shape[-1] - self.joined.get(id(scores), (scores, 0))[1]
+            own, sinks = scores.to(weights.dtype).split([keys, scores.shape[-1] - keys], dim=-1)
+            seen = caught(self.module, own, weights[..., :keys], sinks)
+            return torch.cat([seen, weights[..., keys:]], dim=-1) if sinks.shape[-1] else seen
         return weights
 
+    def follow_sinks(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        """Remember scores that were joined with those of sinks, which are learned and belong to no token, and
+        what is made of them until softmax."""
+        if not isinstance(result, Tensor) or result.ndim != 4:
+            return
+        if func in JOINS and (args[1] if len(args) > 1 else kwargs.get("dim", 0)) in (-1, 3):
+            sinks = sum(part.shape[-1] for part in args[0][1:])
+            self.joined[id(result)] = result, sinks
+        elif func in SHIFTS and isinstance(args[0], Tensor) and args[0].shape == result.shape:
+            _, sinks = self.joined.get(id(args[0]), (result, 0))
+            if sinks:
+                self.joined[id(result)] = result, sinks
 
-def caught(module: nn.Module, scores: Tensor, weights: Tensor) -> Tensor:
-    """The weights as the hooks leave them."""
+
+def caught(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
+    """The weights as the hooks leave them; ``sinks`` are scores in the same rows that belong to no token."""
     hooks = ACTIVE_HOOKS.get()
     if not hooks:
         return weights
-    call = CaughtCall(module, scores, weights)
+    call = CaughtCall(module, scores, weights, sinks)
     for hook in hooks:
         hook.before(call)
     assert call.weights is not None
@@ -89,17 +130,50 @@ def caught(module: nn.Module, scores: Tensor, weights: Tensor) -> Tensor:
 class CaughtCall(TracedCall):
     """A call that has its weights already; its mask and bias cost copies of the scores, where one asks."""
 
-    def __init__(self, module: nn.Module, scores: Tensor, weights: Tensor) -> None:
-        self.module, self.scores, self.weights = module, scores, weights
+    def __init__(self, module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> None:
+        self.module, self.scores, self.weights, self.sinks = module, scores, weights, sinks
         self.handed, self.needs_graph = None, False
 
     @cached_property
     def call(self) -> AttentionInputs:  # type: ignore[override]
         assert self.scores is not None
-        return call_of(self.module, self.scores.detach())
+        return call_of(self.module, self.scores.detach(), self.sinks.detach())
 
 
-def call_of(module: nn.Module, scores: Tensor) -> AttentionInputs:
+class SinkSoftmax(Activation):
+    """[φ(s)]_i = e^{s_i} / (Σ_k e^{s_k} + Σ_j e^{σ_j}) with the scores σ of sinks (OpenAI 2025, gpt-oss)."""
+
+    paper = "OpenAI 2025"
+    signed = False
+    rows_sum_to_one = False
+    monotone = True
+    log_nonlinear = False
+    origin_symmetric = False
+    normalised = False
+
+    def __init__(self, sinks: Float[Tensor, "b h q sinks"]) -> None:
+        self.sinks = sinks
+
+    def weights(
+        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+    ) -> Float[Tensor, "*rows keys"]:
+        safe = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        joined = torch.cat([safe, self.sinks.to(scores)], dim=-1).softmax(dim=-1)
+        return joined[..., : scores.shape[-1]].masked_fill(~mask, 0.0)
+
+
+class SinkMechanism(Mechanism):
+    """A mechanism of one call whose rows have sinks."""
+
+    def __init__(self, plain: Mechanism, sinks: Float[Tensor, "b h q sinks"]) -> None:
+        super().__init__(SinkSoftmax(sinks), plain.position, plain.spec)
+        self.sinks = sinks
+
+    def of_heads(self, heads: slice) -> Mechanism:
+        return SinkMechanism(super().of_heads(heads), self.sinks[:, heads])
+
+
+def call_of(module: nn.Module, scores: Tensor, sinks: Tensor) -> AttentionInputs:
     """The call whose scores these are: no features, all bias."""
     batch, heads, queries, keys = scores.shape
     # Where all is masked by one number nothing is: the model spreads its weight over everything.
@@ -110,6 +184,8 @@ def call_of(module: nn.Module, scores: Tensor) -> AttentionInputs:
         queries, keys, attn_mask=allowed, causal=causal, query_positions=range(queries) if square else None
     )
     attention: Mechanism = getattr(module, MECHANISM)
+    if sinks.shape[-1]:
+        attention = SinkMechanism(attention, sinks)
     q, k = (scores.new_zeros(batch, heads, length, 0) for length in (queries, keys))
     return AttentionInputs(attention, q, k, k, mask, scale=1.0, bias=scores.masked_fill(~allowed, 0.0))
 

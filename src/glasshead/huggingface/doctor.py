@@ -45,6 +45,7 @@ from glasshead.huggingface.structure import (
     positions_of,
     undispatched_attention,
 )
+from glasshead.torch_modes import in_own_modes
 
 TEXT = 512
 """Tokens of a text that is asked about where the model reads as many."""
@@ -102,6 +103,7 @@ class DoctorReport:
         )
 
 
+@in_own_modes
 def doctor(
     model: str | Path | PreTrainedModel,
     spec: str | Spec | None = None,

@@ -17,20 +17,26 @@ def isolated_copy(
     """The same model in modules and a configuration of its own, in evaluation mode.
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
-    ``dtype`` or ``device`` is asked for. Whatever is plugged into the copy, hooked to it or set on its
-    configuration, ``model`` stays bit for bit as it was, and several threads may read one model at once.
+    ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
+    gradient passes. Whatever is plugged into the copy, hooked to it or set on its configuration, ``model``
+    stays bit for bit as it was, and several threads may read one model at once.
     """
     shared = {
         id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
     }
-    return copy.deepcopy(model, graph_free(model, shared)).eval()
+    copied = copy.deepcopy(model, graph_free(model, shared)).eval()
+    if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
+        copied.set_experts_implementation("eager")  # grouped products of experts know no float64
+    return copied
 
 
 def convert(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
     """The tensor on a device and, if it holds no integers, in a precision; itself if it is already."""
     result = tensor.detach().to(device or tensor.device, dtype if tensor.is_floating_point() else None)
     if result.dtype == tensor.dtype and result.device == tensor.device:
-        return tensor
+        if not tensor.is_inference():
+            return tensor
+        result = result.clone()
     return nn.Parameter(result, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else result
 
 
@@ -39,6 +45,8 @@ def graph_free(model: nn.Module, memo: dict[int, Tensor]) -> dict[int, Tensor]:
     (the last hidden state, say): nobody can copy these, and nobody needs their graph."""
     for module in model.modules():
         for value in vars(module).values():
-            if isinstance(value, Tensor) and not value.is_leaf:
+            if isinstance(value, Tensor) and value.is_inference():
+                memo[id(value)] = value.clone()
+            elif isinstance(value, Tensor) and not value.is_leaf:
                 memo[id(value)] = value.detach()
     return memo

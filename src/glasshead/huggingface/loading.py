@@ -22,11 +22,13 @@ from glasshead.huggingface.configuration import restore_spec, spec_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import MECHANISM
+from glasshead.torch_modes import in_own_modes
 
 SECONDS = 5.0
 """How long the Hub is waited for."""
 
 
+@in_own_modes
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
     """A saved plugged model with its mechanism and every learned parameter, or the model of a run folder.
 
@@ -168,6 +170,11 @@ def hub_answers() -> bool:
 def first_line(error: BaseException) -> str:
     """The gist of a long error."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def shortened(text: str, size: int = 120) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= size else f"{text[: size - 1]}…"
 
 
 def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedModel]:

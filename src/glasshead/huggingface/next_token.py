@@ -19,6 +19,8 @@ from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
 """How Transformers calls the classes of models that write from left to right."""
+SEES = "ForConditionalGeneration"
+"""How it calls those that write from left to right behind images and text, where they have no encoder."""
 ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
 """How Transformers calls those of encoder–decoders that write."""
 
@@ -77,8 +79,15 @@ class NextTokenClassifier(PreTrainedModel):
         copied = isolated_copy(self)
         return NextTokenClassifier(copied.model, self.vocabulary, candidates)
 
+    @classmethod
+    def _can_set_experts_implementation(cls) -> bool:
+        return True  # that of the model has been chosen when it was made
+
     def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
         self.model.set_attn_implementation(*args, **kwargs)
+
+    def set_experts_implementation(self, *args: Any, **kwargs: Any) -> None:
+        self.model.set_experts_implementation(*args, **kwargs)
 
     def forward(
         self,
@@ -134,7 +143,7 @@ def class_name(model: PreTrainedModel) -> str:
 def is_writer(config: PreTrainedConfig) -> bool:
     """Whether a language model was saved that writes from left to right."""
     saved = (config.architectures or [""])[0]
-    return saved.endswith(WRITERS) and not getattr(config, "is_encoder_decoder", False)
+    return saved.endswith((*WRITERS, SEES)) and not getattr(config, "is_encoder_decoder", False)
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:

@@ -82,8 +82,15 @@ class PatchClassifier(PreTrainedModel):
     def get_input_embeddings(self) -> nn.Module:
         return self.lookup.vectors
 
+    @classmethod
+    def _can_set_experts_implementation(cls) -> bool:
+        return True  # that of the model has been chosen when it was made
+
     def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
         self.model.set_attn_implementation(*args, **kwargs)
+
+    def set_experts_implementation(self, *args: Any, **kwargs: Any) -> None:
+        self.model.set_experts_implementation(*args, **kwargs)
 
     def forward(
         self,

@@ -15,6 +15,7 @@ from glasshead.huggingface.configuration import KEY, Plugged, clear_spec, set_sp
 from glasshead.huggingface.dispatch import attach, check_usage_hook
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
 from glasshead.huggingface.structure import MECHANISM, attention_modules, head_sizes
+from glasshead.torch_modes import in_own_modes
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -22,6 +23,7 @@ PREVIOUS_ATTENTION = "_attention_before_plug"
 """Attribute of a plugged model, and of each model in it, that holds its own attention implementation."""
 
 
+@in_own_modes
 def plug(model: Model, spec: str | Spec) -> Model:
     """Let every attention module of a model turn its scores into weights by this mechanism.
 
@@ -143,6 +145,7 @@ def owners(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     return [owner for owner in (*models, *modules.values()) if getattr(owner, "config", None) is not None]
 
 
+@in_own_modes
 def unplug(model: Model) -> Model:
     """Give a plugged model, or a part, the attention back that it had; the mechanism is gone."""
     modules = dict(attention_modules(model))

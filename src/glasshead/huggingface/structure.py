@@ -115,7 +115,7 @@ def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
     return None
 
 
-def learned_positions(model: PreTrainedModel) -> int | None:
+def learned_length(model: PreTrainedModel) -> int | None:
     """How many tokens have a learned place, beyond which a call fails; None without such a table."""
     counts = []
     for name, module in model.named_modules():
@@ -138,5 +138,5 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
 
 def positions_of(model: PreTrainedModel) -> int | None:
     """How long a text may be; None where there is no limit."""
-    learned = learned_positions(model)
+    learned = learned_length(model)
     return getattr(model.config, "max_position_embeddings", None) if learned is None else learned

@@ -12,6 +12,7 @@ from glasshead.errors import ParameterError
 from glasshead.huggingface import language_model_of
 from glasshead.language.rows import IGNORED
 from glasshead.language.scores import LOGITS
+from glasshead.torch_modes import in_own_modes
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Perplexity:
     stride: int
 
 
+@in_own_modes
 @torch.no_grad()
 def perplexity(
     model: PreTrainedModel, tokens: Int[Tensor, " tokens"], *, window: int, stride: int | None = None

@@ -13,6 +13,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import language_model_of, random_twin
 from glasshead.registry import did_you_mean
 from glasshead.statistics import share_interval
+from glasshead.torch_modes import in_own_modes
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -38,6 +39,7 @@ class Probe:
     C: float
 
 
+@in_own_modes
 def linear_probe(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,

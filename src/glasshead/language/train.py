@@ -27,6 +27,7 @@ from glasshead.language.perplexity import perplexity
 from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
+from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
     MEASURED,
@@ -47,6 +48,7 @@ WARM_UP = 0.05
 """The share of steps over which the learning rate grows; it falls as a cosine afterwards."""
 
 
+@in_own_modes
 def train_language_model(
     corpus: Corpus,
     config: LanguageModelConfig,

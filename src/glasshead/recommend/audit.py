@@ -31,6 +31,7 @@ from glasshead.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.recommend.parts import ScoreParts
 from glasshead.recommend.run import RecommenderRun
 from glasshead.results import Attribution, AuditCard, Highlight
+from glasshead.torch_modes import in_own_modes
 from glasshead.training import versions
 
 IMPRESSIONS, DRAWS = 500, 20
@@ -56,6 +57,7 @@ NOTES = (
 Numbers = dict[str, tuple[float, float] | float]
 
 
+@in_own_modes
 def audit_recommender(
     run: RecommenderRun,
     logs: NewsLogs,

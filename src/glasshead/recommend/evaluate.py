@@ -10,12 +10,14 @@ from glasshead.recommend.metrics import RANKING_METRICS, metric_values
 from glasshead.recommend.mind import NewsLogs, rankable
 from glasshead.recommend.run import RecommenderRun
 from glasshead.statistics import Estimate, mean_intervals
+from glasshead.torch_modes import in_own_modes
 
 MODEL, POPULARITY, RANDOM = "model", "popularity", "random"
 Scores = Sequence[NDArray[np.float64]]
 Estimates = dict[str, dict[str, Estimate]]
 
 
+@in_own_modes
 def rank(run: RecommenderRun, logs: NewsLogs, *, seed: int = 0) -> tuple[Estimates, Estimates]:
     """`ranking_estimates` of a model, of popularity and of chance, on the impressions that can be ranked.
 

@@ -16,6 +16,7 @@ from glasshead.recommend.parts import ScoreParts
 from glasshead.recommend.run import RecommenderRun
 from glasshead.registry import did_you_mean
 from glasshead.results import Attribution, Attributions
+from glasshead.torch_modes import in_own_modes
 
 Method = Literal["attention", "erasure"]
 METHODS = ("attention", "erasure")
@@ -74,6 +75,7 @@ class Candidate:
         return self.scores[self.index] - self.parts.without_each_word(self.row) @ self.user
 
 
+@in_own_modes
 def explain_recommendation(
     run: RecommenderRun,
     logs: NewsLogs,

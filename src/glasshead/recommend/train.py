@@ -30,6 +30,7 @@ from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
 from glasshead.recommend.metrics import RANKING_METRICS, metric_values
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.recommend.scoring import click_scores
+from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
     MEASURED,
@@ -48,6 +49,7 @@ WHAT = "news recommender"
 CLICKS = "clicks.parquet"
 
 
+@in_own_modes
 def train_recommender(
     logs: NewsLogs,
     config: RecommenderConfig,

@@ -10,7 +10,7 @@ from glasshead.data import join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import visible
 from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_texts
-from glasshead.generation import GenerateRequest, check_methods, generate_texts
+from glasshead.generation import GenerateRequest, check_methods, generate_texts, parse_strategy
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
 from glasshead.serve.cancellation import check_current
@@ -209,7 +209,7 @@ def write_text(subject: Subject, question: GenerateQuestion) -> Written:
         InputError: as `glasshead.generate`.
     """
     request = GenerateRequest(question.strategy, question.tokens, question.seed)
-    if (request.config().num_beams or 1) > MOST_BEAMS:
+    if (parse_strategy(question.strategy).num_beams or 1) > MOST_BEAMS:
         raise ParameterError("strategy", f"follows at most {MOST_BEAMS} beams here, not {question.strategy}")
     check_methods(question.methods, question.target)
     (written,) = generate_texts(subject, [question.prompt], request)
@@ -224,8 +224,7 @@ def writes_the_same(question: GenerateQuestion) -> bool:
     Raises:
         InputError: on an unknown strategy.
     """
-    request = GenerateRequest(question.strategy, question.tokens, question.seed)
-    return question.seed is not None or not request.config().do_sample
+    return question.seed is not None or not parse_strategy(question.strategy).do_sample
 
 
 def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> GenerateAnswer:

@@ -31,6 +31,11 @@ NO_GRADIENT = 1e-7
 ALIKE = 1e-3
 """Gradients that differ by less than this part of their mean are the same: the rows are averaged."""
 
+NO_GRADIENTS = (
+    "the rows that a prediction reads are measured by a gradient, and this model has none: name a row, as in "
+    "row='first'"
+)
+
 FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
 ROW_WORDS = {
     "pooled": "the learned query",
@@ -154,17 +159,17 @@ def row_shares(
     judged at the first states behind it.
     """
     if not logits.requires_grad or probe.output is None:
-        raise InputError(
-            "the rows that a prediction reads are measured by a gradient, and this model has none: name a "
-            "row, as in row='first'"
-        )
+        raise InputError(NO_GRADIENTS)
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(logits.shape[-1], generator=generator, dtype=torch.float64).to(logits)
     with torch.enable_grad():
         value = (logits * noise).sum()
-    gradients = torch.autograd.grad(
-        value, [probe.output, *probe.states], retain_graph=keep, allow_unused=True, materialize_grads=True
-    )
+    try:
+        gradients = torch.autograd.grad(
+            value, [probe.output, *probe.states], retain_graph=keep, allow_unused=True, materialize_grads=True
+        )
+    except (AssertionError, NotImplementedError) as error:  # Reformer, while it does not train
+        raise InputError(NO_GRADIENTS) from error
     rows = probe.output.shape[2]
     at_output = gradients[0].transpose(1, 2).flatten(2)  # [R, Q, H·d]
     of_states = [gradient.flatten(2) for gradient in gradients[1:]]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
+from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
 from glasshead.training.config import TrainingConfig
 from glasshead.training.other_run import fingerprint_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 WEIGHTS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 
 
+@in_own_modes
 def train_adversaries(
     data: "DatasetDict",
     config: TrainingConfig,

@@ -2,6 +2,7 @@
 
 import copy
 
+import torch
 from transformers import (
     AutoModelForTokenClassification,
     PreTrainedConfig,
@@ -10,7 +11,7 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier
+from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
 from glasshead.models import TextClassifier
 from glasshead.training.pretrained import check_vocabulary
 
@@ -24,7 +25,7 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     kind = type(model).__name__
     if getattr(model, "peft_config", None) is not None or getattr(model, "_hf_peft_config_loaded", False):
         raise InputError(f"{kind} has adapters (PEFT): merge them first, with merge_and_unload()")
-    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
+    if is_quantised(model):
         raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):
         raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
@@ -51,6 +52,18 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
 
 
+def is_quantised(model: PreTrainedModel) -> bool:
+    """Whether weights are held otherwise than as plain numbers: by Transformers, torchao, or torch itself."""
+    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
+        return True
+    plain = all(
+        type(tensor.data) is torch.Tensor and (tensor.is_floating_point() or tensor.is_complex())
+        for tensor in model.parameters()
+    )
+    # Dynamic quantisation by torch leaves no parameter, but a function where the weight was.
+    return not plain or any(callable(getattr(module, "weight", None)) for module in model.modules())
+
+
 def has_own_classifier(config: PreTrainedConfig) -> bool:
     """Whether a classifier of texts was saved with code of its own."""
     return "AutoModelForSequenceClassification" in (getattr(config, "auto_map", None) or {})
@@ -59,11 +72,10 @@ def has_own_classifier(config: PreTrainedConfig) -> bool:
 def refuse_other_tasks(config: PreTrainedConfig) -> None:
     """Raise NoClassError for a model that was saved to do something else than classifying texts."""
     saved = (config.architectures or ["a model without a head"])[0]
-    if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+    if is_answerer(config):
         raise NoClassError(
             f"{saved} writes one text for another and has no classes: let it write and explain that with "
-            "`glasshead.generate`, look at its attention with `audits=['identifiability']`, or make a "
-            "classifier of it with `glasshead.training.train` and `model`"
+            "`glasshead.generate`, or look at its attention with `audits=['identifiability']`"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):

@@ -16,6 +16,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.models import TokenClassifier
 from glasshead.results import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.statistics import mean_interval
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.loss_landscape import (
@@ -36,6 +37,7 @@ LONGEST = 40
 """Tokens of a text whose map is drawn."""
 
 
+@in_own_modes
 def compare_minima(
     folders: Sequence[Path],
     text: str | None = None,

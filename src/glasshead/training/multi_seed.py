@@ -10,6 +10,7 @@ from transformers import TrainerCallback
 
 from glasshead.errors import InputError
 from glasshead.files import check_writable, partial_path, remove, reserve_folder
+from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
     check_same,
@@ -31,6 +32,7 @@ SEEDS = 2**32
 """So many seeds have the generators."""
 
 
+@in_own_modes
 def train_repeats(
     data: "DatasetDict",
     config: TrainingConfig,

@@ -7,6 +7,7 @@ from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForImageClassification,
+    AutoModelForImageTextToText,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     PreTrainedConfig,
@@ -81,14 +82,12 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if reads_images(config):
         cls = AutoModelForImageClassification
-    if cls is AutoModel and options.answers and is_answerer(config):
+    if cls is AutoModel and (options.answers or not options.classifies) and is_answerer(config):
         cls = AutoModelForSeq2SeqLM
     elif cls is AutoModel and options.classifies:
         if not is_writer(config):
             refuse_other_tasks(config)
-        cls = AutoModelForCausalLM
-    if getattr(config, "is_encoder_decoder", False) and cls is AutoModel:
-        raise InputError(f"{source} writes texts: give an encoder, or a classifier of texts")
+        cls = AutoModelForImageTextToText if is_seeing(config) else AutoModelForCausalLM
     missing: list[str] = []
     try:
         if spec_of(config) is not None:
@@ -105,6 +104,11 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     if missing:
         raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")
     return model
+
+
+def is_seeing(config: PreTrainedConfig) -> bool:
+    """Whether a language model was saved that also sees images."""
+    return type(config) in getattr(AutoModelForImageTextToText, "_model_mapping", ())
 
 
 def is_classifier(config: PreTrainedConfig) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
@@ -25,6 +24,7 @@ from glasshead.huggingface import (
     reads_images,
 )
 from glasshead.models import REGRESSION, TextClassifier
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training.check_copy import check_copy
 from glasshead.training.check_model import check_model, check_tokenizer
@@ -32,11 +32,13 @@ from glasshead.training.fit_tokenizer import fit_tokenizer
 from glasshead.training.open_images import open_image_classifier
 from glasshead.training.open_language_model import read_next_token, writes
 from glasshead.training.open_options import OpenOptions
-from glasshead.training.open_saved import open_saved
+from glasshead.training.open_pipeline import follow_pipeline, parts_of
+from glasshead.training.open_saved import is_seeing, open_saved
 from glasshead.training.rename_classes import rename_classes
 from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
 
+@in_own_modes
 def open(
     model: object,
     tokenizer: PreTrainedTokenizerBase | None = None,
@@ -101,8 +103,9 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         model, found = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
         return model_subject(model, found, name, folder, options)
-    if isinstance(source, Pipeline):
-        source, tokenizer = of_pipeline(source)
+    pipeline = source if isinstance(source, Pipeline) else None
+    if pipeline is not None:
+        source, tokenizer = parts_of(pipeline)
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     if not isinstance(source, PreTrainedModel):
@@ -116,7 +119,28 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader} beside it: add `tokenizer`")
     name = Path(source.config.name_or_path or "").name or type(source).__name__
-    return model_subject(source, tokenizer, name, None, options)
+    subject = model_subject(source, tokenizer, name, None, options)
+    return subject if pipeline is None else follow_pipeline(pipeline, subject)
+
+
+def needs_decoder_inputs(model: PreTrainedModel) -> bool:
+    """Whether a model cannot read a text without the beginning of another."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        return False
+    ids = torch.ones(1, 2, dtype=torch.long, device=model.device)
+    try:
+        with torch.no_grad():
+            isolated_copy(model)(input_ids=ids, attention_mask=torch.ones_like(ids))
+    except (ValueError, TypeError):
+        return True
+    return False
+
+
+def encoder_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The encoder of an encoder–decoder, with a configuration that says so."""
+    encoder = isolated_copy(model.get_encoder())
+    encoder.config.is_encoder_decoder = False
+    return encoder
 
 
 def convert(subject: Subject, options: OpenOptions) -> Subject:
@@ -161,22 +185,6 @@ def run_subject(run: Run) -> Subject:
     )
 
 
-def of_pipeline(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
-    """The model and the tokenizer of a pipeline.
-
-    Raises:
-        InputError: if it does something else than classifying texts.
-    """
-    if pipeline.task == "image-classification":
-        return pipeline.model, pipeline.image_processor
-    if pipeline.task != "text-classification":
-        raise InputError(
-            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
-            "'image-classification'"
-        )
-    return pipeline.model, pipeline.tokenizer
-
-
 def model_subject(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -193,9 +201,14 @@ def model_subject(
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in type(model).__name__:
         check_tokenizer(name, model, tokenizer)
-    if writer:
-        model, tokenizer = read_next_token(model, tokenizer)
     notes = []
+    if writer:
+        if is_seeing(model.config):
+            notes.append("the model also reads images: texts are given to it alone")
+        model, tokenizer = read_next_token(model, tokenizer)
+    if not options.classifies and not writer and needs_decoder_inputs(model):
+        model = encoder_of(model)
+        notes.append("of this encoder–decoder the encoder is read: its decoder has no text yet")
     halved = any(tensor.dtype in HALVES for tensor in model.parameters())
     if halved:
         finer = dtype_name(options.dtype or torch.float32)

@@ -98,11 +98,27 @@ def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizer
 
 def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Raise InputError if the tokenizer has ids that the model has no vector for."""
-    words = model.get_input_embeddings().get_parameter("weight").shape[0]
+    try:
+        embeddings: Any = model.get_input_embeddings()
+    except NotImplementedError:
+        raise InputError(
+            f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
+            "for each token of a text"
+        ) from None
+    words = getattr(embeddings, "num_embeddings", None)
+    if words is None:
+        words = embeddings.get_parameter("weight").shape[0]
+    highest = max(tokenizer.get_vocab().values(), default=-1)
     if len(tokenizer) > words:
         raise InputError(
             f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model {words}: save the "
             "tokenizer that the model was trained with"
+        )
+    if highest >= words:
+        token = tokenizer.convert_ids_to_tokens(highest)
+        raise InputError(
+            f"the tokenizer of {name} numbers its token {token!r} {highest}, and the model has only "
+            f"{words} word vectors: save the tokenizer that the model was trained with"
         )
 
 

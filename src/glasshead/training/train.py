@@ -13,6 +13,7 @@ from glasshead.data import AUGMENTATIONS, UnitReader, describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
+from glasshead.torch_modes import in_own_modes
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build,
@@ -54,6 +55,7 @@ class RunAwareCallback(Protocol):
     def attach(self, folder: Path, **about: Any) -> None: ...
 
 
+@in_own_modes
 def train(
     data: "DatasetDict",
     config: TrainingConfig,

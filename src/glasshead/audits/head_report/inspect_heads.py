@@ -35,7 +35,6 @@ from glasshead.audits.request import (
     StageProgress,
     SubjectOptions,
     SubjectRequest,
-    check_options,
     no_progress,
     subject_settings,
 )
@@ -45,8 +44,10 @@ from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS
+from glasshead.registry import check_options
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject, list_attention_calls
 from glasshead.training import NoClassError, open_subject, versions
 
@@ -99,6 +100,7 @@ class HeadsOptions(SubjectOptions, total=False):
     texts: Any
 
 
+@in_own_modes
 def heads(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
@@ -119,7 +121,7 @@ def heads(
         InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an
             unknown option.
     """
-    check_options(options, HeadsOptions, "heads")
+    check_options(options, ("tokenizer", "limit", "seed", *HeadsOptions.__annotations__), "heads")
     texts = options.get("texts", ())
     request = HeadsRequest(
         model=model,

@@ -42,7 +42,6 @@ from glasshead.audits.request import (
     StageProgress,
     SubjectOptions,
     SubjectRequest,
-    check_options,
     no_progress,
     subject_settings,
 )
@@ -59,8 +58,9 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.nouns import INPUTS, nouns_of
-from glasshead.registry import did_you_mean
+from glasshead.registry import check_options, did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
+from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import versions
 
@@ -114,6 +114,7 @@ class RankOptions(SubjectOptions, total=False):
     statistic: str
 
 
+@in_own_modes
 def rank(
     model: object,
     data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
@@ -137,7 +138,7 @@ def rank(
         InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot
             explain this model.
     """
-    check_options(options, RankOptions, "rank")
+    check_options(options, ("methods", "tokenizer", "limit", "seed", *RankOptions.__annotations__), "rank")
     removals = options.get("removals")
     request = RankRequest(
         model=model,

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 from glasshead.dynamics.solvable.loss import TransitionSettings, first_weights, target_weights
 from glasshead.errors import InputError
+from glasshead.torch_modes import in_own_modes
 
 Floats = Float[np.ndarray, "..."]
 NEW_TEXTS = 2000
@@ -69,6 +70,7 @@ def empirical_loss(q: Floats, texts: Texts) -> tuple[float, Float[np.ndarray, " 
     return float(squares / 2), np.einsum("nl,nld->d", by_h, texts.tokens) / np.sqrt(d)
 
 
+@in_own_modes
 def train_from(start: str, alpha: float, d: int, settings: TransitionSettings, seed: int) -> Trained:
     """L-BFGS from q = q* ("semantic") or q = 1 ("positional") until it is still.
 

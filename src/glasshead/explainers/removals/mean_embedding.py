@@ -1,6 +1,6 @@
 """A token is read as the average word: its embedding becomes the mean of all embeddings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import torch
@@ -11,9 +11,9 @@ from transformers import PreTrainedModel
 from glasshead.data import Inputs, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import shift_of, word_embeddings
+from glasshead.explainers.gradient import changed_lookups, shift_of
 from glasshead.explainers.removals.removal import Removal, logits_edited, register
-from glasshead.trace import thread_hook
+from glasshead.huggingface import class_name
 
 
 class MeanEmbedding(Removal):
@@ -55,7 +55,7 @@ def average_embeddings(
         gone[:, shift:n] = removed[:, : n - shift]
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with looked_up(model, average):
+    with changed_lookups(model, average):
         yield
 
 
@@ -74,19 +74,8 @@ def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"
             raise no_vectors(model)
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with looked_up(model, average):
+    with changed_lookups(model, average):
         yield
-
-
-@contextmanager
-def looked_up(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
-    """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
-    hooks = [module.register_forward_hook(thread_hook(change)) for module in word_embeddings(model)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def replace_by_mean(
@@ -103,7 +92,7 @@ def replace_by_mean(
 def no_vectors(model: PreTrainedModel) -> InputError:
     """Why no token can become the mean."""
     return InputError(
-        f"{type(model).__name__} does not look up one vector for each token of a text, so none can be "
+        f"{class_name(model)} does not look up one vector for each token of a text, so none can be "
         "replaced by the mean: use the method 'erasure-delete'"
     )
 

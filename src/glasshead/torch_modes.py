@@ -1,0 +1,35 @@
+"""The modes of torch in which Glasshead computes, whatever the caller has set."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import torch
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+DEVICES = ("cpu", "cuda", "mps", "xpu")
+
+
+@contextmanager
+def own_modes() -> Iterator[None]:
+    """Gradients on, inference mode and autocast off inside the block; as the caller had them afterwards."""
+    with ExitStack() as modes:
+        modes.enter_context(torch.inference_mode(mode=False))
+        modes.enter_context(torch.enable_grad())
+        for device in DEVICES:
+            if torch.is_autocast_enabled(device):
+                modes.enter_context(torch.autocast(device, enabled=False))
+        yield
+
+
+def in_own_modes(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Decorator: a public function that gives the same under ``torch.no_grad()`` and its like as outside."""
+
+    @wraps(function)
+    def wrapped(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        with own_modes():
+            return function(*args, **kwargs)
+
+    return wrapped

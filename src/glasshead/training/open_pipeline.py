@@ -1,0 +1,162 @@
+"""A pipeline's model and tokenizer, and the settings by which it predicts: followed, or refused by name."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from transformers import (
+    ImageClassificationPipeline,
+    Pipeline,
+    PreTrainedModel,
+    TextClassificationPipeline,
+    TextGenerationPipeline,
+)
+
+from glasshead.data import as_picture, encode
+from glasshead.errors import InputError
+from glasshead.huggingface import HALVES, learned_length
+from glasshead.trace import Subject, eval_mode, logits_of
+from glasshead.training.check_copy import HALF_SAME, SAME, SAMPLE
+
+NO_LIMIT = 10**30
+"""The length to which a tokenizer cuts texts that it does not cut."""
+LONGEST_SAMPLE = 1_024
+"""A longer text than this is not classified to see where a pipeline cuts it."""
+CUTS = {True: True, "longest_first": True, False: False, None: False, "do_not_truncate": False}
+"""Values of `truncation` that can be followed, and whether they cut a text."""
+FOLLOWED = ("truncation", "max_length")
+WITHOUT_EFFECT = ("padding", "pad_to_multiple_of", "padding_side", "verbose", "timeout")
+"""Settings that leave a prediction as it is, unless padding is read, which is measured."""
+PRINTED = ("top_k", "_legacy", "function_to_apply")
+
+
+def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
+    """The model of a pipeline, and its tokenizer or image processor.
+
+    Raises:
+        InputError: if it classifies neither texts nor images, or has a setting that cannot be followed.
+    """
+    if isinstance(pipeline, TextGenerationPipeline):
+        raise InputError(
+            f"a pipeline for {pipeline.task!r} is not supported: pass its parts, `pipeline.model` and "
+            "`tokenizer=pipeline.tokenizer`"
+        )
+    if not isinstance(pipeline, (TextClassificationPipeline, ImageClassificationPipeline)):
+        raise InputError(
+            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
+            "'image-classification'"
+        )
+    for name, value in settings_of(pipeline).items():
+        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINTED):
+            refuse(name, value)
+    check_function(pipeline)
+    if isinstance(pipeline, ImageClassificationPipeline):
+        return pipeline.model, pipeline.image_processor
+    longest(pipeline)
+    return pipeline.model, pipeline.tokenizer
+
+
+def settings_of(pipeline: Pipeline) -> Mapping[str, Any]:
+    """What was said when the pipeline was built."""
+    return pipeline._preprocess_params | pipeline._forward_params | pipeline._postprocess_params
+
+
+def refuse(name: str, value: object) -> None:
+    """Raise InputError for a setting that cannot be followed."""
+    raise InputError(
+        f"the pipeline has the setting {name}={str(value)[:60]!r}, which Glasshead cannot follow: it would "
+        "explain another prediction, so build the pipeline without this setting"
+    )
+
+
+def check_function(pipeline: Pipeline) -> None:
+    """Raise InputError if the pipeline does not print what is explained: softmax over classes, or one number
+    as it is."""
+    config = pipeline.model.config
+    if config.problem_type == "multi_label_classification" and config.num_labels > 1:
+        return  # refused for that
+    one = config.num_labels == 1
+    usual = "none" if config.problem_type == "regression" else "sigmoid" if one else "softmax"
+    chosen = settings_of(pipeline).get("function_to_apply")
+    function = usual if chosen is None else str(getattr(chosen, "value", chosen))
+    if one and function != "none":
+        raise InputError(
+            f"the pipeline prints the {function} of one number, and Glasshead explains the number itself: "
+            "build the pipeline with function_to_apply='none'"
+        )
+    if not one and function != "softmax":
+        raise InputError(
+            f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains softmax "
+            "probabilities: build it without that setting (logits are explained with `target_fn='logit'`)"
+        )
+
+
+def longest(pipeline: Pipeline) -> int:
+    """To how many tokens the pipeline cuts a text.
+
+    Raises:
+        InputError: if it cuts in a way that cannot be followed.
+    """
+    settings = settings_of(pipeline)
+    length, cut = settings.get("max_length"), settings.get("truncation")
+    if cut is None and length is not None and not settings.get("padding"):
+        cut = True  # as tokenizers do
+    if getattr(cut, "value", cut) not in CUTS:
+        refuse("truncation", getattr(cut, "value", cut))
+    if not CUTS[getattr(cut, "value", cut)]:
+        return NO_LIMIT
+    tokenizer: Any = pipeline.tokenizer
+    return int(tokenizer.model_max_length if length is None else length)
+
+
+def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
+    """The subject, which cuts texts as the pipeline does, and no others.
+
+    Raises:
+        InputError: if it predicts otherwise than the pipeline, by some setting or code of its own.
+    """
+    if isinstance(pipeline, ImageClassificationPipeline):
+        noise = np.random.default_rng(0).integers(0, 256, (40, 64, 3), dtype=np.uint8)
+        inputs: list[Any] = [Image.fromarray(noise)]
+        read: list[Any] = [as_picture(inputs[0])]
+    else:
+        positions = learned_length(subject.model)
+        length = min(longest(pipeline), NO_LIMIT if positions is None else positions)
+        tokenizer = copy.deepcopy(subject.tokenizer)
+        tokenizer.model_max_length = length
+        subject = replace(subject, tokenizer=tokenizer)
+        inputs = read = [*SAMPLE, "A Text with Capitals, 2 numbers, and punctuation!"]
+        if longest(pipeline) == length <= LONGEST_SAMPLE:
+            read.append("a the " * length)
+    model = subject.model
+    allowed = HALF_SAME if pipeline.model.dtype in HALVES else SAME
+    for one, own in zip(inputs, read, strict=True):
+        with torch.no_grad():
+            logits = logits_of(model, encode(subject.tokenizer, [own]).inputs(device=model.device))[0]
+        values = logits if model.config.num_labels == 1 else logits.softmax(dim=-1)
+        found = torch.tensor(scores_of(pipeline, one), dtype=values.dtype)
+        expected = values.sort(descending=True).values.cpu()
+        if found.shape != expected.shape or float((found - expected).abs().max()) > allowed:
+            names = ", ".join(name for name in settings_of(pipeline) if name not in PRINTED)
+            reason = f"its settings ({names})" if names else "the code of its class"
+            raise InputError(
+                f"the pipeline predicts otherwise than its model does when Glasshead calls it, because of "
+                f"{reason}: build a plain pipeline, or pass the model and its tokenizer"
+            )
+    return subject
+
+
+def scores_of(pipeline: Pipeline, one: Any) -> list[float]:
+    """What the pipeline prints of every class, the largest first."""
+    after = pipeline._postprocess_params | {"top_k": 2**31}
+    if isinstance(pipeline, TextClassificationPipeline):
+        after |= {"top_k": None, "_legacy": False}
+    with eval_mode(pipeline.model):
+        printed: Any = pipeline.run_single(one, pipeline._preprocess_params, pipeline._forward_params, after)
+    return sorted((row["score"] for row in printed), reverse=True)

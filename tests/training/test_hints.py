@@ -1,0 +1,100 @@
+"""A refusal names a way out, and the way leads somewhere."""
+
+import pytest
+import torch
+import transformers as hf
+
+import glasshead
+from classifier_families import FAMILIES, TEXTS, widened, word_tokenizer
+from glasshead.errors import InputError
+from image_families import SIZES as VISION
+
+pytestmark = pytest.mark.usefixtures("quiet")
+WORDS = {"vocab_size": 60, "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+SIDES = {
+    f"{side}_{name}": value
+    for side in ("encoder", "decoder")
+    for name, value in {"layers": 2, "attention_heads": 2, "ffn_dim": 16}.items()
+}
+LAYERS = {**WORDS, **SIDES, "d_model": 16, "max_position_embeddings": 64}
+ANSWERERS = {
+    "t5": lambda: widened(
+        hf.T5ForConditionalGeneration,
+        hf.T5Config(**WORDS, d_model=16, d_kv=8, d_ff=16, num_heads=2, num_layers=2),
+    ),
+    "marian": lambda: widened(hf.MarianMTModel, hf.MarianConfig(**LAYERS)),
+    "pegasus": lambda: widened(hf.PegasusForConditionalGeneration, hf.PegasusConfig(**LAYERS)),
+    "m2m100": lambda: widened(hf.M2M100ForConditionalGeneration, hf.M2M100Config(**LAYERS, bos_token_id=2)),
+}
+ROWS = [{"text": text} for text in TEXTS]
+
+
+@pytest.mark.parametrize("name", ANSWERERS)
+@pytest.mark.parametrize("saved", [False, True])
+def test_what_an_encoder_decoder_is_said_to_be_good_for_works(name, saved, tmp_path):
+    model, options = ANSWERERS[name](), {"tokenizer": word_tokenizer("end")}
+    if saved:
+        model.save_pretrained(tmp_path)
+        options.pop("tokenizer").save_pretrained(tmp_path)
+        model = str(tmp_path)
+    with pytest.raises(
+        InputError, match=r"`glasshead\.generate`, .* `audits=\['identifiability'\]`"
+    ) as refusal:
+        glasshead.explain(model, TEXTS, **options)
+    assert len(str(refusal.value)) <= 300
+    assert glasshead.generate(model, "a warm", tokens=2, **options).with_maps(["attention"]).maps
+    assert glasshead.audit(model, ROWS, audits=["identifiability"], **options).findings
+    report = glasshead.heads(model, ROWS, **options)
+    assert {(head.layer, head.head) for head in report.heads} == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert any("the encoder is read" in remark for remark in report.remarks)
+
+
+def llava():
+    text = hf.LlamaConfig(
+        vocab_size=60, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
+        bos_token_id=1, eos_token_id=1, pad_token_id=0,
+    )  # fmt: skip
+    config = hf.LlavaConfig(
+        vision_config=hf.CLIPVisionConfig(**VISION), text_config=text, image_token_index=5
+    )
+    return widened(hf.LlavaForConditionalGeneration, config)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_model_that_also_sees_is_explained_and_writes_behind_texts(saved, tmp_path):
+    model, options = llava(), {"tokenizer": word_tokenizer("")}
+    ids = options["tokenizer"](TEXTS[0], return_tensors="pt").input_ids
+    with torch.no_grad():
+        expected = float(model(input_ids=ids).logits[0, -1].softmax(-1).max())
+        answer = model.generate(input_ids=ids, max_new_tokens=3, pad_token_id=0)[0].tolist()
+    if saved:
+        model.save_pretrained(tmp_path)
+        options.pop("tokenizer").save_pretrained(tmp_path)
+        model = str(tmp_path)
+    for method in ("attention", "gradient", "erasure-delete"):
+        attributions = glasshead.explain(model, TEXTS[:1], method=method, **options)
+        assert attributions[0].prediction == pytest.approx(expected, rel=1e-4)
+    assert any("also reads images" in note for note in attributions.notes)
+    written = glasshead.generate(model, TEXTS[0], tokens=3, **options)
+    assert list(written.ids) == answer
+    assert written.with_maps(["attention", "gradient"]).maps
+
+
+def test_columns_are_named_to_audit_as_its_messages_name_them():
+    model, tokenizer = FAMILIES["Bert"].build(2), FAMILIES["Bert"].tokenizer()
+    rows = [{"review": text, "stars": f"LABEL_{number % 2}"} for number, text in enumerate(TEXTS * 2)]
+    with pytest.raises(InputError, match="`text_column`"):
+        glasshead.audit(model, rows, tokenizer=tokenizer)
+    columns = {"text_column": "review", "label_column": "stars", "tokenizer": tokenizer}
+    assert glasshead.audit(model, rows, audits=["performance"], **columns).findings
+    assert glasshead.rank(model, rows, ["gradient"], limit=3, **columns).methods
+    assert glasshead.heads(model, rows, limit=3, **columns).heads
+
+
+def test_a_model_of_two_inputs_says_so():
+    config = hf.CLIPConfig(
+        text_config={"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2},
+        vision_config=VISION,
+    )
+    with pytest.raises(InputError, match="CLIPModel has no one table of word vectors"):
+        glasshead.heads(hf.CLIPModel(config), ROWS, tokenizer=word_tokenizer())
