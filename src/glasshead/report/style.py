@@ -59,7 +59,7 @@ def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[Any, Any
     ink, muted = colour("--ink"), colour("--muted")
     return {
         "text.parse_math": False,
-        "font.family": "DejaVu Sans",
+        "font.family": ["DejaVu Sans"],
         "font.size": size,
         "text.color": ink,
         "axes.titlesize": 9,
