@@ -129,5 +129,6 @@ def test_parts_of_one_arabic_word_are_joined():
 def test_a_sentence_without_a_direction_goes_with_the_text():
     assert fonts.sides_of(["(", "جيد", ")", " ", "12"], True) == [True] * 5
     assert fonts.sides_of(["12", "!"], False) == [False, False]
+    assert fonts.sides_of(["جيد", "film", "12", "!", "جيد"], True) == [True, False, False, True, True]
     assert fonts.visual_order([True, True, False, True], True) == [3, 2, 1, 0]
     assert fonts.visual_order([True, False, False, True], True) == [3, 1, 2, 0]

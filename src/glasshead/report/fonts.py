@@ -14,6 +14,7 @@ from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, f
 from matplotlib.textpath import TextToPath
 
 from glasshead.escaping import visible
+from glasshead.report.style import quiet_search
 
 FONT = "DejaVu Sans"
 """It comes with matplotlib."""
@@ -88,7 +89,8 @@ def charmap(family: str) -> frozenset[int]:
 
 def file_of(family: str) -> str:
     """Where the upright, regular letters of a family are."""
-    return findfont(FontProperties(family=[family]), fallback_to_default=False)
+    with quiet_search():
+        return findfont(FontProperties(family=[family]), fallback_to_default=False)
 
 
 @cache
@@ -154,7 +156,14 @@ def visual_order(sides: list[bool], right_to_left: bool) -> list[int]:
 def sides_of(words: list[str], right_to_left: bool) -> list[bool]:
     """Which words of a line run to the left: what has no direction goes with its neighbours where they agree,
     else with the text (rules N1 and N2)."""
-    own = [is_right_to_left(word) for word in words]
+    own: list[bool | None] = []
+    last = right_to_left
+    for word in words:
+        side = is_right_to_left(word)
+        if side is None and any(letter.isdigit() for letter in word):
+            side = last  # a number goes with the words before it (W7)
+        last = last if side is None else side
+        own.append(side)
     sides = []
     for at, side in enumerate(own):
         before = next((each for each in reversed(own[:at]) if each is not None), right_to_left)
