@@ -1,12 +1,13 @@
 """An interrupted card goes on: what its audits have found is read back, and nothing is asked twice."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
 
 from glasshead.audits import AuditRequest, audit_subject, run_request
+from glasshead.audits.finished import COMPARED_OTHERWISE, asked
 from glasshead.errors import InputError
 from image_families import image_model, processor, rows
 from readable import bert, data
@@ -88,6 +89,24 @@ def test_parts_of_another_audit_are_refused(other, tmp_path):
     run_request(AuditRequest(**given, store=tmp_path))
     with pytest.raises(InputError, match="part of another audit"):
         run_request(AuditRequest(**given | other, store=tmp_path))
+
+
+def test_what_was_asked_with_other_training_data_is_another_audit(tmp_path):
+    given = texts() | {"audits": ("agreement",), "dtype": "float32", "draws": 3}
+    trains = [None, data(bert(), (1, 0, 1, 0, 1, 0)), data(bert(), (0, 0, 0, 1, 1, 1))]
+    for rank, begun in enumerate(trains):
+        store = tmp_path / str(rank)
+        run_request(AuditRequest(**given, train=begun, store=store))
+        for other in trains[:rank]:
+            with pytest.raises(InputError, match="part of another audit"):
+                run_request(AuditRequest(**given, train=other, store=store))
+
+
+def test_every_field_of_a_request_is_compared_but_for_those_with_a_reason():
+    names = {field.name for field in fields(AuditRequest)}
+    request = AuditRequest(**texts())
+    assert names - set(asked(request, COMPARED_OTHERWISE)) == names & set(COMPARED_OTHERWISE)
+    json.dumps(asked(request, COMPARED_OTHERWISE))
 
 
 def test_blocks_of_other_sizes_are_another_audit(tmp_path):

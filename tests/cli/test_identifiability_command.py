@@ -110,7 +110,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
     assert running.returncode == 130, said
     assert "the finished parts are kept: repeat the command with --resume" in " ".join(said.split())
     assert not (tmp_path / "out").exists()
-    assert "an interrupted audit: go on with --resume" in refusal(tmp_path, *typed)
+    assert "an unfinished audit: go on with --resume" in refusal(tmp_path, *typed)
     begun = sorted(path.name for path in (tmp_path / "out.parts").glob("heads-*"))
     glasshead(*typed, "--resume")
     card = AuditCard.load(tmp_path / "out")

@@ -92,7 +92,7 @@ def test_an_interrupted_training_goes_on_to_the_same_result(corpus, tmp_path, mo
     whole = train_language_model(corpus, config, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         train_language_model(corpus, config, tmp_path / "cut", callbacks=[Interruption()])
-    with pytest.raises(InputError, match="interrupted training"):
+    with pytest.raises(InputError, match="unfinished training"):
         train_language_model(corpus, config, tmp_path / "cut")
     with pytest.raises(InputError, match="another seed"):
         train_language_model(corpus, config, tmp_path / "cut", seed=1, resume=True)

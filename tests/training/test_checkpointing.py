@@ -1,8 +1,10 @@
 """The folder that a training lives in, without a training."""
 
 import json
+from zipfile import ZipFile
 
 import pytest
+from safetensors.numpy import save_file
 
 from glasshead.errors import InputError
 from glasshead.files import atomic as folders
@@ -17,6 +19,10 @@ def work_in(out, *, meanwhile=lambda: None, **options):
     with workspace(out, PLAN, **{"resume": False, "overwrite": False, **options}) as (work, checkpoint):
         kept = work / CHECKPOINTS / "checkpoint-7"
         kept.mkdir(parents=True, exist_ok=True)
+        save_file({}, kept / "model.safetensors")
+        (kept / "config.json").write_text("{}")
+        for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+            ZipFile(kept / name, "w").close()
         state = {"best_global_step": 7, "best_model_checkpoint": str(kept)}
         (kept / STATE).write_text(json.dumps(state), encoding="utf-8")
         meanwhile()
@@ -75,7 +81,7 @@ def test_killed_before_it_stands(tmp_path):
         work_in(out, meanwhile=lambda: out.write_text("theirs"))
     out.unlink()
     (partial_path(out) / CHECKPOINTS).rename(folders.temp_sibling(out, "scaffold"))
-    with pytest.raises(InputError, match="interrupted training: pass `resume=True`"):
+    with pytest.raises(InputError, match="unfinished training: pass `resume=True`"):
         work_in(out)
     assert work_in(out, resume=True).name == "checkpoint-7"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

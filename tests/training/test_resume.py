@@ -277,13 +277,38 @@ class TestRefused:
         (partial_path(out) / "run.json").write_text("{", encoding="utf-8")
         self.refused("is damaged", data, RECIPE, out, seed=3, resume=True)
 
-    def test_a_best_epoch_that_is_gone(self, data, out):
+    def test_a_best_epoch_that_is_gone(self, data, out, unbroken):
         # Not from a crash: the Trainer deletes older epochs only after the newer ones are whole.
         first, last = valid_checkpoints(partial_path(out) / CHECKPOINTS)
         state = json.loads((last / STATE).read_text())
         (last / STATE).write_text(json.dumps(state | {"best_global_step": 1}), encoding="utf-8")
         assert first.exists()
-        self.refused("best epoch is missing", data, RECIPE, out, seed=3, resume=True)
+        train(data, RECIPE, out, seed=3, resume=True)  # on from the first
+        assert_same(out, unbroken)
+
+    @pytest.mark.parametrize("share", [0.0, 0.5], ids=["empty", "half"])
+    @pytest.mark.parametrize(
+        "name",
+        ["model.safetensors", "config.json", "optimizer.pt", "scheduler.pt", "rng_state.pth", STATE],
+    )
+    def test_a_truncated_file_is_as_a_missing_one(self, out, name, share):
+        first, last = valid_checkpoints(partial_path(out) / CHECKPOINTS)
+        content = (last / name).read_bytes()
+        (last / name).write_bytes(content[: int(share * len(content))])
+        assert valid_checkpoints(partial_path(out) / CHECKPOINTS) == [first]
+
+    def test_goes_on_from_the_checkpoint_before_a_truncated_one(self, data, out, unbroken):
+        _, last = valid_checkpoints(partial_path(out) / CHECKPOINTS)
+        optimizer = last / "optimizer.pt"
+        optimizer.write_bytes(optimizer.read_bytes()[:100])
+        train(data, RECIPE, out, seed=3, resume=True)
+        assert_same(out, unbroken)
+
+    def test_killed_in_its_first_epoch_it_begins(self, data, out, unbroken):
+        shutil.rmtree(partial_path(out) / CHECKPOINTS)
+        self.refused("started with another seed", data, RECIPE, out, seed=4, resume=True)
+        train(data, RECIPE, out, seed=3, resume=True)
+        assert_same_weights(out, unbroken)
 
     def test_nothing_to_resume(self, data, tmp_path):
         with pytest.raises(InputError, match="nothing to resume"):

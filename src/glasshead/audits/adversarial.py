@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.adversary import (
+    Effort,
     Search,
     Setting,
     Texts,
@@ -23,7 +24,7 @@ from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.map_statistics import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
+from glasshead.audits.summary import Interval, StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, attention_rows
@@ -32,8 +33,8 @@ from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 ADVERSARIAL = "adversarial"
 CITATION = "Jain and Wallace 2019, section 4.2.2; Wiegreffe and Pinter 2019"
 EPSILON, TEXTS, PASS_TEXTS, MAPS = 0.01, 200, 40, 600
-RESTARTS, PASS_RESTARTS = 8, 4
-PASS_SEARCH = Search(steps=80)
+PASS_SEARCH = Search(steps=30, starts=2, candidates=8, doublings=3)
+"""Where each step runs the model again."""
 MOST, FEW = 0.9, 0.1
 FOUND = "found"
 FAR, NEAR = 0.5, 0.1
@@ -55,8 +56,9 @@ class Adversarial(Audit):
     ``producible`` come from another query and the same keys. ``found`` is the share of texts with such a map
     at half of the largest distance or more. The nulls are the same question about random and uniform weights
     of the same mass. Exact where the outputs are linear in the weights and there are two classes, or ratings;
-    elsewhere what a search reaches. At most ``texts`` texts are asked, or ``pass_texts`` where each step of
-    the search is a forward pass.
+    elsewhere what a search reaches, which is a lower bound and has no interval: `Search` gives itself twice
+    the starts until that gains nothing, or its price is spent, which the facts say. At most ``texts`` texts
+    are asked, or ``pass_texts`` where each step of the search is a forward pass.
     """
 
     question = "is there another map with the same prediction?"
@@ -89,16 +91,19 @@ class Adversarial(Audit):
         rng = np.random.default_rng([seed, 17])
         by_passes = isinstance(context.explanation.observation, ForwardObservation)
         search = replace(PASS_SEARCH if by_passes else Search(), epsilon=self.epsilon)
-        setting = Setting(context, search, PASS_RESTARTS if by_passes else RESTARTS)
+        setting, efforts = (
+            Setting(context, search),
+            {kind: Effort(search.steps) for kind in (FREE, PRODUCIBLE)},
+        )
         texts = choose_texts(context, self.pass_texts if by_passes else self.texts, rng)
         seeds = rng.integers(2**31, size=2).tolist()
         left_out = reasons_left_out(context)
-        free, flat = free_distances(setting, texts, seeds[0])
+        free, flat = free_distances(setting, texts, seeds[0], efforts[FREE])
         by_kind, bound = {FREE: free}, None
         if SAME_OUTPUT not in left_out:
             by_kind[SAME_OUTPUT], bound = same_output_distances(setting, texts, rng)
         if PRODUCIBLE not in left_out:
-            by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1])
+            by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1], efforts[PRODUCIBLE])
         table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
         judged = {kind: table.judged(kind, columns) for kind, columns in by_kind.items()}
         findings = [
@@ -114,19 +119,21 @@ class Adversarial(Audit):
             for base, values in columns.items()
             for name in [f"{ADVERSARIAL}.{statistic}.{kind}"]
         }
-        return AuditResult(findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), left_out)})
+        return AuditResult(
+            findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), left_out, efforts)}
+        )
 
-    def facts(self, setting: Setting, texts: int, left_out: Mapping[str, str]) -> dict[str, Any]:
+    def facts(
+        self, setting: Setting, texts: int, left_out: Mapping[str, str], efforts: Mapping[str, Effort]
+    ) -> dict[str, Any]:
         """What was asked, and how."""
-        search = setting.search
-        by_search = f"{setting.restarts} starts of {search.steps} steps"
         return {
             "epsilon": self.epsilon,
             "texts": texts,
             "distance": setting.statistic,
             "largest": setting.largest,
-            FREE: "exact" if setting.exact else by_search,
-            **({} if PRODUCIBLE in left_out else {PRODUCIBLE: by_search}),
+            FREE: "exact" if setting.exact else efforts[FREE].words,
+            **({} if PRODUCIBLE in left_out else {PRODUCIBLE: efforts[PRODUCIBLE].words}),
             **({"left_out": dict(left_out)} if left_out else {}),
         }
 
@@ -238,11 +245,13 @@ class DistanceTable:
             own = [columns.pop("own") for columns in members]
             summaries = summarise(own, members, rng=rng, level=group.level)
             summaries[1] = with_exact_intervals(summaries[1], own[1], members[1], group.level)
-            over = summaries[0].reliable_differences.get("random")
-            verdicts = (
-                distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
-                share_verdict(summaries[1].reliable_interval, kind, exact=exact),
-            )
+            ends = [summary.reliable_interval for summary in summaries]
+            if exact:
+                over = summaries[0].reliable_differences.get("random")
+                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1])
+            else:
+                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1])
+                summaries = [as_bound(summary, "lower") for summary in summaries]
             undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
                 yield summary.finding(
@@ -257,6 +266,7 @@ class DistanceTable:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
             interval = summary.reliable_interval
             verdict = TOO_FEW_EXAMPLES if interval is None else bound_verdict(interval, self.setting.largest)
+            summary = as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
                 undefined=self.undefined(group, flat=False),
@@ -270,6 +280,7 @@ class DistanceTable:
             summary = with_exact_intervals(summary, values[group.members], {}, group.level)
             interval = summary.reliable_interval
             verdict = TOO_FEW_EXAMPLES if interval is None else flat_verdict(interval, self.setting)
+            summary = summary if self.setting.exact else as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "flat", verdict, group=group, citation=CITATION,
                 undefined=self.undefined(group, flat=False),
@@ -289,9 +300,9 @@ def is_far(distances: Floats, largest: float) -> Floats:
 
 
 def distance_verdict(
-    interval: Interval | None, over_random: Interval | None, largest: float, kind: str, *, exact: bool
+    interval: Interval | None, over_random: Interval | None, largest: float, kind: str
 ) -> Verdict:
-    """In words, from intervals alone. A search that finds nothing proves nothing."""
+    """In words, from intervals alone."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = (end / largest for end in interval)
@@ -299,8 +310,7 @@ def distance_verdict(
     if low >= FAR:
         words = f"on average, very different {maps} give the same prediction"
     elif high < NEAR:
-        found = "" if exact else ", as far as the search found"
-        words = f"on average, {maps} with the same prediction are close{found}"
+        words = f"on average, {maps} with the same prediction are close"
     else:
         words = f"on average, somewhat different {maps} give the same prediction"
     if over_random is None:
@@ -310,18 +320,50 @@ def distance_verdict(
     return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 
-def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdict:
+def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Verdict:
+    """The same of what a search found: a lower bound, which says nothing of maps that it did not find."""
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low = interval[0] / largest
+    if low >= FAR:
+        return Verdict(f"on average, very different {WHICH[kind]} give the same prediction")
+    return Verdict(
+        f"a lower bound: {WHICH[kind]} with the same prediction are at least this far on average; "
+        "there may be farther ones"
+    )
+
+
+def share_verdict(interval: Interval | None) -> Verdict:
     """The same of the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
-    there = "exists" if exact else "was found"
     if low >= MOST:
-        return Verdict(f"such a map {there} for nearly every text")
+        return Verdict("such a map exists for nearly every text")
     if high <= FEW:
-        return Verdict(f"such a map {there} for hardly any text")
+        return Verdict("such a map exists for hardly any text")
     share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
-    return Verdict(f"such a map {there} for {share} of the texts")
+    return Verdict(f"such a map exists for {share} of the texts")
+
+
+def found_verdict(interval: Interval | None) -> Verdict:
+    """The same where a search found them."""
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low = interval[0]
+    if low >= MOST:
+        return Verdict("such a map exists for nearly every text")
+    if low < HARDLY_ANY:
+        return Verdict("a lower bound: the search found such a map for few texts or none; there may be more")
+    return Verdict(f"such a map exists for at least {low:.0%} of the texts")
+
+
+def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSummary:
+    """The same of numbers that a search reached, or that none exceeds: without intervals, and without
+    differences from nulls that are bounds too."""
+    ends = summary.reliable_interval
+    limit = None if ends is None else ends[0 if bound == "lower" else 1]
+    return replace(summary, interval=None, over_null={}, bound=bound, limit=limit)
 
 
 def bound_verdict(interval: Interval, largest: float) -> Verdict:
@@ -334,10 +376,11 @@ def bound_verdict(interval: Interval, largest: float) -> Verdict:
 def flat_verdict(interval: Interval, setting: Setting) -> Verdict:
     """How many predictions no weights change, in words."""
     low, high = interval
-    share = (
-        "hardly any" if high <= FEW else "nearly every" if low >= MOST else f"{low:.0%} to {high:.0%} of the"
-    )
-    prediction = "predictions" if share.endswith("the") else "prediction"
-    tried = "all weights" if setting.exact else "all weights that were tried"
-    verb = "stay" if share.endswith("the") else "stays"
-    return Verdict(f"{share} {prediction} {verb} within {setting.search.epsilon:g} under {tried}")
+    within = f"within {setting.search.epsilon:g} under all weights"
+    if high <= FEW:
+        return Verdict(f"hardly any prediction stays {within}")
+    if not setting.exact:
+        return Verdict(f"an upper bound: at most {high:.0%} of the predictions stay {within}")
+    if low >= MOST:
+        return Verdict(f"nearly every prediction stays {within}")
+    return Verdict(f"{low:.0%} to {high:.0%} of the predictions stay {within}")

@@ -33,7 +33,7 @@ NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare
 NOT_PAIRED = (
     "Token groups are means over token types, and groups by maximum weight, layer or length, and slices of "
     "what each model gets right, hold other texts or maps in each audit: such findings have no paired "
-    "difference, compare their intervals."
+    "difference, compare their intervals. Lower and upper bounds have none either: it would bound nothing."
 )
 OF_NO_CLASS = (
     "performance",
@@ -195,6 +195,8 @@ def can_be_paired(card: AuditCard) -> bool:
 
 def example_values(card: AuditCard, finding: Finding) -> Floats | None:
     """What a finding is the mean of, in every text, of its group or not; None where that is no column."""
+    if finding.bound:
+        return None  # a difference of two bounds bounds nothing
     if finding.audit == "performance" and finding.statistic == "accuracy":
         pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
         numbers = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from datasets import Dataset, DatasetDict
 from pydantic import TypeAdapter
 
 from glasshead.audits.base import AuditResult
@@ -83,24 +84,50 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
 
 
 def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
-    """What finished audits were asked of: model, data, and all that changes an answer."""
-    known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns, context.by]
+    """What finished audits were asked of: every field of the request but those of `COMPARED_OTHERWISE`, and
+    what it comes to: model, texts, labels, and the counts of the training data."""
+    known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns]
     digest = hashlib.sha256(repr(known).encode())
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
-    asked = request.identifiability
+    if context.counts is not None:
+        digest.update(np.ascontiguousarray(context.counts).data)
+    names = None if request.audits is None else tuple(sorted(request.audits))
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
         "known": digest.hexdigest(),
-        "seed": request.seed,
-        "draws": request.draws,
-        "method": request.method,
-        "dtype": str(request.dtype),
-        "reading": repr(request.attention_selector),
-        "intervals": None
-        if asked is None
-        else repr((asked.row_options, replace(asked.interval_options, processes=1))),
-        # An audit that is named, or texts whose number is, are asked more than those that come by themselves.
-        "asked": None if request.audits is None else sorted(request.audits),
-        "limit": request.limit,
+        "asked": asked(replace(request, audits=names), COMPARED_OTHERWISE),
     }
+
+
+COMPARED_OTHERWISE = {
+    "model": "its weights are compared, wherever it lies",
+    "tokenizer": "what it makes of the texts is compared",
+    "data": "texts, labels and columns are compared, wherever they lie",
+    "cluster": "where something is computed changes no result",
+    "processes": "how many share the work changes no result",
+    "store": "where the parts lie changes no result",
+    "progress": "who looks on changes no result",
+    "device": "where the model computes is no question that is asked",
+}
+"""Fields of requests that do not decide whether a work is the same, each with the reason."""
+
+
+def asked(request: object, but: Mapping[str, str]) -> Any:
+    """Plain values of a request, of all fields but those that are named, and of the requests within it."""
+    if is_dataclass(request) and not isinstance(request, type):
+        return {
+            each.name: asked(getattr(request, each.name), but)
+            for each in fields(request)
+            if each.name not in but
+        }
+    if isinstance(request, Mapping):
+        return {str(key): asked(value, but) for key, value in request.items()}
+    if isinstance(request, list | tuple | set | frozenset):
+        values = [asked(value, but) for value in request]
+        return sorted(values, key=repr) if isinstance(request, set | frozenset) else values
+    if isinstance(request, Dataset | DatasetDict):
+        return "in memory"  # what is read of it is compared
+    if request is None or isinstance(request, bool | int | float):
+        return request
+    return str(request)

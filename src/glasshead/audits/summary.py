@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +24,7 @@ Nulls = Mapping[str, Floats | None]
 @dataclass(frozen=True)
 class StatSummary:
     """Mean, standard deviation and bootstrap interval over the defined units, and the paired difference from
-    each null."""
+    each null; or a ``bound`` with its ``limit``, as a `Finding` has them."""
 
     estimate: float | None
     std: float | None
@@ -31,6 +32,8 @@ class StatSummary:
     null: dict[str, float | None]
     n: int
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
+    bound: Literal["", "lower", "upper"] = ""
+    limit: float | None = None
 
     @property
     def reliable_interval(self) -> Interval | None:
@@ -71,6 +74,8 @@ class StatSummary:
             over_null=self.over_null,
             by=group.by,
             level=group.level,
+            bound=self.bound,
+            limit=self.limit,
             **verdict.fields,
         )
 

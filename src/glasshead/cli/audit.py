@@ -129,7 +129,7 @@ def audit(
     dtype: Precision = "float64",
     ray: RayAddress = None,
     gpus_per_task: GpusPerTask = 0.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an unfinished audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Test whether the attention of a model, or another method, deserves to be called an explanation.

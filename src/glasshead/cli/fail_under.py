@@ -35,6 +35,10 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
         raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
     if (finding.audit, finding.statistic) in LOW_IS_GOOD:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
+    if finding.bound == "upper":
+        raise InputError(
+            f"--fail-under {name}: this is an upper bound, so no bar can be set below it: leave it out"
+        )
     if finding.reason in ("raw sign", "by construction"):
         raise InputError(f"--fail-under {name}: no bar can be set there ({finding.verdict}): leave it out")
     return finding
@@ -51,13 +55,17 @@ def check_thresholds(
 def check_threshold(finding: "Finding", threshold: float, say: Callable[[str], None] = print_line) -> bool:
     """Whether the interval of a finding starts at or above a threshold, and a line on it."""
     name = finding.name.removesuffix(".all")
-    low = None if finding.interval is None else finding.interval[0]
+    low = finding.limit if finding.interval is None else finding.interval[0]
     if finding.status != "evidence":
         print_error(f"{name}: {finding.verdict}")
         return False
     if low is not None and low >= threshold:
-        say(f"{name}: the interval starts at {low:.3f}, not below {threshold}")
+        what = "the mean is at least" if finding.bound else "the interval starts at"
+        say(f"{name}: {what} {low:.3f}, not below {threshold}")
         return True
+    if finding.bound and low is not None:
+        print_error(f"{name}: the search shows no more than {low:.3f}, below {threshold}")
+        return False
     start = "is undefined" if low is None else f"starts at {low:.3f}, below {threshold}"
     print_error(f"{name}: the interval {start}")
     return False

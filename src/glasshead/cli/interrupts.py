@@ -36,7 +36,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
     when all is done, and if the input was wrong.
 
     Raises:
-        InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
+        InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
     """
     from glasshead.audits import FINISHED
     from glasshead.files import check_foreign, files_in, remove, unknown_names
@@ -48,7 +48,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
-                f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
+                f"{parts} holds an unfinished audit: go on with --resume, or begin anew with --overwrite"
             )
         check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
         remove(parts)

@@ -150,7 +150,7 @@ def train(
         int | None,
         typer.Option(help="Steps between two snapshots; else 60 snapshots, at least 100 steps apart."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted training.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an unfinished training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a classifier, or a language model, whose attention can be read.

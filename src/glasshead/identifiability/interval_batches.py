@@ -293,7 +293,8 @@ def settings_of(
     return {
         "version": metadata.version("glasshead"),
         "where": asdict(selector),
-        "question": {"top": options.top, "tolerance": options.tolerance},
+        # How many processes share the work changes no interval.
+        "question": {name: value for name, value in asdict(options).items() if name != "processes"},
         "seed": seed,
         **fingerprints(model, encoded),
         "part": PART,

@@ -19,6 +19,7 @@ from glasshead.report.conclusion import (
     prediction_range,
     usable,
 )
+from glasshead.report.findings_in_words import bounds, estimate
 from glasshead.report.labels import method_words, sentence
 from glasshead.report.number_format import count, finite, interval, number
 from glasshead.results import (
@@ -97,9 +98,9 @@ def finding_claims(card: AuditCard) -> Iterator[Claim]:
 def numbers_of(finding: Finding) -> str:
     """Estimate, interval and n; and the paired difference from random weights or orders, where a verdict
     rests on it."""
-    parts = [number(finding.estimate)]
-    if finding.interval is not None:
-        parts.append(interval(finding.interval))
+    parts = [estimate(finding)]
+    if finding.bound or finding.interval is not None:
+        parts.append(bounds(finding))
     words = f"{' '.join(parts)}, n = {count(finding.n)}"
     beside = finding.over_null.get("random") if finding.audit in BESIDE_RANDOM else None
     if beside is None or beside.estimate is None:

@@ -1,5 +1,6 @@
 """What an audit comes to, in one sentence: from intervals and statuses of findings, not from their words."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -298,16 +299,16 @@ def adversarial(card: AuditCard) -> Outcome | None:
 def hardly_flat(card: AuditCard) -> bool:
     """Whether hardly any prediction stays as it is whatever the weights."""
     flat = card.finding("adversarial.flat.all")
-    return flat is not None and flat.interval is not None and flat.interval[1] <= FEW_TEXTS
+    ends = None if flat is None else decisive(flat)
+    return ends is not None and ends[1] <= FEW_TEXTS
 
 
 def of_which(card: AuditCard) -> str:
-    """That a search proves no absence, and that some texts do not count, where that is so."""
-    words = "" if adversary_is_exact(card) else ", as far as was searched"
+    """That some texts do not count, where that is so."""
     flat = card.finding("adversarial.flat.all")
     if flat is None or not flat.estimate or hardly_flat(card):
-        return words
-    return f"{words}, of those whose prediction some weights change (not {flat.estimate:.0%})"
+        return ""
+    return f", of those whose prediction some weights change (not {flat.estimate:.0%})"
 
 
 def adversary_is_exact(card: AuditCard) -> bool:
@@ -394,8 +395,10 @@ def usable(card: AuditCard, name: str) -> Finding | None:
 
 
 def decisive(finding: Finding) -> Interval | None:
-    """The interval on which words may rest; None where it was left undecided."""
-    return None if finding.status == "undecided" else finding.interval
+    """The interval on which words may rest; None where it was left undecided. A bound leaves one end open."""
+    if finding.status == "undecided" or finding.limit is None:
+        return None if finding.status == "undecided" else finding.interval
+    return (finding.limit, math.inf) if finding.bound == "lower" else (-math.inf, finding.limit)
 
 
 def capitalise(text: str) -> str:

@@ -4,13 +4,11 @@ import io
 import math
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.font_manager import findfont, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -18,8 +16,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
-from glasshead.escaping import visible
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
+from glasshead.report.fonts import FONT, drawable, in_order, used_families
 from glasshead.report.labels import sentence
 from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, in_style, matplotlib_style
 
@@ -32,13 +30,13 @@ in inches."""
 
 
 class FileInk:
-    """The colours of the page in daylight, and letters that the font has."""
+    """The colours of the page in daylight, and letters that a font has."""
 
     def __call__(self, colour: str) -> str:
         return COLOURS[colour]
 
     def text(self, words: str) -> str:
-        """Words from outside with a question mark in a box for every character that the font lacks."""
+        """Words from outside with a question mark in a box for every character that no font has."""
         return drawable(words)
 
     def hover(self, titles: Sequence[str]) -> dict[str, Any]:
@@ -85,10 +83,17 @@ def freeze_layout(figure: MatplotlibFigure) -> None:
 
 
 def to_matplotlib(figure: Figure) -> MatplotlibFigure:
-    """The figure as one of matplotlib, laid out but not yet drawn."""
+    """The figure as one of matplotlib, laid out but not yet drawn, in the fonts that have its letters."""
+    with used_families() as used:
+        canvas = in_families(figure, [FONT])
+    return canvas if used <= {FONT} else in_families(figure, in_order(used))
+
+
+def in_families(figure: Figure, families: list[str]) -> MatplotlibFigure:
+    """The same in these fonts, of which matplotlib takes for each letter the first that has it."""
     cells, down = grid_cells(figure)
     widths, heights = track_sizes(figure, cells, down)
-    with in_style(STYLE):
+    with in_style(STYLE | {"font.family": families}):
         # Names on the left of a column make the picture wider, not the axes of that column.
         width = max(LEAST_WIDTH, sum(widths) + max(panel.left for panel in figure.panels))
         entries_across = legend_columns(figure.legend, width)
@@ -222,14 +227,3 @@ def handle(entry: LegendEntry) -> Line2D | Patch:
     if entry.kind == "broad":
         return Line2D([], [], **BROAD, color=colour, label=words)
     return Line2D([], [], color=colour, linewidth=1.8, linestyle=DASHES[entry.kind], label=words)
-
-
-@cache
-def has_glyph(character: str) -> bool:
-    """Whether the font of the files has a character."""
-    return bool(get_font(findfont("DejaVu Sans")).get_char_index(ord(character)))
-
-
-def drawable(text: str) -> str:
-    """Words from outside with a question mark in a box for every character that the font lacks."""
-    return "".join(character if has_glyph(character) else "\ufffd" for character in visible(text))

@@ -1,17 +1,36 @@
-"""The nulls of a finding, and its paired differences from them, in words."""
-
-from collections.abc import Mapping
+"""The numbers of a finding as they are printed: estimate or bound, interval, nulls, paired differences."""
 
 from glasshead.report.number_format import DASH, count, finite, interval, number
 from glasshead.results import Finding
 
+SIGNS = {"": "", "lower": "≥\u00a0", "upper": "≤\u00a0"}
 
-def nulls(null: Mapping[str, float | None]) -> str:
+
+def estimate(finding: Finding) -> str:
+    """The estimate, or the bound as one: ``≥ 0.175``."""
+    return with_sign(finding, finding.estimate)
+
+
+def bounds(finding: Finding) -> str:
+    """The interval; of a bound, which has none, that it is one."""
+    if finding.bound and finite(finding.estimate) is not None:
+        return f"{finding.bound} bound"
+    return interval(finding.interval)
+
+
+def with_sign(finding: Finding, value: float | None) -> str:
+    """A number of a finding, or of its nulls, as the bound that it is."""
+    return number(value) if finite(value) is None else f"{SIGNS[finding.bound]}{number(value)}"
+
+
+def nulls(finding: Finding) -> str:
     """The nulls in words, those that exist: ``random 0.001, uniform 0.2``."""
-    return (
-        ", ".join(f"{name} {number(value)}" for name, value in null.items() if finite(value) is not None)
-        or DASH
+    known = (
+        f"{name} {with_sign(finding, value)}"
+        for name, value in finding.null.items()
+        if finite(value) is not None
     )
+    return ", ".join(known) or DASH
 
 
 def over_nulls(finding: Finding) -> str:

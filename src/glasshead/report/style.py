@@ -1,5 +1,6 @@
 """The colours of the page as ink, and the style of everything that matplotlib draws."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,8 +50,20 @@ ONE_DRAWS = threading.RLock()
 @contextmanager
 def in_style(style: Mapping[Any, Any]) -> Iterator[None]:
     """Draw in the block with these settings; other threads wait until it is left."""
-    with ONE_DRAWS, matplotlib.rc_context(dict(style)):
+    with ONE_DRAWS, matplotlib.rc_context(dict(style)), quiet_search():
         yield
+
+
+@contextmanager
+def quiet_search() -> Iterator[None]:
+    """Let matplotlib not remark that a family has no regular weight and it takes the nearest."""
+    log = logging.getLogger("matplotlib.font_manager")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[Any, Any]:
@@ -59,7 +72,7 @@ def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[Any, Any
     ink, muted = colour("--ink"), colour("--muted")
     return {
         "text.parse_math": False,
-        "font.family": "DejaVu Sans",
+        "font.family": ["DejaVu Sans"],
         "font.size": size,
         "text.color": ink,
         "axes.titlesize": 9,

@@ -1,18 +1,21 @@
 """A coloured text as plain values, for a page that draws it itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
 from glasshead.report.colour_meaning import colour_legend, colour_meaning
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import finite, number
+from glasshead.report.number_format import number
 from glasshead.report.text_spans import (
     coloured_spans,
     computation,
     diverging,
     doubt,
     drawn_max,
-    drawn_tokens,
+    drawn_number,
+    drawn_places,
+    names_of,
     prediction,
     quantity,
     scale_words,
@@ -30,8 +33,9 @@ from glasshead.results import Attribution
 @dataclass(frozen=True)
 class DrawnSpan:
     """Letters of the text from ``start`` to ``end`` with the colour of their token, which is None where none
-    lies.
+    lies; ``tokens`` are all that lie there.
 
+    ``number`` is what is coloured, the sum over them, and ``certain`` says whether it is the only one;
     ``share`` is the strength of the colour in [−1, 1], ``least`` that of the least weight it can have,
     ``doubt`` is that of `ColouredSpan`, ``description`` the token's numbers in words.
     """
@@ -40,6 +44,9 @@ class DrawnSpan:
     end: int
     text: str
     token: int | None
+    tokens: tuple[int, ...]
+    number: str | None
+    certain: bool
     share: float
     least: float
     doubt: str
@@ -103,10 +110,13 @@ def draw_text(
                 span.end,
                 text[span.start : span.end],
                 span.token,
+                span.tokens,
+                drawn(attribution, span.tokens) if span.tokens else None,
+                bool(span.tokens) and ranged and attribution.certain(*span.tokens),
                 span.share,
                 span.least,
                 span.doubt,
-                "" if span.token is None else token_description(attribution, span.token),
+                token_description(attribution, *span.tokens) if span.tokens else "",
             )
             for span in spans
         ),
@@ -138,14 +148,17 @@ def class_prediction(attribution: Attribution, classes: int | None) -> str:
 
 def largest(attribution: Attribution) -> str:
     """The drawn number of the largest size and its token: ``largest contribution −0.312 (bad)``."""
-    size, numbers = drawn_max(attribution), attribution.colours
-    token = next(
-        (one for one in sorted(drawn_tokens(attribution)) if abs(finite(numbers[one]) or 0) == size), None
-    )
-    if token is None or not size:
-        return ""
-    value = number(attribution.colours[token], plus=diverging(attribution))
-    return f"largest {quantity(attribution)} {value} ({visible(attribution.tokens[token])})"
+    size = drawn_max(attribution)
+    for tokens in drawn_places(attribution) if size else ():
+        if abs(drawn_number(attribution, tokens) or 0.0) == size:
+            names = names_of(attribution, tokens)
+            return f"largest {quantity(attribution)} {drawn(attribution, tokens)} ({names})"
+    return ""
+
+
+def drawn(attribution: Attribution, tokens: Sequence[int]) -> str:
+    """The number that is coloured at one place."""
+    return number(drawn_number(attribution, tokens), plus=diverging(attribution))
 
 
 def token_numbers(attribution: Attribution, token: int) -> DrawnNumbers:

@@ -1,6 +1,7 @@
 """A text cut into the spans that a drawing colours: the tokens at their offsets, the rest plain."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,17 +24,27 @@ SCORE_NAMES = (
 
 @dataclass(frozen=True)
 class TextSpan:
-    """``text[start:end]``; ``token`` is None where no token lies."""
+    """``text[start:end]`` and the ``tokens`` that lie there, none where the text is plain.
+
+    Tokens share a place where one letter is several of them (the bytes of an emoji, a blank and its
+    character, the words that a sign is normalised to): they are one span.
+    """
 
     start: int
     end: int
-    token: int | None
+    tokens: tuple[int, ...] = ()
+
+    @property
+    def token(self) -> int | None:
+        """The first of its tokens; None where none lies."""
+        return self.tokens[0] if self.tokens else None
 
 
 @dataclass(frozen=True)
 class ColouredSpan(TextSpan):
-    """The same with its colour: ``share`` of full strength in [−1, 1] and ``least``, that of the least weight
-    it can have; ``doubt`` is ``maybe`` for a weight that may be zero, ``unknown`` for one without a range."""
+    """The same with its colour: ``share`` of full strength in [−1, 1], of the sum of its tokens, and
+    ``least``, that of the least weight they can have; ``doubt`` is ``maybe`` for a weight that may be zero,
+    ``unknown`` for one without a range."""
 
     share: float = 0.0
     least: float = 0.0
@@ -42,42 +53,60 @@ class ColouredSpan(TextSpan):
 
 def text_spans(attribution: Attribution) -> Iterator[TextSpan]:
     """The whole text in order; tokens without a place of their own (special ones) do not appear."""
-    here, length = 0, len(attribution.text)
-    order = sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i])
-    for token in order:
+    length, places = len(attribution.text), list[TextSpan]()
+    for token in sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i]):
         start, end = attribution.offsets[token]
-        start, end = max(start, here), min(end, length)
+        start, end = max(start, 0), min(end, length)
         if end <= start:
             continue
-        if start > here:
-            yield TextSpan(here, start, None)
-        yield TextSpan(start, end, token)
-        here = end
+        if places and start < places[-1].end:
+            last = places.pop()
+            places.append(TextSpan(last.start, max(last.end, end), (*last.tokens, token)))
+        else:
+            places.append(TextSpan(start, end, (token,)))
+    here = 0
+    for span in places:
+        if span.start > here:
+            yield TextSpan(here, span.start)
+        yield TextSpan(span.start, span.end, tuple(sorted(span.tokens)))
+        here = span.end
     if here < length:
-        yield TextSpan(here, length, None)
+        yield TextSpan(here, length)
 
 
 def coloured_spans(attribution: Attribution, scale: float) -> Iterator[ColouredSpan]:
-    """The whole text in order with the colour of each token; ``scale`` is what is drawn at full strength."""
+    """The whole text in order with the colour of each place; ``scale`` is what is drawn at full strength."""
     for span in text_spans(attribution):
-        if span.token is None:
-            yield ColouredSpan(span.start, span.end, None)
+        if not span.tokens:
+            yield ColouredSpan(span.start, span.end)
             continue
         yield ColouredSpan(
-            span.start, span.end, span.token,
-            share=normalised_score(attribution.colours[span.token], scale),
-            least=normalised_score(attribution.least(span.token), scale),
-            doubt=doubt(attribution, span.token),
+            span.start, span.end, span.tokens,
+            share=normalised_score(drawn_number(attribution, span.tokens), scale),
+            least=normalised_score(attribution.least(*span.tokens), scale),
+            doubt=doubt(attribution, *span.tokens),
         )  # fmt: skip
 
 
-def doubt(attribution: Attribution, token: int) -> Literal["", "maybe", "unknown"]:
-    """Whether the weight of a token may be zero, or has no known range; empty where nobody asked."""
+def drawn_number(attribution: Attribution, tokens: Sequence[int]) -> float | None:
+    """What the tokens of one place add up to of what is drawn; None where one of them has no number."""
+    return sum_of(attribution.colours, tokens)
+
+
+def sum_of(numbers: Sequence[float | None], tokens: Sequence[int]) -> float | None:
+    """The sum of the numbers of these tokens; None where one does not exist."""
+    known = [finite(numbers[token]) for token in tokens]
+    return None if None in known else math.fsum(value for value in known if value is not None)
+
+
+def doubt(attribution: Attribution, *tokens: int) -> Literal["", "maybe", "unknown"]:
+    """Whether the weight of tokens of one place may be zero, or has no known range; empty where nobody
+    asked."""
     if attribution.intervals is None:
         return ""
-    if attribution.interval(token) is None:
+    if attribution.interval(*tokens) is None:
         return "unknown"
-    return "maybe" if attribution.may_be_zero(token) else ""
+    return "maybe" if attribution.may_be_zero(*tokens) else ""
 
 
 def max_abs(attribution: Attribution) -> float:
@@ -85,19 +114,24 @@ def max_abs(attribution: Attribution) -> float:
     return max((abs(value) for value in map(finite, attribution.colours) if value is not None), default=0.0)
 
 
+def drawn_places(attribution: Attribution) -> list[tuple[int, ...]]:
+    """The tokens of every place in the text, or in the image, in order."""
+    if attribution.boxes is not None:
+        return [(token,) for token, box in enumerate(attribution.boxes) if box is not None]
+    return [span.tokens for span in text_spans(attribution) if span.tokens]
+
+
 def drawn_tokens(attribution: Attribution) -> set[int]:
     """The tokens that have a place in the text, or in the image."""
-    if attribution.boxes is not None:
-        return {token for token, box in enumerate(attribution.boxes) if box is not None}
-    return {span.token for span in text_spans(attribution) if span.token is not None}
+    return {token for tokens in drawn_places(attribution) for token in tokens}
 
 
 def drawn_max(attribution: Attribution) -> float:
-    """The largest magnitude of the tokens that have a place in the text; a sink pales no other weight."""
-    tokens = drawn_tokens(attribution)
+    """The largest magnitude of what is drawn at a place of the text; a sink pales no other weight."""
+    places = drawn_places(attribution)
     if attribution.sink is not None and attribution.colours is attribution.scores:
-        tokens -= {0}
-    values = (finite(attribution.colours[token]) for token in tokens)
+        places = [tokens for tokens in places if 0 not in tokens]
+    values = (drawn_number(attribution, tokens) for tokens in places)
     return max((abs(value) for value in values if value is not None), default=0.0)
 
 
@@ -179,22 +213,40 @@ def sink_in_words(attribution: Attribution) -> str:
     )
 
 
-def token_description(attribution: Attribution, token: int) -> str:
-    """One line on one token: its numbers."""
-    parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]
+def token_description(attribution: Attribution, *tokens: int) -> str:
+    """One line on the tokens of one place: the numbers of each, and what they add up to."""
+    lines = [f"{names_of(attribution, [token])}: {numbers_in_words(attribution, token)}" for token in tokens]
+    if len(tokens) > 1:
+        lines.append(f"together: {numbers_in_words(attribution, *tokens)}")
+    return "; ".join(lines)
+
+
+def numbers_in_words(attribution: Attribution, *tokens: int) -> str:
+    """The numbers of tokens of one place, added up."""
+    score = sum_of(attribution.scores, tokens)
+    parts = [f"{score_name(attribution)} {number(score, plus=attribution.signed)}"]
     if attribution.intervals is not None:
-        parts.append(spoken_range(attribution, token))
+        parts.append(spoken_range(attribution, *tokens))
     if attribution.contributions is not None:
-        parts.append(f"contribution {number(attribution.contributions[token], plus=True)}")
-    return f"{visible(attribution.tokens[token])}: " + ", ".join(parts)
+        parts.append(f"contribution {number(sum_of(attribution.contributions, tokens), plus=True)}")
+    return ", ".join(parts)
 
 
 def strongest_tokens(attribution: Attribution, most: int = 3) -> str:
-    """The tokens that matter most, in words, for those who do not see colours."""
-    pairs = [(abs(v), i) for i, value in enumerate(attribution.colours) if (v := finite(value))]
-    top = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
+    """The tokens that matter most, in words, for those who see no colours; those of one place together."""
+    places = drawn_places(attribution)
+    drawn = {token for tokens in places for token in tokens}
+    places += [(token,) for token in range(len(attribution.tokens)) if token not in drawn]
+    sizes = [(abs(v), tokens) for tokens in places if (v := drawn_number(attribution, tokens))]
+    top = sorted(sizes, key=lambda pair: (-pair[0], pair[1]))[:most]
     if attribution.intervals is not None:
-        return "; ".join(token_description(attribution, i) for _, i in top)
+        return "; ".join(token_description(attribution, *tokens) for _, tokens in top)
     return ", ".join(
-        f"'{visible(attribution.tokens[i])}' {number(attribution.colours[i], plus=True)}" for _, i in top
+        f"'{names_of(attribution, tokens)}' {number(drawn_number(attribution, tokens), plus=True)}"
+        for _, tokens in top
     )
+
+
+def names_of(attribution: Attribution, tokens: Sequence[int]) -> str:
+    """The tokens of one place, all of them."""
+    return " ".join(visible(attribution.tokens[token]) for token in tokens)

@@ -29,15 +29,15 @@ def range_text(attribution: Attribution, token: int) -> str:
     return f"[{end(ends[0], attribution.signed)}, {end(ends[1], attribution.signed)}]"
 
 
-def spoken_range(attribution: Attribution, token: int) -> str:
+def spoken_range(attribution: Attribution, *tokens: int) -> str:
     """The same in words."""
-    ends = attribution.interval(token)
+    ends = attribution.interval(*tokens)
     if ends is None:
         return "range not known"
-    if attribution.certain(token):
+    if attribution.certain(*tokens):
         return "certain"
     low, high = (end(value, attribution.signed) for value in ends)
-    return f"could be {low} to {high}" + (", so perhaps zero" if attribution.may_be_zero(token) else "")
+    return f"could be {low} to {high}" + (", so perhaps zero" if attribution.may_be_zero(*tokens) else "")
 
 
 def summary_of_ranges(attribution: Attribution) -> str:

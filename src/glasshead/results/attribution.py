@@ -127,18 +127,22 @@ class Attribution(Drawable):
             return None
         return (None, *(score / left for score in self.scores[1:]))
 
-    def interval(self, token: int) -> tuple[float, float] | None:
-        """[low, high] of a token's weight, ±∞ where nothing bounds it; None where it is not known."""
-        ends = None if self.intervals is None else self.intervals[token]
-        if ends is None:
-            return None
-        low, high = ends
-        return -math.inf if low is None else low, math.inf if high is None else high
+    def interval(self, *tokens: int) -> tuple[float, float] | None:
+        """[low, high] of a token's weight, ±∞ where nothing bounds it; None where it is not known. Of several
+        tokens the sums of the ends, between which the sum of their weights lies."""
+        lows, highs = [], []
+        for token in tokens:
+            ends = None if self.intervals is None else self.intervals[token]
+            if ends is None:
+                return None
+            lows.append(-math.inf if ends[0] is None else ends[0])
+            highs.append(math.inf if ends[1] is None else ends[1])
+        return sum(lows), sum(highs)
 
-    def certain(self, token: int) -> bool:
+    def certain(self, *tokens: int) -> bool:
         """Whether the head's output leaves this weight one value: its interval has no width (up to 1e-6), and
         the rank that says so is clear of rounding."""
-        ends = self.interval(token)
+        ends = self.interval(*tokens)
         return self.clear and ends is not None and ends[1] - ends[0] <= POINT_WIDTH
 
     @property
@@ -146,18 +150,18 @@ class Attribution(Drawable):
         """Whether the ranks behind the intervals stand clear of rounding."""
         return self.conditioning is None or self.conditioning * CLEAR_RANK_MARGIN <= 1
 
-    def least(self, token: int) -> float | None:
+    def least(self, *tokens: int) -> float | None:
         """The weight nearest to zero that this token can have; None where that is not known."""
-        ends = self.interval(token)
+        ends = self.interval(*tokens)
         return None if ends is None else min(max(0.0, ends[0]), ends[1])
 
-    def may_be_zero(self, token: int) -> bool:
+    def may_be_zero(self, *tokens: int) -> bool:
         """Whether the head's output would allow this token no weight: its interval reaches zero (up to 1e-6).
 
         A weight that is certain is not in doubt, zero or not.
         """
-        least = self.least(token)
-        return least is not None and abs(least) <= POINT_WIDTH and not self.certain(token)
+        least = self.least(*tokens)
+        return least is not None and abs(least) <= POINT_WIDTH and not self.certain(*tokens)
 
 
 def sink_of(weights: Sequence[float]) -> float | None:

@@ -1,6 +1,7 @@
 """One number of an audit, with its interval and its nulls."""
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from glasshead.nouns import Nouns
 from glasshead.results.verdict import Reason, Status
@@ -28,6 +29,11 @@ class Finding:
     were made before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
     (`Verdict`). ``by`` is what the group is a slice by; empty for groups that every audit has. Intervals of
     slices have a higher level than 95 %, which is corrected for the number of slices.
+
+    What a search reached is no estimate but a ``bound``: the mean is at least (``"lower"``) or at most
+    (``"upper"``) this. It has no ``interval``; ``limit`` is what the mean over more such units is at least,
+    or at most, with that confidence. Its nulls are bounds of the same kind, so no difference from them is
+    known.
     """
 
     audit: str
@@ -48,6 +54,8 @@ class Finding:
     reason: Reason = ""
     by: str = ""
     level: float = 0.95
+    bound: Literal["", "lower", "upper"] = ""
+    limit: float | None = None
 
     @property
     def name(self) -> str:

@@ -188,18 +188,12 @@ def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord
         words.append(
             SharedWord(
                 word=span.text,
-                first=coloured_number(drawings[0], span.token),
-                second=coloured_number(drawings[1], other.token),
+                first=span.number or "",
+                second=other.number or "",
                 difference=other.share - span.share,
             )
         )
     return sorted(words, key=lambda word: -abs(word.difference))
-
-
-def coloured_number(drawing: Drawing, token: int) -> str:
-    """The number of a token that its colour stands for."""
-    numbers = drawing.numbers[token]
-    return numbers.score if numbers.contribution is None or drawing.ranged else numbers.contribution
 
 
 def write_text(subject: Subject, question: GenerateQuestion) -> Written:

@@ -125,13 +125,17 @@ class HeadsQuestion(Strict):
 
 
 class Span(Answer):
-    """Letters [start, end) of the text with the colour of their token: ``share`` of full strength in [−1, 1],
-    ``least`` that of the least weight it can have."""
+    """Letters [start, end) of the text with the colour of their ``tokens``, of which ``token`` is the first:
+    ``number`` is the sum that is coloured, ``certain`` whether no other gives the same output, ``share`` its
+    share of full strength in [−1, 1], ``least`` that of the least weight they can have."""
 
     start: int
     end: int
     text: str
     token: int | None
+    tokens: list[int]
+    number: str | None
+    certain: bool
     share: float
     least: float
     doubt: Literal["", "maybe", "unknown"]

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from safetensors import SafetensorError, safe_open
 
 from glasshead.errors import InputError
 from glasshead.files import (
@@ -22,6 +25,8 @@ from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
+NEEDED = (STATE, "config.json", "*.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth")
+"""What a training goes on from."""
 PARTS = (
     CHECKPOINTS, "dynamics", "plan.json", "language-model.json", "seed-*", ".seed-*", "*.model", "*.jinja",
     *KNOWN,
@@ -83,15 +88,18 @@ def recover(out: Path, work: Path, scaffold: Path) -> None:
 def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, overwrite: bool) -> Path | None:
     """A fresh work folder, or the checkpoint to go on from."""
     if resume:
-        checkpoints = valid_checkpoints(work / CHECKPOINTS)
-        if not (work / record).is_file() or not checkpoints:
-            raise InputError(f"nothing to resume: {work} has no checkpoint; train without `resume`")
+        if not (work / record).is_file():
+            raise InputError(f"nothing to resume: there is no {work}; train without `resume`")
         check_same(plan, work / record)
-        restore_best_checkpoint(work, checkpoints[-1])
-        return checkpoints[-1]
+        for checkpoint in reversed(valid_checkpoints(work / CHECKPOINTS)):
+            if restore_best_checkpoint(checkpoint):
+                return checkpoint
+        # Killed in its first epoch, or nothing whole is left: what can be gone on from is the beginning.
+        start_or_resume(work, work / record, plan)
+        return None
     if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(
-            f"{work} holds an interrupted training: pass `resume=True` to go on or `overwrite=True`"
+            f"{work} holds an unfinished training: pass `resume=True` to go on or `overwrite=True`"
         )
     start_or_resume(work, work / record, plan)
     return None
@@ -145,28 +153,46 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
 
 
 def valid_checkpoints(folder: Path) -> list[Path]:
-    """Checkpoints in order of steps; one that was cut off while being written is removed."""
+    """Checkpoints in order of steps; one that was cut off while being written, or since, is removed."""
     whole = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
-        try:
-            json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+        if is_whole(checkpoint):
             whole.append(checkpoint)
-        except (OSError, ValueError):
+        else:
             remove(checkpoint)
     return whole
 
 
-def restore_best_checkpoint(work: Path, checkpoint: Path) -> None:
-    """Let a checkpoint name the best epoch so far by its present path: the folder may have moved since.
+def is_whole(checkpoint: Path) -> bool:
+    """Whether all that a training goes on from is there, and no file was cut off."""
+    try:
+        if not all(any(checkpoint.glob(name)) for name in NEEDED):
+            return False
+        for path in filter(Path.is_file, checkpoint.iterdir()):
+            if path.suffix == ".json":
+                json.loads(path.read_text(encoding="utf-8"))
+            elif path.suffix == ".safetensors":
+                with safe_open(path, "np"):  # the header says how long the file is
+                    pass
+            elif path.suffix in (".pt", ".pth"):
+                with ZipFile(path) as archive:  # its directory is at the end
+                    if archive.testzip() is not None:
+                        return False
+    except (OSError, ValueError, BadZipFile, SafetensorError):
+        return False
+    return True
+
+
+def restore_best_checkpoint(checkpoint: Path) -> bool:
+    """Let a checkpoint name the best epoch so far by its present path: the folder may have moved since;
+    whether that epoch is there.
 
     The Trainer forgets a best epoch that it does not find, and would keep the last one instead.
-
-    Raises:
-        InputError: if the best epoch is missing.
     """
     path = checkpoint / STATE
     state = json.loads(path.read_text(encoding="utf-8"))
     best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
     if not best.is_dir():
-        raise InputError(f"cannot resume {work}: its best epoch is missing; use `overwrite=True`")
+        return False
     path.write_text(json.dumps(state | {"best_model_checkpoint": str(best)}), encoding="utf-8")
+    return True

@@ -103,7 +103,7 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
         check_same(plan, record)
         return
     if record.is_file() and not overwrite:
-        raise InputError(f"{work} holds interrupted repeats: pass `resume=True` to go on or `overwrite=True`")
+        raise InputError(f"{work} holds unfinished repeats: pass `resume=True` to go on or `overwrite=True`")
     start_or_resume(work, record, plan)
 
 

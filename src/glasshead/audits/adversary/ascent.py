@@ -17,13 +17,14 @@ class Adversary(ABC):
 
     Parameters and weights are [rows, …]: the map of a variant, or one of its rows; ``owner`` names the
     variant of each, ``mask`` where there may be weight, ``maps`` where each of the maps of a row may have it.
-    ``convex`` says that the maps between two that may be
-    tried may be tried too; otherwise those of scaled parameters are, and zero parameters give the model's own
-    weights.
+    ``own`` are the model's own weights and ``before`` the logits that they give. ``convex`` says that the
+    maps between two that may be tried may be tried too; otherwise those of scaled parameters are, and zero
+    parameters give the model's own weights.
     """
 
     convex = True
     own: Tensor
+    before: Tensor
     mask: Tensor
     maps: list[Tensor]
     owner: Int[Tensor, " rows"]
@@ -57,40 +58,62 @@ class Adversary(ABC):
 
 @dataclass(frozen=True)
 class Search:
-    """Adam for so many ``steps``, at a ``learning_rate`` that falls to a twentieth by a cosine."""
+    """How long a search goes: Adam for so many ``steps``, at a ``learning_rate`` that falls to a twentieth by
+    a cosine, from the best ``starts`` of so many random ``candidates``, and all this again, twice, four
+    times, … as often, until two doublings gain nothing or ``doublings`` are done
+    (`Doublings`)."""
 
     epsilon: float = 0.01
-    steps: int = 200
+    steps: int = 60
     learning_rate: float = 0.2
+    starts: int = 8
+    candidates: int = 256
+    doublings: int = 4
 
-    def farthest(self, adversary: Adversary, starts: Tensor) -> tuple[Tensor, Float[Tensor, " variants"]]:
+    def farthest(
+        self, adversary: Adversary, starts: Tensor, unit: Tensor | float = 1.0
+    ) -> tuple[Tensor, Float[Tensor, " variants"]]:
         """The farthest feasible weights that each variant reaches from its start, and their distances.
 
-        Adam maximises d − penalty · max(0, |Δŷ| − ε). From where it ends, and from the start, every variant
-        goes back towards the model's own weights by bisection onto ε, so that |Δŷ| ≤ ε holds of all that is
-        returned; the farther of the two is.
+        Adam maximises d − penalty · max(0, |Δŷ| − ε) over parameters in a ``unit``. All feasible weights on
+        its way count; from where it ends, and from the start, every variant also goes back towards the
+        model's own weights by bisection onto ε. So |Δŷ| ≤ ε holds of all that is returned.
 
         Source: Jain and Wallace (2019), section 4.2.2 and appendix C; several starts are this project's.
         """
-        parameters = starts.clone().requires_grad_()
+        parameters = (starts / unit).clone().requires_grad_()
         optimizer = torch.optim.Adam([parameters], lr=self.learning_rate)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, self.steps, self.learning_rate / 20)
+        farthest, reached = adversary.own.clone(), adversary.distances(adversary.own).detach()
+
+        def keep(weights: Tensor, changes: Tensor, distances: Tensor) -> None:
+            nonlocal farthest, reached
+            better = (changes <= self.epsilon) & (distances > reached)
+            if better.any():
+                rows = better[adversary.owner].reshape(-1, *(1,) * (weights.ndim - 1))
+                farthest = torch.where(rows, weights, farthest)
+                reached = torch.where(better, distances, reached)
+
         with torch.enable_grad():
             for _ in range(self.steps):
-                weights = adversary.weights(parameters)
-                changes = adversary.changes(weights)
+                weights = adversary.weights(parameters * unit)
+                changes, distances = adversary.changes(weights), adversary.distances(weights)
                 adversary.most = torch.maximum(adversary.most, changes.detach())
+                keep(weights.detach(), changes.detach(), distances.detach())
                 beyond = (changes - self.epsilon).clamp_min(0)
-                loss = (PENALTY * beyond - adversary.distances(weights)).sum()
-                (parameters.grad,) = torch.autograd.grad(loss, parameters)
+                (parameters.grad,) = torch.autograd.grad((PENALTY * beyond - distances).sum(), parameters)
                 optimizer.step()
                 schedule.step()
         with torch.no_grad():
-            before, after = (self.feasible(adversary, each) for each in (starts, parameters.detach()))
-            distances = [adversary.distances(weights) for weights in (before, after)]
-            better = (distances[1] > distances[0])[adversary.owner]
-            weights = torch.where(better.reshape(-1, *(1,) * (before.ndim - 1)), after, before)
-            return weights, torch.maximum(*distances)
+            for ends in (starts, parameters.detach() * unit):
+                weights = self.feasible(adversary, ends)
+                keep(weights, adversary.changes(weights), adversary.distances(weights))
+        return farthest, reached
+
+    def merit(self, adversary: Adversary, weights: Tensor) -> Float[Tensor, " variants"]:
+        """What Adam maximises: the distance, less what a change beyond ε costs."""
+        beyond = (adversary.changes(weights) - self.epsilon).clamp_min(0)
+        return adversary.distances(weights) - PENALTY * beyond
 
     def feasible(self, adversary: Adversary, parameters: Tensor) -> Tensor:
         """The weights at the end of the bisection from the model's own to those of the parameters."""

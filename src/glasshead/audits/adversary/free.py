@@ -1,6 +1,6 @@
 """The farthest weights with the same prediction, of all that an activation can produce, text by text."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +10,10 @@ from torch import Tensor
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits.adversary.ascent import Adversary
+from glasshead.audits.adversary.doublings import LOG_ODDS, Doublings, Effort
 from glasshead.audits.adversary.forward_adversary import ForwardAdversary
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
+from glasshead.audits.adversary.mixtures import best_mixtures
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
 from glasshead.audits.adversary.weight_families import parameters_of, random_starts
@@ -24,18 +26,19 @@ from glasshead.audits.forward_perturbation import (
 )
 from glasshead.audits.null_weights import base_weights
 from glasshead.data import batches
-from glasshead.explainers import TARGETS, ForwardObservation, LinearReadout
+from glasshead.explainers import ForwardObservation, LinearReadout
 from glasshead.huggingface import isolated_copy
 from glasshead.trace import Edit, ResumedPasses
 
 BASES = ("own", "random", "uniform")
 Texts = NDArray[np.int64]
 BLOCK = 2_000_000  # weights of all variants of one search
-LOG_ODDS = TARGETS["log-odds"]
 GRAPH = 4  # what gradients hold of a pass, in passes
 
 
-def free_distances(setting: Setting, texts: Texts, seed: int) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+def free_distances(
+    setting: Setting, texts: Texts, seed: int, effort: Effort
+) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
     """The distance of the farthest weights from each of the BASES [texts], and whether the prediction of a
     text is flat: no weights change it by more than ε.
 
@@ -44,14 +47,14 @@ def free_distances(setting: Setting, texts: Texts, seed: int) -> tuple[dict[str,
     """
     observation = setting.context.explanation.observation
     if isinstance(observation, ForwardObservation):
-        return search_forward(setting, observation, texts, seed)
+        return search_forward(setting, observation, texts, seed, effort)
     readout, rng = setting.context.readout, np.random.default_rng([seed, 16])
     assert readout is not None
     bases = base_weights(readout, rng)[:, texts]
     if setting.exact:
         return exact_distances(setting, readout, bases, texts)
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
-    return search_linear(setting, readout, bases, texts, generator)
+    return search_linear(setting, readout, bases, texts, generator, effort)
 
 
 def exact_distances(
@@ -81,20 +84,27 @@ def exact_distances(
 
 
 def search_linear(
-    setting: Setting, readout: LinearReadout, bases: Floats, texts: Texts, generator: torch.Generator
+    setting: Setting,
+    readout: LinearReadout,
+    bases: Floats,
+    texts: Texts,
+    generator: torch.Generator,
+    effort: Effort,
 ) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
     """By gradients, where more than one number is read off the weights."""
     distances, flat = np.full((len(bases), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
     lengths = readout.mask[texts].sum(dim=1)
     (filled,) = (lengths > 0).nonzero(as_tuple=True)
     order = filled[lengths[filled].argsort()]
-    for places in order.split(max(BLOCK // (setting.restarts * readout.mask.shape[1] * GRAPH), 1)):
-        variants = places.repeat(setting.restarts)
-        rows = torch.from_numpy(texts)[variants]
+    for places in order.split(max(BLOCK // (setting.search.candidates * readout.mask.shape[1]), 1)):
         for base in range(len(bases)):
-            own = torch.from_numpy(bases[base])[variants].to(readout.polarity)
-            adversary = LinearAdversary(setting, readout, rows, own)
-            best, moved = best_of_restarts(setting, adversary, generator, len(places))
+
+            def adversary_of(times: int, places: Tensor = places, base: int = base) -> Adversary:
+                variants = places.repeat(times)
+                own = torch.from_numpy(bases[base])[variants].to(readout.polarity)
+                return LinearAdversary(setting, readout, torch.from_numpy(texts)[variants], own)
+
+            best, moved = farthest_free(setting, adversary_of, generator, len(places), effort)
             distances[base, places.numpy()] = best
             if base == 0:
                 flat[places.numpy()] = ~moved
@@ -102,18 +112,28 @@ def search_linear(
 
 
 def search_forward(
-    setting: Setting, observation: ForwardObservation, texts: Texts, seed: int
+    setting: Setting, observation: ForwardObservation, texts: Texts, seed: int, effort: Effort
 ) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
     """By gradients through what follows the layer, in float32."""
     distances, flat = np.full((len(BASES), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
     generator = torch.Generator().manual_seed(seed)
     signs = torch.from_numpy(setting.context.head_signs)
     for places, observed, passes in forward_batches(setting, observation, texts):
-        variants = torch.arange(len(places)).repeat(setting.restarts)
+        every = torch.arange(len(places))
         for number, base in enumerate(BASES):
-            start = repeat_edit(base_edit(base, generator, signs), setting.restarts)
-            adversary = ForwardAdversary(setting, observed, passes, variants, start)
-            best, moved = best_of_restarts(setting, adversary, generator, len(places))
+            # Drawn once: every variant goes away from the same random weights.
+            own = ForwardAdversary(setting, observed, passes, every, base_edit(base, generator, signs)).own
+
+            def adversary_of(
+                times: int,
+                every: Tensor = every,
+                own: Tensor = own,
+                observed: ForwardObservation = observed,
+                passes: ResumedPasses = passes,
+            ) -> Adversary:
+                return ForwardAdversary(setting, observed, passes, every.repeat(times), constant_edit(own))
+
+            best, moved = farthest_free(setting, adversary_of, generator, len(places), effort)
             distances[number, places] = best
             if base == "own":
                 flat[places] = ~moved
@@ -128,7 +148,8 @@ def forward_batches(
     observed = replace(observation, model=model)
     chosen = torch.from_numpy(texts)
     filled = torch.from_numpy(np.flatnonzero(setting.context.token_mask[texts].any(axis=1)))
-    maps, done = observation.site.num_heads * setting.restarts * GRAPH, 0
+    search = setting.search
+    maps, done = observation.site.num_heads * max(search.starts * GRAPH, search.candidates), 0
     for batch, inputs in batches(observation.encoded, chosen[filled], model.device, maps=maps):
         of_batch = replace(observed, rows=observation.rows.some(chosen[filled[batch]]))
         yield filled[batch].numpy(), of_batch, of_batch.passes(inputs)
@@ -143,33 +164,48 @@ def base_edit(base: str, generator: torch.Generator, signs: Tensor) -> Edit:
     return UniformEdit(signs) if base == "uniform" else identity_edit
 
 
-def repeat_edit(edit: Edit, times: int) -> Edit:
-    """The same weights in each of so many equal parts of a batch."""
+def constant_edit(own: Tensor) -> Edit:
+    """The same weights of some texts in each variant of them."""
 
     def repeated(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        edited = edit(layer, weights, call)
-        return edited[: len(edited) // times].repeat(times, 1, 1, 1)
+        return own.repeat(len(weights) // len(own), 1, 1, 1)
 
     return repeated
 
 
-def best_of_restarts(
-    setting: Setting, adversary: Adversary, generator: torch.Generator, texts: int
+def farthest_free(
+    setting: Setting,
+    adversary_of: Callable[[int], Adversary],
+    generator: torch.Generator,
+    texts: int,
+    effort: Effort,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """The largest distance over the restarts of each text, and whether any start changed the prediction.
+    """The largest distance that is found of each text, and whether any weights changed the prediction.
 
     The first start of each text is the farthest map of the model that is linear as this one is near its own
     weights; the others are random.
     """
-    starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
-    first = adversary.owner < texts
-    starts[first] = parameters_of(first_order_weights(setting, adversary, texts)[first], setting.domain)
-    _, distances = setting.search.farthest(adversary, starts)
+
+    one = adversary_of(1)
+
+    def draw(adversary: Adversary) -> tuple[Tensor, Tensor]:
+        starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
+        if isinstance(one, LinearAdversary):
+            mixed = best_mixtures(one, generator, setting.search.candidates // 2)
+            if mixed is not None:
+                weights, feasible = (each.transpose(0, 1).flatten(0, 1) for each in mixed)
+                starts[: len(weights)][feasible] = parameters_of(weights, setting.domain)[feasible]
+        return starts, torch.ones_like(starts)
+
+    def first(adversary: Adversary) -> Tensor:
+        return parameters_of(first_order_weights(setting, adversary, texts), setting.domain)
+
+    search = Doublings(setting, adversary_of, draw, texts, effort, first)
+    distances = search.farthest()
     with torch.no_grad():
-        extremes = extreme_weights(setting, adversary, texts)
-        changes = torch.stack([adversary.most, *map(adversary.changes, extremes)]).amax(dim=0)
-    moved = (changes > setting.search.epsilon).reshape(setting.restarts, texts).any(dim=0)
-    return distances.reshape(setting.restarts, texts).amax(dim=0).double().cpu().numpy(), moved.cpu().numpy()
+        extremes = extreme_weights(setting, one, texts)
+        changes = torch.stack([*map(one.changes, extremes)]).amax(dim=0).cpu().numpy()
+    return distances, search.moved | (changes > setting.search.epsilon)
 
 
 def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:

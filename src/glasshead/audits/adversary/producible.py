@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from glasshead.audits.adversary.ascent import Adversary
+from glasshead.audits.adversary.doublings import Doublings, Effort
 from glasshead.audits.adversary.forward_adversary import ProducibleForward
 from glasshead.audits.adversary.free import Texts, forward_batches
 from glasshead.audits.adversary.linear_adversary import ProducibleLinear
@@ -20,11 +21,15 @@ from glasshead.data import batches
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import attention_rows
 from glasshead.models import PooledClassifier
-from glasshead.trace import thread_hook
+from glasshead.trace import ResumedPasses, thread_hook
 
 TINY = 1e-12
 KEYS = 32  # vectors weigh as many maps
-SPREAD = 3.0  # standard deviation of the scores that a random start adds
+SPREADS = (
+    0.0,
+    2.5,
+)  # powers of ten: between these the standard deviation of the scores that a candidate adds
+UNITS = 3.0  # a query so many units away is moved in steps of one
 
 
 def unproducible_reason(context: AuditContext) -> str | None:
@@ -43,31 +48,48 @@ def unproducible_reason(context: AuditContext) -> str | None:
     return None if context.sentence_of_token is None else "the keys are sentences"
 
 
-def producible_distances(setting: Setting, texts: Texts, seed: int) -> dict[str, Floats]:
+def producible_distances(setting: Setting, texts: Texts, seed: int, effort: Effort) -> dict[str, Floats]:
     """The distance of the farthest weights φ of another query from the model's own [texts], and, of a learned
     query, from those of a random one whose scores vary as much and, where equal scores give equal weights,
     from uniform ones; NaN for texts without tokens."""
     generator = torch.Generator().manual_seed(seed)
     observation = setting.context.explanation.observation
     if isinstance(observation, ForwardObservation):
-        return by_forward(setting, observation, texts, generator)
-    return by_learned_query(setting, texts, generator)
+        return by_forward(setting, observation, texts, generator, effort)
+    return by_learned_query(setting, texts, generator, effort)
 
 
 def by_forward(
-    setting: Setting, observation: ForwardObservation, texts: Texts, generator: torch.Generator
+    setting: Setting,
+    observation: ForwardObservation,
+    texts: Texts,
+    generator: torch.Generator,
+    effort: Effort,
 ) -> dict[str, Floats]:
     """Queries q + δ of each row that is read."""
     distances = np.full(len(texts), np.nan)
+
+    def draw(adversary: Adversary) -> tuple[Tensor, Tensor]:
+        assert isinstance(adversary, ProducibleForward)
+        return random_queries(adversary.call.q, adversary.owner, adversary.variants, generator)
+
     for places, observed, passes in forward_batches(setting, observation, texts):
-        variants = torch.arange(len(places)).repeat(setting.restarts)
-        adversary = ProducibleForward(setting, observed, passes, variants)
-        starts = SPREAD * torch.randn(adversary.call.q.shape, generator=generator).to(adversary.own)
-        distances[places] = best_distances(setting, adversary, starts)
+
+        def adversary_of(
+            times: int,
+            count: int = len(places),
+            observed: ForwardObservation = observed,
+            passes: ResumedPasses = passes,
+        ) -> Adversary:
+            return ProducibleForward(setting, observed, passes, torch.arange(count).repeat(times))
+
+        distances[places] = Doublings(setting, adversary_of, draw, len(places), effort).farthest()
     return {"own": distances}
 
 
-def by_learned_query(setting: Setting, texts: Texts, generator: torch.Generator) -> dict[str, Floats]:
+def by_learned_query(
+    setting: Setting, texts: Texts, generator: torch.Generator, effort: Effort
+) -> dict[str, Floats]:
     """Queries in place of the one that pools, φ(s + K δ)."""
     bases = ("own", "random", *(["uniform"] if setting.domain == "simplex" else []))
     distances = {base: np.full(len(texts), np.nan) for base in bases}
@@ -82,20 +104,37 @@ def by_learned_query(setting: Setting, texts: Texts, generator: torch.Generator)
         query = torch.randn(len(places), keys.shape[2], generator=generator).to(keys)
         drawn = torch.einsum("bnd,bd->bn", keys, query)
         drawn = drawn * (deviation(scores, mask) / deviation(drawn, mask).clamp_min(TINY))[:, None]
-        for base, base_scores in zip(bases, (scores, drawn, torch.zeros_like(scores)), strict=False):
-            variants, start, of_variants = (
-                each.repeat(setting.restarts, *(1,) * (each.ndim - 1)) for each in (rows, base_scores, keys)
+
+        def draw(adversary: Adversary, like: Tensor = keys[:, 0]) -> tuple[Tensor, Tensor]:
+            return random_queries(
+                like.new_empty(adversary.variants, like.shape[1]),
+                adversary.owner,
+                adversary.variants,
+                generator,
             )
-            adversary = ProducibleLinear(setting, readout, variants, start, of_variants)
-            starts = SPREAD * torch.randn(len(variants), keys.shape[2], generator=generator).to(keys)
-            distances[base][places.numpy()] = best_distances(setting, adversary, starts)
+
+        for base, base_scores in zip(bases, (scores, drawn, torch.zeros_like(scores)), strict=False):
+
+            def adversary_of(times: int, parts: tuple[Tensor, ...] = (rows, base_scores, keys)) -> Adversary:
+                repeated = (part.repeat(times, *(1,) * (part.ndim - 1)) for part in parts)
+                return ProducibleLinear(setting, readout, *repeated)
+
+            search = Doublings(setting, adversary_of, draw, len(places), effort)
+            distances[base][places.numpy()] = search.farthest()
     return distances
 
 
-def best_distances(setting: Setting, adversary: Adversary, starts: Tensor) -> Floats:
-    """The largest distance over the restarts of each text."""
-    _, distances = setting.search.farthest(adversary, starts)
-    return distances.reshape(setting.restarts, -1).amax(dim=0).double().cpu().numpy()
+def random_queries(
+    like: Tensor, owner: Int[Tensor, " rows"], variants: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """δ of the shape of ``like`` in random directions, whose sizes vary from variant to variant over
+    `SPREADS`, and that size where it is above 1 as the unit of the search: what is far away is moved in large
+    steps."""
+    low, high = SPREADS
+    sizes = 10 ** (low + (high - low) * torch.rand(variants, generator=generator))
+    unit = sizes.to(like)[owner].reshape(-1, *(1,) * (like.ndim - 1))
+    directions = torch.randn(like.shape, generator=generator).to(like)
+    return unit * directions, (unit / UNITS).clamp_min(1.0).expand_as(like)
 
 
 def deviation(scores: Float[Tensor, "b n"], mask: Bool[Tensor, "b n"]) -> Float[Tensor, " b"]:

@@ -24,7 +24,6 @@ class Setting:
 
     context: AuditContext
     search: Search = field(default_factory=Search)
-    restarts: int = 8
 
     @property
     def domain(self) -> str:

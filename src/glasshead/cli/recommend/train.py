@@ -50,7 +50,7 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, negatives and dropout.", **SEEDS)] = 0,
     skip_bad_rows: SkipBadRows = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted training.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an unfinished training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a news recommender after NRMS, with any attention at the word and at the news level.

@@ -3,13 +3,13 @@
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.findings_in_words import nulls
+from glasshead.report.findings_in_words import bounds, estimate, nulls
 from glasshead.report.headline import verdict
 from glasshead.report.html.notebook import text_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.key_findings import answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import DASH, interval, number
+from glasshead.report.number_format import DASH
 from glasshead.report.run_facts import card_names
 from glasshead.report.text_spans import shared_scale
 from glasshead.results import AuditCard
@@ -24,11 +24,7 @@ def card_fragment(card: AuditCard) -> str:
     rows = [
         (
             answer.question.asks,
-            *(
-                (number(finding.estimate), interval(finding.interval), nulls(finding.null))
-                if speaks(finding)
-                else (DASH,) * 3
-            ),
+            *((estimate(finding), bounds(finding), nulls(finding)) if speaks(finding) else (DASH,) * 3),
             sentence(finding.verdict),
         )
         for answer in answers([card], [""])

@@ -4,10 +4,10 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 from glasshead.report.comparison_rows import intro_sentence, tested_differences
+from glasshead.report.findings_in_words import estimate
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.key_findings import answers, cautions
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import number
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.results import AuditComparison, Comparison, RunComparison
 
@@ -31,7 +31,7 @@ def audits_fragment(comparison: AuditComparison) -> list[Markup]:
     rows = [
         (
             answer.question.asks,
-            *("–" if finding is None else number(finding.estimate) for finding in answer.findings),
+            *("–" if finding is None else estimate(finding) for finding in answer.findings),
             answer.difference,
         )
         for answer in answers(comparison.cards, names, comparison.differences)

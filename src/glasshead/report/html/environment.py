@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from glasshead.escaping import FROM_RIGHT_TO_LEFT, visible
 from glasshead.nouns import TEXTS, Nouns
-from glasshead.report.findings_in_words import nulls, over_nulls
+from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls
 from glasshead.report.html.interval_marks import (
     axis,
     difference_mark,
@@ -76,6 +76,8 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
         "number": number,
         "interval": interval,
         "nulls": nulls,
+        "estimate": estimate,
+        "bounds": bounds,
         "over_nulls": lambda finding: nouns.reword(over_nulls(finding)),
         "visible": visible,
         "caption": caption,

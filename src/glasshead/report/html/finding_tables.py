@@ -7,6 +7,7 @@ from glasshead.escaping import visible
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
+from glasshead.report.findings_in_words import bounds, estimate, with_sign
 from glasshead.report.labels import (
     AGAINST,
     AUDITS,
@@ -190,7 +191,7 @@ def audit_answer(card: AuditCard, audit: str) -> str:
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
             name = finding_label(finding, any_signed(card), nouns_of(card.facts))
-            numbers = f"{name} {number(finding.estimate)} {interval(finding.interval)}"
+            numbers = f"{name} {estimate(finding)} {bounds(finding)}"
             return sentence(capitalise(": ".join(filter(None, (numbers, finding.verdict)))))
     return ""
 
@@ -317,9 +318,9 @@ def _cell(finding: Finding | None, notes: Footnotes) -> Cell | None:
         return None
     return Cell(
         finding,
-        number(finding.estimate) if finite(finding.estimate) is not None else "undefined",
+        estimate(finding) if finite(finding.estimate) is not None else "undefined",
         number(finding.std) if finite(finding.std) is not None else "",
-        interval(finding.interval),
+        bounds(finding),
         [_null(finding, name) for name in notes.nulls],
         count(finding.n),
         [(count(times), notes.letter(why), why) for why, times in finding.undefined.items() if times],
@@ -328,10 +329,10 @@ def _cell(finding: Finding | None, notes: Footnotes) -> Cell | None:
 
 
 def _null(finding: Finding, name: str) -> Null:
-    value, paired = number(finding.null.get(name)), finding.over_null.get(name)
+    value, paired = with_sign(finding, finding.null.get(name)), finding.over_null.get(name)
     if paired is None or paired.estimate is None:
         return Null(value, "", "")
     # A line may break before the interval, not in it.
-    bounds = interval(paired.interval, plus=True).replace(" ", "\u00a0")
-    difference = f"{number(paired.estimate, plus=True)} {bounds}"
+    ends = interval(paired.interval, plus=True).replace(" ", "\u00a0")
+    difference = f"{number(paired.estimate, plus=True)} {ends}"
     return Null(value, difference, count(paired.n))

@@ -199,7 +199,7 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
 
 def null_in_words(finding: Finding) -> str:
     """The nulls of a number behind it."""
-    return f" ({nulls(finding.null)})" if finding.null else ""
+    return f" ({nulls(finding)})" if finding.null else ""
 
 
 def head_table(report: HeadReport) -> FindingsBy:

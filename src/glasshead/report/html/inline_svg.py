@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from glasshead.escaping import visible
 from glasshead.report.figure import Figure, Panel, frame
-from glasshead.report.figure_file import drawable
+from glasshead.report.fonts import drawable
 from glasshead.report.style import COLOURS, in_style, matplotlib_style
 
 PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(COLOURS, 1)}

@@ -86,8 +86,10 @@ def finding_mark(finding: Finding, limits: Limits) -> Markup:
         if (amount := finite(value)) is not None
     ]
     spoken = spoken_interval(estimate, finding.interval, finding.level)
+    if finding.bound:
+        spoken = f"{finding.bound} bound {number(estimate)}"
     if finding.null:
-        spoken += f"; null: {nulls(finding.null)}"
+        spoken += f"; null: {nulls(finding)}"
     return draw(IntervalMark(spoken, estimate, finding.interval, finite(finding.std), open=shapes), limits)
 
 

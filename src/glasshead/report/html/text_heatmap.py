@@ -53,8 +53,8 @@ def highlight_tokens(attribution: Attribution, scale: float, mark: Mark) -> Mark
     text = visible(attribution.text)
     return Markup("").join(
         escape(text[span.start : span.end])
-        if span.token is None
-        else mark(span, token_description(attribution, span.token), text[span.start : span.end])
+        if not span.tokens
+        else mark(span, token_description(attribution, *span.tokens), text[span.start : span.end])
         for span in coloured_spans(attribution, scale)
     )
 

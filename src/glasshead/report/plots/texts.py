@@ -2,19 +2,20 @@
 
 import re
 import textwrap
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
-from matplotlib.font_manager import findfont, get_font
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation, Transform
 
+from glasshead.escaping import visible
 from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
-from glasshead.report.figure_file import SMALL_LETTER, SMALL_LINE, drawable
+from glasshead.report.figure_file import SMALL_LETTER, SMALL_LINE
+from glasshead.report.fonts import drawable, is_right_to_left, sides_of, visual_order, width_in_points
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import AGAINST, FOR, STRONGEST
 from glasshead.report.text_spans import (
@@ -38,15 +39,35 @@ EMPTY = "(empty text)"
 HATCH = (0.2, 0.2, 0.2, 0.3)
 
 
+JOINER = "\u200d"
+"""Lets a letter have the form that it has beside the next one."""
+RIGHT_TO_LEFT = "\u200f"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Letters that are drawn at once, how wide they are, in inches, and what shapes them without being
+    seen."""
+
+    width: float
+    letters: str
+    span: ColouredSpan
+    before: str = ""
+    after: str = ""
+
+
 @dataclass(frozen=True)
 class Word:
-    """Letters that stand in one place: the line, where they begin and how wide they are, in inches."""
+    """Letters that stand in one place: the line, where they begin and how wide they are, in inches; and what
+    shapes them without being seen."""
 
     line: int
     left: float
     width: float
     letters: str
     span: ColouredSpan
+    before: str = ""
+    after: str = ""
 
 
 @plot("texts", Attributions)
@@ -175,43 +196,83 @@ def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform) -> None:
                 clip_on=False,
             )
             line.set_in_layout(False)
+    letters = f"{word.before}{ink.text(word.letters)}{word.after}"
     text = axes.text(
-        word.left, top - 0.66 * LINE, ink.text(word.letters), transform=place, fontsize=SIZE,
-        color=ink("--ink"),
+        word.left, top - 0.66 * LINE, letters, transform=place, fontsize=SIZE, color=ink("--ink"),
     )  # fmt: skip
     text.set_in_layout(False)
 
 
 def words_in_lines(attribution: Attribution, scale: float) -> Iterator[Word]:
-    """The text in lines that are no wider than the picture; one line more than there is room for, at most."""
-    text, line, left = drawable(attribution.text), 0, 0.0
+    """The text in lines that are no wider than the picture; one line more than there is room for, at most. A
+    text that runs to the left stands at the right."""
+    text = visible(attribution.text)
+    leftwards = bool(is_right_to_left(text))
+    for line, pieces in enumerate(lines_of(attribution, text, scale)):
+        while pieces and pieces[-1].letters.isspace():
+            pieces.pop()
+        left = max(WIDTH - sum(piece.width for piece in pieces), 0.0) if leftwards else 0.0
+        sides = sides_of([piece.letters for piece in pieces], leftwards)
+        for at in visual_order(sides, leftwards):
+            piece = pieces[at]
+            # Brackets among letters that run to the left are mirrored.
+            before = piece.before or RIGHT_TO_LEFT * (sides[at] and is_right_to_left(piece.letters) is None)
+            yield Word(line, left, piece.width, piece.letters, piece.span, before, piece.after)
+            left += piece.width
+
+
+def lines_of(attribution: Attribution, text: str, scale: float) -> Iterator[list[Piece]]:
+    """The pieces of each line in the order of reading."""
+    pieces, used, count = list[Piece](), 0.0, 0
+    for piece in pieces_of(attribution, text, scale):
+        if piece.letters == "\n" or (pieces and used + piece.width > WIDTH):
+            yield pieces
+            pieces, used, count = [], 0.0, count + 1
+            if count > LINES:
+                return
+        if piece.letters == "\n" or (piece.letters.isspace() and not pieces):
+            continue
+        for part in parts_of(piece):  # a word that is wider than a line
+            if pieces and used + part.width > WIDTH:
+                yield pieces
+                pieces, used, count = [], 0.0, count + 1
+                if count > LINES:
+                    return
+            pieces.append(part)
+            used += part.width
+    yield pieces
+
+
+def pieces_of(attribution: Attribution, text: str, scale: float) -> Iterator[Piece]:
+    """Line feeds, blanks, and the words of each token; a word that goes on in the next is joined to it."""
     for span in coloured_spans(attribution, scale):
-        for letters in re.findall(r"\n|[^\S\n]+|\S+", text[span.start : span.end]):
-            width = width_of(letters)
-            if letters == "\n" or (left and left + width > WIDTH):
-                line, left = line + 1, 0.0
-            if line > LINES or letters == "\n" or (letters.isspace() and left == 0.0):
-                continue
-            while width > WIDTH:  # a word that is wider than a line
-                fits = next(n for n in range(len(letters), 0, -1) if width_of(letters[:n]) <= WIDTH or n == 1)
-                yield Word(line, left, width_of(letters[:fits]), letters[:fits], span)
-                line, letters = line + 1, letters[fits:]
-                width = width_of(letters)
-            yield Word(line, left, width, letters, span)
-            left += width
+        for found in re.finditer(r"\n|[^\S\n]+|\S+", text[span.start : span.end]):
+            start, end = span.start + found.start(), span.start + found.end()
+            joined = bool(is_right_to_left(found[0]))
+            before, after = (
+                JOINER if joined and is_right_to_left(text[at : at + 1]) else ""
+                for at in (start - 1 if start else len(text), end)
+            )
+            yield Piece(width_of(found[0], before, after), found[0], span, before, after)
 
 
-def width_of(letters: str) -> float:
-    """Inches."""
-    return sum(map(advance, letters)) * SIZE / 72
+def parts_of(piece: Piece) -> Iterator[Piece]:
+    """A piece, cut into parts that fit into a line."""
+    if piece.width <= WIDTH:
+        yield piece
+        return
+    letters = piece.letters
+    while len(letters) > 1 and width_of(letters) > WIDTH:
+        lengths = range(1, len(letters))
+        fits = max(bisect_right(lengths, WIDTH, key=lambda length: width_of(letters[:length])), 1)
+        yield Piece(width_of(letters[:fits]), letters[:fits], piece.span, piece.before)
+        letters = letters[fits:]
+    yield Piece(width_of(letters), letters, piece.span, "", piece.after)
 
 
-@cache
-def advance(letter: str) -> float:
-    """The width of a letter of the files' font, by its size."""
-    font = get_font(findfont("DejaVu Sans"))
-    font.set_size(100.0, 72.0)
-    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / 100
+def width_of(letters: str, before: str = "", after: str = "") -> float:
+    """Inches, between what shapes the letters."""
+    return width_in_points(f"{before}{drawable(letters)}{after}", SIZE) / 72
 
 
 def rgb(colour: tuple[int, int, int]) -> tuple[float, float, float]:

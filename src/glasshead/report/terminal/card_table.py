@@ -11,11 +11,11 @@ from rich.text import Text
 from glasshead.escaping import one_line
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.claims import claims_by_answer
-from glasshead.report.findings_in_words import nulls, over_nulls
+from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls, with_sign
 from glasshead.report.headline import verdict
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import DASH, interval, number
+from glasshead.report.number_format import DASH
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.terminal.slice_lines import slice_lines
@@ -107,7 +107,7 @@ def _side_by_side(key_answers: list[Answer], names: list[str], nouns: Nouns) -> 
             if finding is None
             else Text.assemble(
                 (_numbers(finding)[0], "bold"),
-                f"\n{interval(finding.interval)}" if speaks(finding) else "",
+                f"\n{bounds(finding)}" if speaks(finding) else "",
                 (f"\nnull {_null_text(finding)}" if finding.null and speaks(finding) else "", "dim"),
                 f"\n{sentence(one_line(finding.verdict))}" if finding.verdict else "",
                 (f"\n{one_line(paired)}" if (paired := _paired_text(finding, nouns)) else "", "dim"),
@@ -128,7 +128,7 @@ def _numbers(finding: Finding) -> tuple[str, str, str]:
     """Estimate, interval and null; dashes where they are no evidence."""
     if not speaks(finding):
         return DASH, DASH, DASH
-    return number(finding.estimate), interval(finding.interval), _null_text(finding)
+    return estimate(finding), bounds(finding), _null_text(finding)
 
 
 def _paired_text(finding: Finding, nouns: Nouns) -> str:
@@ -137,4 +137,4 @@ def _paired_text(finding: Finding, nouns: Nouns) -> str:
 
 
 def _null_text(finding: Finding) -> str:
-    return number(finding.null["random"]) if "random" in finding.null else nulls(finding.null)
+    return with_sign(finding, finding.null["random"]) if "random" in finding.null else nulls(finding)

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from glasshead.errors import pluralise
 from glasshead.escaping import one_line
-from glasshead.report.number_format import count, interval, number
+from glasshead.report.findings_in_words import bounds, estimate
+from glasshead.report.number_format import count
 from glasshead.report.slice_tables import SliceTable, slice_tables
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import AuditCard
@@ -33,7 +34,7 @@ def lines_of(table: SliceTable, name: str) -> Iterator[RenderableType]:
         grid.add_row(Text(one_line(f"{row.question.asks} {row.answer}"), style="bold"), "", "", "")
         for finding in row.findings:
             label = Text(f"  {one_line(row.name(finding))}")
-            grid.add_row(label, number(finding.estimate), interval(finding.interval), count(finding.n))
+            grid.add_row(label, estimate(finding), bounds(finding), count(finding.n))
     if grid.row_count:
         yield WrappingTable(grid)
     if table.other_rows:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.terminal.bars import BLUE, RED
-from glasshead.report.text_spans import coloured_spans, max_abs, normalised_score
+from glasshead.report.text_spans import coloured_spans, drawn_max, max_abs, normalised_score
 from glasshead.results import Attribution
 
 STEPS = (0.08, 0.25, 0.5, 0.75)
@@ -31,7 +31,7 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
     may be zero gets slanted letters and no ground.
     """
-    full = max_abs(attribution) if scale is None else scale
+    full = max(max_abs(attribution), drawn_max(attribution)) if scale is None else scale
     if attribution.boxes is not None:
         return patch_grid(attribution, full)
     text = Text(visible(attribution.text))

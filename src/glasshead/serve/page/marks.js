@@ -18,7 +18,7 @@ export function drawText(box, drawing, pressed) {
   box.replaceChildren(...drawing.spans.map(span => {
     if (span.token === null) return document.createTextNode(span.text);
     const made = mark(span);
-    const gone = pressed(span), certain = drawing.numbers[span.token].could_be === CERTAIN;
+    const gone = pressed(span), certain = span.certain;
     made.tabIndex = first ? 0 : -1;
     made.setAttribute("role", "button");
     made.setAttribute("aria-pressed", gone);
