@@ -109,7 +109,8 @@ class ReadSums:
 def even_edit(context: AuditContext, observation: ForwardObservation, filled: Tensor) -> Edit:
     """Uniform weights that know nothing of a text: those of `even_weights`, for each row. Where a text is
     read in several sequences, the mean is one over sequences, whatever the class."""
-    means, ends, places = [], [], []
+    means, places = [], []
+    ends: list[float] = []
     for batch, inputs in batches(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
@@ -123,9 +124,7 @@ def even_edit(context: AuditContext, observation: ForwardObservation, filled: Te
         return UniformEdit(torch.ones(observation.site.num_heads))
     sums = np.concatenate(means)
     one_each = all(len(own) == len(texts) for own, texts in zip(means, places, strict=True))
-    classes = (
-        context.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums), dtype=int)
-    )
+    classes = context.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums), int)
     return EvenEdit(torch.from_numpy(np.asarray(class_mean(sums, classes))))
 
 
