@@ -44,6 +44,7 @@ WHICH = {
     SAME_OUTPUT: "maps with the same head output",
     PRODUCIBLE: "maps that another query produces from the same keys",
 }
+FROM = {FREE: "", SAME_OUTPUT: " with the same head output", PRODUCIBLE: " of another query"}
 
 
 class Adversarial(Audit):
@@ -315,13 +316,13 @@ def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdi
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
-    there = "exists" if exact else "was found"
+    there = f"a very different map{FROM[kind]} {'exists' if exact else 'was found'}"
     if low >= MOST:
-        return Verdict(f"such a map {there} for nearly every text")
+        return Verdict(f"{there} for nearly every text")
     if high <= FEW:
-        return Verdict(f"such a map {there} for hardly any text")
+        return Verdict(f"{there} for hardly any text")
     share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
-    return Verdict(f"such a map {there} for {share} of the texts")
+    return Verdict(f"{there} for {share} of the texts")
 
 
 def bound_verdict(interval: Interval, largest: float) -> Verdict:

@@ -158,6 +158,7 @@ class Drawing(Answer):
     caution: str | None
     spoken: str
     legend: str
+    scale: str
     largest: str
     quantity: str
     diverging: bool
