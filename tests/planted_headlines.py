@@ -100,6 +100,7 @@ def size_in_weights(counts):
     with torch.no_grad():
         model.pooling.score.context.weight[0].zero_()
         model.pooling.score.context.weight[0][word_ids("good")] = 4.0
+        model.classifier.weight.fill_(2.0)
     return World(model, *texts_of(counts), "yes", ("yes", "no", "in part", "undecided"))
 
 

@@ -104,7 +104,7 @@ SHELL = {
     ),
     "identifiability_audit": (
         [f"audits/maps/{name}" for name in ("card.json", "heads.parquet", "weights.parquet", "report.html")],
-        ["only one that its head could", "Report: audits/maps/report.html"],
+        ["head output", "Report: audits/maps/report.html"],
     ),
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
@@ -120,11 +120,11 @@ SHELL = {
     ),
     "adversarial": (
         ["audits/adversarial/card.json", "audits/adversarial/report.html"],
-        ["the same output of the head?", "Report: audits/adversarial"],
+        ["same head output?", "Report: audits/adversarial"],
     ),
     "explanation": (
         ["audits/verdict/card.json", "audits/verdict/report.html"],
-        ["May be said", "heads.removal.all", "## Attention as an explanation", "### May"],
+        ["You can claim", "heads.removal.all", "## Attention as an explanation", "### "],
     ),
     "debate": (
         ["audits/debate/card.json", "audits/transformer/card.json", "encoders.html"],
@@ -194,7 +194,7 @@ PYTHON = {
         r"^tanhmax \['negative', 'positive'\]\npredicted (positive|negative) \(p = [01]\.\d+\)\n"
         r"a +[+−].*\ncharming +\+.*\n[\s\S]*glasshead\.explain\('runs/tanhmax', .*\nended with 143\n$"
     ),
-    "model_card": r"## Attention as an explanation[\s\S]*### (May be said|May not be said|Stays open)",
+    "model_card": r"## Attention as an explanation[\s\S]*### (You can claim|Do not claim|Not settled)",
     "word_map": r"pieces: \[2, 5, 5\] words: \[2, 4, 4\]\nrows sum to one: True",
     "own_model": r"charming [\s\S]*agreement",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
@@ -209,7 +209,7 @@ PYTHON = {
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
     "slices": (
         r"all \d\.\d+ .* n = 180 level 0\.95\nchannel: app \d\.\d+ .* n = 120 level 0\.975\n"
-        r"channel: web .* n = 60 level 0\.975\nno difference between slices .* p = [01]\.\d+"
+        r"channel: web .* n = 60 level 0\.975\nslices are not distinguishable .* p = [01]\.\d+"
     ),
     "rank": r"delet[\s\S]*attention [\s\S]*erasure [\s\S]*leads at least once: \['",
     "bag_of_words": r"(0\.[6-9]\d\d|1\.000) with (counts|tf-idf) of \d+ words",

@@ -45,6 +45,7 @@ WHICH = {
     SAME_OUTPUT: "maps with the same head output",
     PRODUCIBLE: "maps that another query produces from the same keys",
 }
+FROM = {FREE: "", SAME_OUTPUT: " with the same head output", PRODUCIBLE: " of another query"}
 
 
 class Adversarial(Audit):
@@ -248,9 +249,9 @@ class DistanceTable:
             ends = [summary.reliable_interval for summary in summaries]
             if exact:
                 over = summaries[0].reliable_differences.get("random")
-                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1])
+                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind)
             else:
-                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1])
+                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1], kind)
                 summaries = [as_bound(summary, "lower") for summary in summaries]
             undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
@@ -333,29 +334,31 @@ def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Ver
     )
 
 
-def share_verdict(interval: Interval | None) -> Verdict:
+def share_verdict(interval: Interval | None, kind: str) -> Verdict:
     """The same of the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
     if low >= MOST:
-        return Verdict("such a map exists for nearly every text")
+        return Verdict(f"a very different map{FROM[kind]} exists for nearly every text")
     if high <= FEW:
-        return Verdict("such a map exists for hardly any text")
+        return Verdict(f"a very different map{FROM[kind]} exists for hardly any text")
     share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
-    return Verdict(f"such a map exists for {share} of the texts")
+    return Verdict(f"a very different map{FROM[kind]} exists for {share} of the texts")
 
 
-def found_verdict(interval: Interval | None) -> Verdict:
+def found_verdict(interval: Interval | None, kind: str) -> Verdict:
     """The same where a search found them."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0]
     if low >= MOST:
-        return Verdict("such a map exists for nearly every text")
+        return Verdict(f"a very different map{FROM[kind]} exists for nearly every text")
     if low < HARDLY_ANY:
-        return Verdict("a lower bound: the search found such a map for few texts or none; there may be more")
-    return Verdict(f"such a map exists for at least {low:.0%} of the texts")
+        return Verdict(
+            "a lower bound: the search found a very different map for few texts or none; there may be more"
+        )
+    return Verdict(f"a very different map{FROM[kind]} exists for at least {low:.0%} of the texts")
 
 
 def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSummary:

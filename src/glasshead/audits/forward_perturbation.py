@@ -91,8 +91,8 @@ class EvenEdit:
 
 
 class ReadSums:
-    """The model's own weights; keeps the mean Σa of the rows of every text and head [B, h], and whether all
-    have one sum."""
+    """The model's own weights; keeps the mean Σa of the rows of every sequence and head [B, h], and the ends
+    of these sums."""
 
     def __init__(self) -> None:
         self.means, self.ends = torch.empty(0), (0.0, 0.0)
@@ -107,20 +107,25 @@ class ReadSums:
 
 
 def even_edit(context: AuditContext, observation: ForwardObservation, filled: Tensor) -> Edit:
-    """Uniform weights that know nothing of a text: those of `even_weights`, for each row."""
-    means = np.full((len(context.labels), observation.site.num_heads), np.nan)
-    ends = []
+    """Uniform weights that know nothing of a text: those of `even_weights`, for each row. Where a text is
+    read in several sequences, the mean is one over sequences, whatever the class."""
+    means, places = [], []
+    ends: list[float] = []
     for batch, inputs in batches(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
         whole, edited = ReadSums(), ReadSums()
         edit = spare_first(edited) if context.spares_first else edited
         observation.passes(inputs).logits(edit_read_heads(observation.site, compose_edits(whole, edit)))
-        means[filled[batch].numpy()] = edited.means.cpu().numpy()
+        means.append(edited.means.cpu().numpy())
         ends += whole.ends
+        places.append(filled[batch].numpy())
     if is_fixed(np.array(ends)):
         return UniformEdit(torch.ones(observation.site.num_heads))
-    return EvenEdit(torch.from_numpy(np.asarray(class_mean(means, context.classes_predicted))))
+    sums = np.concatenate(means)
+    one_each = all(len(own) == len(texts) for own, texts in zip(means, places, strict=True))
+    classes = context.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums), int)
+    return EvenEdit(torch.from_numpy(np.asarray(class_mean(sums, classes))))
 
 
 class FixedRandomEdit:

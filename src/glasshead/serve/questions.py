@@ -162,6 +162,7 @@ class Drawing(Answer):
     caution: str | None
     spoken: str
     legend: str
+    scale: str
     largest: str
     quantity: str
     diverging: bool
