@@ -90,8 +90,8 @@ def subject_settings(options: SubjectOptions) -> dict[str, Any]:
     return {
         "split": options.get("split"),
         "load_options": {
-            **options.get("load_options", {}),
-            **{name: options[name] for name in READING if name in options},
+            **(options.get("load_options") or {}),
+            **{name: options[name] for name in READING if options.get(name) is not None},
         },  # type: ignore[literal-required]
         "max_length": options.get("max_length"),
         "attention_selector": options.get("attention_selector") or AttentionSelector(),

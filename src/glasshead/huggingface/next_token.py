@@ -191,6 +191,8 @@ def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     Raises:
         InputError: if it is none, or several.
     """
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{text!a} is no token of this model: it has half a character")
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
         return int(ids[0])
