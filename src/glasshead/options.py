@@ -51,7 +51,7 @@ KINDS: dict[str, tuple[Callable[[object], bool], ...]] = {
     "seed": (is_natural,),
 }
 """Options by their names, which mean the same everywhere."""
-IN_WORDS = {
+IN_WORDS: dict[Callable[[object], bool], str] = {
     is_word: "a word",
     is_whole: "a whole number",
     is_natural: "a whole number from 0 on",

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,6 +10,8 @@ import transformers as hf
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS
+from glasshead.audits.open_request import default_split
+from glasshead.cli.explain import read_texts
 from glasshead.cluster import Cluster, connected
 from glasshead.data import LoadOptions, load
 from glasshead.errors import LONGEST, InputError, ParameterError
@@ -203,3 +206,16 @@ def test_a_session_of_ray_that_has_begun_is_used_and_left_running(monkeypatch):
         connected(Cluster("b:1")),
     ):
         pass
+
+
+def test_a_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    refused("standard input is closed", read_texts, None, ["-"], None)
+
+
+@pytest.mark.parametrize(("data", "split"), [("own.csv", "test"), ("other.csv", "all")])
+def test_a_file_that_a_run_was_not_trained_on_is_read_whole(data, split, tmp_path, subject):
+    for name in ("own.csv", "other.csv"):
+        (tmp_path / name).write_text("text,label\na,b\n")
+    run = replace(subject, record={"data": {"source": str(tmp_path / "own.csv")}})
+    assert default_split(str(tmp_path / data), run) == split

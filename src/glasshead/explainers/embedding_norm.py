@@ -44,7 +44,7 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
     """
     inputs: list[Tensor] = []
     called = set()
-    owners = {}
+    owners: dict[nn.Module, str] = {}
 
     def read(layer: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         # ALBERT runs one layer many times; XLM has the parts of its layers in several lists.

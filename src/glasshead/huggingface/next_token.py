@@ -135,7 +135,7 @@ def last_places(
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
 
 
-def class_name(model: PreTrainedModel) -> str:
+def class_name(model: object) -> str:
     """The class of a model; of one that is read as another kind of classifier, that of the model in it."""
     return type(model.model if isinstance(model, NextTokenClassifier | PatchClassifier) else model).__name__
 
