@@ -63,6 +63,15 @@ def connected(cluster: Cluster) -> Iterator[Any]:
         raise InputError(
             "Ray is not installed: install Glasshead with its extra 'ray' on all computers"
         ) from None
+    if ray.is_initialized():  # by the caller, whose session goes on afterwards
+        joined = ray.get_runtime_context().gcs_address
+        if cluster.address not in ("auto", joined):
+            raise InputError(
+                f"this process has joined the Ray cluster at {joined!r} already: pass Cluster('auto') to use "
+                "it, or call ray.shutdown() first"
+            )
+        yield ray
+        return
     try:
         knock(cluster.address)
         ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)

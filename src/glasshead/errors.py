@@ -2,6 +2,18 @@
 
 import signal
 
+LONGEST = 300
+"""Characters of an error; of a longer one the middle is left out, since its end says how to mend it."""
+
+
+def shorten(message: str) -> str:
+    """A message of one line and at most `LONGEST` characters."""
+    line = message if "\n" not in message else " ".join(message.split())
+    if len(line) <= LONGEST:
+        return line
+    tail = LONGEST * 2 // 5
+    return f"{line[: LONGEST - tail - 3].rstrip()} … {line[-tail:].lstrip()}"
+
 
 class InputError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what and how to mend it.
@@ -10,6 +22,9 @@ class InputError(ValueError):
     ``pass `overwrite=True```. The command line puts its own options there, prints the message without a
     traceback and exits with code 2.
     """
+
+    def __str__(self) -> str:
+        return shorten(super().__str__())
 
 
 class ParameterError(InputError):
@@ -21,7 +36,7 @@ class ParameterError(InputError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f"`{self.parameter}` {self.problem}"
+        return shorten(f"`{self.parameter}` {self.problem}")
 
 
 class Terminated(KeyboardInterrupt):

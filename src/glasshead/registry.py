@@ -13,18 +13,11 @@ T = TypeVar("T")
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """End of an error message: what the user may have meant, else all that there is."""
-    names = sorted(known)
+    name, names = str(name), sorted(known)
     if not names:
         return "there is none"
     matches = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
-
-
-def check_options(options: Iterable[str], known: Iterable[str], function: str) -> None:
-    """Raise InputError on an option that a function does not have."""
-    for name in options:
-        if name not in (names := tuple(known)):
-            raise InputError(f"{function} has no option {name!r}: {did_you_mean(name, names)}")
 
 
 def with_suggestion(error: str, hint: str) -> str:
@@ -64,7 +57,7 @@ class Registry(Mapping[str, T], Generic[T]):
             ) from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return isinstance(name, str) and name in self._entries
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._entries))

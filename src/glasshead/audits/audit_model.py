@@ -40,14 +40,19 @@ from glasshead.data import LoadOptions, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
-from glasshead.registry import check_options
+from glasshead.options import check_kinds, check_options
 from glasshead.results import ATTENTION, AuditCard
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import Subject
+from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import Run, is_run, open_subject
 
 if TYPE_CHECKING:
     import pandas as pd
+
+CLASSES = {
+    "identifiability": Identifiability, "cluster": Cluster, "attention_selector": AttentionSelector
+}  # fmt: skip
+"""Options that are no plain values."""
 
 
 class AuditOptions(SubjectOptions, total=False):
@@ -92,22 +97,30 @@ def audit(
             and on an audit that was named and has no meaning.
     """
     check_options(options, ("tokenizer", "audits", "limit", "seed", *AuditOptions.__annotations__), "audit")
-    by = options.get("by", ())
+    check_kinds({"audits": audits, "limit": limit, "seed": seed}, required=["seed"])
+    for name, kind in (
+        ("identifiability", Identifiability),
+        ("cluster", Cluster),
+        ("attention_selector", AttentionSelector),
+    ):
+        if not isinstance(value := options.get(name), kind | None):
+            raise ParameterError(name, f"is an instance of {kind.__name__}, not {ascii(value)[:60]}")
+    by = options.get("by") or ()
     request = AuditRequest(
         model=model,
         data=data,
         tokenizer=tokenizer,
-        audits=None if audits is None else tuple(audits),
+        audits=None if audits is None else (audits,) if isinstance(audits, str) else tuple(audits),
         limit=limit,
         seed=seed,
         draws=options.get("draws"),
         identifiability=options.get("identifiability"),
         by=(by,) if isinstance(by, str) else tuple(by),
-        method=options.get("method", ATTENTION),
+        method=options.get("method") or ATTENTION,
         cluster=options.get("cluster"),
         **subject_settings(options),
     )
-    return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
+    return run_request(request, options.get("progress", no_progress), options.get("facts") or {})
 
 
 def run_request(

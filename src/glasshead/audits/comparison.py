@@ -47,9 +47,15 @@ def compare(
 
 
 def source_of(compared: Comparable) -> AuditCard | Path:
-    """A card, or a folder."""
+    """A card, or a folder.
+
+    Raises:
+        InputError: if it is neither.
+    """
     if isinstance(compared, AuditCard):
         return compared
+    if not isinstance(compared, Run | str | Path):
+        raise InputError(f"what is compared are audits, runs, or their folders, not {ascii(compared)[:60]}")
     return compared.folder if isinstance(compared, Run) else Path(compared)
 
 

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError
+from glasshead.huggingface import class_name
 from glasshead.identifiability import (
     IntervalOptions,
     RowSelector,
@@ -31,7 +32,7 @@ def unbounded_reason(model: PreTrainedModel, site: AttentionSite | None) -> str 
     """Why nothing bounds the weights that are read: values that cannot be read, or weights of any size."""
     if site is not None and not site.has_values:
         return (
-            f"{type(model).__name__} computes its attention itself, or caps its scores, "
+            f"{class_name(model)} computes its attention itself, or caps its scores, "
             "so its values, which bound the weights, cannot be read"
         )
     try:

@@ -1,7 +1,7 @@
 """From a request to what it is about: the model, opened, and the rows of a split."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,6 +28,7 @@ from glasshead.data import (
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import is_regression
+from glasshead.registry import did_you_mean
 from glasshead.results import REGRESSION
 from glasshead.trace import Subject
 from glasshead.training import open_subject, with_train_data
@@ -124,17 +125,22 @@ def data_options(request: SubjectRequest, subject: Subject) -> LoadOptions:
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     if not subject.record and is_regression(subject.model.config):
         options.setdefault("task", REGRESSION)
+    known = [each.name for each in fields(LoadOptions)]
+    for name in options:
+        if name not in known:
+            raise ParameterError("load_options", f"has no field {name!r}: {did_you_mean(str(name), known)}")
     return LoadOptions(**options)
 
 
 def default_split(data: object, subject: Subject | None) -> str:
-    """Test; but all rows of a file, or of a folder of images, if the model is known not to be trained on a
-    part of it."""
+    """Test; but all rows of a file, or of a folder of images, that the model is not known to be trained on a
+    part of."""
     if isinstance(data, Dataset | DatasetDict):
         return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
-    foreign = subject is None or not subject.record
     path = Path(str(data))
-    return ALL if foreign and (path.is_file() or is_undivided(path)) else "test"
+    trained_on = None if subject is None else subject.record.get("data", {}).get("source")
+    known = trained_on is not None and Path(str(trained_on)).resolve() == path.resolve()
+    return ALL if not known and (path.is_file() or is_undivided(path)) else "test"
 
 
 def train_split(data: object) -> str:

@@ -87,12 +87,11 @@ READING = ("text_column", "label_column", "marks_column", "classes", "task")
 
 def subject_settings(options: SubjectOptions) -> dict[str, Any]:
     """The same as fields of a `SubjectRequest`."""
+    values: Mapping[str, Any] = {**options}
+    columns = {name: values[name] for name in READING if values.get(name) is not None}
     return {
         "split": options.get("split"),
-        "load_options": {
-            **options.get("load_options", {}),
-            **{name: options[name] for name in READING if name in options},
-        },  # type: ignore[literal-required]
+        "load_options": {**(options.get("load_options") or {}), **columns},
         "max_length": options.get("max_length"),
         "attention_selector": options.get("attention_selector") or AttentionSelector(),
         "train": options.get("train"),

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from glasshead.cli.console import console, exit_on_broken_pipe, print_error, silence_stdout
 from glasshead.cli.errors import in_options
-from glasshead.errors import InputError, Terminated, exit_code
+from glasshead.errors import InputError, Terminated, exit_code, shorten
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -82,7 +82,8 @@ class Commands(TyperGroup):
             if ctx.params.get("debug"):
                 raise
             running = self.commands.get(ctx.invoked_subcommand)
-            print_error(" ".join(in_options(str(error), running, self.commands.get("train")).split()))
+            words = " ".join(in_options(str(error), running, self.commands.get("train")).split())
+            print_error(shorten(words))
             raise typer.Exit(2) from None
         except BrokenPipeError:
             exit_on_broken_pipe()

@@ -156,6 +156,8 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
     from glasshead.files import check_readable
 
     if file is None and list(texts) == ["-"]:
+        if sys.stdin is None or sys.stdin.closed:
+            raise InputError("standard input is closed: give a text, or --file FILE")
         return non_empty(sys.stdin.read(), "standard input")
     if file is None:
         for text in texts:

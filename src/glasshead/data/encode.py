@@ -29,9 +29,14 @@ def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
 
 
 def check_utf8(*texts: str) -> None:
-    """Raise InputError for texts that a terminal has handed on byte by byte."""
-    if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
-        raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+    """Raise InputError for texts that a terminal has handed on byte by byte, or with half a character."""
+    for half in (character for text in texts for character in text if "\ud800" <= character <= "\udfff"):
+        if "\udc80" <= half <= "\udcff":
+            raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+        raise InputError(
+            f"the text has half a character, {half!a}: it was cut within a pair of surrogates, or decoded "
+            "wrongly"
+        )
 
 
 def join_pair(text: str, pair: str | None) -> str:
@@ -111,6 +116,7 @@ def check_strings(texts: Sequence[Any]) -> None:
             raise InputError(
                 f"{text} is an image, and this model reads texts: give texts, or an image classifier"
             )
+    check_utf8(*texts)
 
 
 def begins_twice(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> bool:

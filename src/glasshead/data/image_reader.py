@@ -151,7 +151,9 @@ def image_size(processor: Any) -> tuple[int, int]:
         found = [processed(processor, image) for image in images]
         read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{type(processor).__name__} makes no pixels of one image ({error})") from error
+        raise InputError(
+            f"{type(processor).__name__} makes no pixels of one image: give the image processor of the model"
+        ) from error
     if found[0].shape != found[1].shape or found[0].ndim != 3 or len(found[0]) != 3:
         raise InputError(
             f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from glasshead.data.classes import class_names, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.describe import has_images
-from glasshead.data.encode import join_pair
+from glasshead.data.encode import check_utf8, join_pair
 from glasshead.data.load import dataset_of
 from glasshead.data.marks import MARKS, find_marks, marks_feature
 from glasshead.data.options import LoadOptions
@@ -32,11 +32,19 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
     import pandas as pd
     from datasets import Dataset, DatasetDict
 
-    if isinstance(data, str | Path | Dataset | DatasetDict):
+    if isinstance(data, str | Path):
+        try:
+            Path(data).exists()
+        except OSError as error:
+            raise InputError(f"there is no data {str(data)[:60]}…: {error.strerror}") from None
+        return data
+    if isinstance(data, Dataset | DatasetDict):
         return data
     if isinstance(data, pd.DataFrame):
+        check_utf8(*(cell for column in data.columns for cell in data[column] if isinstance(cell, str)))
         return Dataset.from_pandas(data, preserve_index=False)
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        check_utf8(*(cell for row in data for cell in row.values() if isinstance(cell, str)))
         return Dataset.from_list(data)
     raise InputError(
         f"{type(data).__name__} is no data that can be read: give a file, a folder, a Hub name, a "

@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterable
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 TREES = (".txt", ".txt.gz")
 """Files of labelled trees."""
+SEPARATORS = (";", "\t", "|", ",")
+COLUMN = re.compile(r"\w[\w .-]{0,40}")
+"""What looks like the name of a column, and not like a part of a sentence."""
 ZIP = ".zip"
 """A file of images."""
 SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
@@ -101,6 +105,7 @@ def read_utf8(path: Path) -> str:
 def _parse_separated(path: Path, delimiter: str) -> dict[str, list[str]]:
     """Columns of a csv or tsv file; quotes are doubled inside quoted fields, blank lines are no rows."""
     text = read_utf8(path)
+    _check_separator(path, text, delimiter)
     kept = csv.field_size_limit(sys.maxsize)  # its default refuses texts of 131,072 characters
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, begins, last = [], [], 0
@@ -131,6 +136,18 @@ def _parse_separated(path: Path, delimiter: str) -> dict[str, list[str]]:
         if delimiter == "\t" and any("\t" in field for field in row):
             raise InputError(f"{path} line {line} has a tab inside a quoted field: save the file as csv")
     return {name: list(column) for name, column in zip(header, zip(*rows[1:], strict=True), strict=False)}
+
+
+def _check_separator(path: Path, text: str, delimiter: str) -> None:
+    """Raise InputError where the names of the columns are separated by something else."""
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    for other in SEPARATORS:
+        names = [name.strip().strip('"') for name in header.split(other)]
+        if delimiter not in header and len(names) > 1 and all(map(COLUMN.fullmatch, names)):
+            called = {"\t": "tabs"}.get(other, repr(other))
+            raise InputError(
+                f"{path} separates its columns by {called}: save it with commas as .csv, or with tabs as .tsv"
+            )
 
 
 def _check_names(path: Path, names: list[str]) -> None:

@@ -90,7 +90,7 @@ class LayerwiseRelevance(Explainer):
         if abs(HELD.relevance(context).rest) < COMPLETE:
             return None
         return (
-            f"{type(context.model).__name__} does something that the rules do not cover, so relevance does "
+            f"{class_name(context.model)} does something that the rules do not cover, so relevance does "
             f"not add up to the score: use 'gradient-after-norm' or {context.encoded.erasure!r}"
         )
 
@@ -104,7 +104,7 @@ class LayerwiseRelevance(Explainer):
     def _relevance(self, context: ExplanationContext) -> Relevance:
         if isinstance(context.model, PooledClassifier):
             raise InputError(
-                f"{type(context.model).__name__} has one attention with one learned query, so {self.name!r} "
+                f"{class_name(context.model)} has one attention with one learned query, so {self.name!r} "
                 "has no layers to go down: use 'contribution'"
             )
         maps = heads_of(context.model.config) * layers_of(context.model.config)

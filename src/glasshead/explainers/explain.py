@@ -25,7 +25,7 @@ from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
-from glasshead.registry import check_options
+from glasshead.options import check_kinds, check_options, is_whole, is_word
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
@@ -117,6 +117,7 @@ def explain(
     check_options(
         options, ("tokenizer", "method", "target", "pairs", *ExplainOptions.__annotations__), "explain"
     )
+    check_kinds({"method": method, "target": target}, required=["method"])
     selector = AttentionSelector(
         options.get("layer"),
         check_head(options.get("head")),
@@ -151,7 +152,7 @@ def check_head(head: int | str | None) -> int | str | None:
     Raises:
         InputError: if it is neither.
     """
-    if head is None or (isinstance(head, int) and not isinstance(head, bool)) or head in HEAD_COMBINATIONS:
+    if head is None or is_whole(head) or (is_word(head) and head in HEAD_COMBINATIONS):
         return head
     raise InputError(f"`head` is a number, {', '.join(HEAD_COMBINATIONS)}, not {head!r}")
 

@@ -102,8 +102,8 @@ def changed_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> It
     try:
         yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for handle in hooks:
+            handle.remove()
 
 
 def slopes_of(

@@ -14,6 +14,7 @@ from glasshead.data import Encoded, batches, heads_of
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.attention_observation import AttentionChange, AttentionObservation
+from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier, TransformerClassifier, as_logits, is_regression
 from glasshead.trace import AttentionSite, logits_of, record, target_polarity, token_layout
 
@@ -193,7 +194,7 @@ def observe_pooled(
         InputError: if the model is of another family.
     """
     if not isinstance(model, PooledClassifier):
-        raise InputError(f"{type(model).__name__} has no single attention output: record its layers instead")
+        raise InputError(f"{class_name(model)} has no single attention output: record its layers instead")
     parts = [
         model(
             input_ids=ids[start : start + batch_size].to(model.device),

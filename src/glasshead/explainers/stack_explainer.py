@@ -14,6 +14,7 @@ from glasshead.data import Inputs, batches
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier
 from glasshead.trace import (
     AttentionSite,
@@ -56,7 +57,7 @@ class StackExplainer(Explainer):
             InputError: if that has no meaning.
         """
         raise InputError(
-            f"{type(context.model).__name__} has one attention with one learned query, so {self.name!r} "
+            f"{class_name(context.model)} has one attention with one learned query, so {self.name!r} "
             "has no layers to follow: use 'contribution'"
         )
 
@@ -151,6 +152,6 @@ def refuse_decoder(stack: AttentionStack, method: str, instead: str) -> None:
     """Raise InputError where a text is read a second time by a decoder."""
     if stack.has_decoder:
         raise InputError(
-            f"{type(stack.model).__name__} reads a text twice, in its encoder and its decoder, and "
+            f"{class_name(stack.model)} reads a text twice, in its encoder and its decoder, and "
             f"{method!r} is defined for one stack of layers: use {instead!r}"
         )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from glasshead.attention import upcast_half
 from glasshead.errors import InputError
+from glasshead.huggingface import class_name
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 
 BYTES = 2**26
@@ -73,7 +74,7 @@ def check_post_norm(stack: AttentionStack, layer: StackLayer, method: str) -> No
     if layer.norm is None or is_cross or not _is_post_norm(stack, layer):
         raise InputError(
             f"{method!r} is for encoders that normalise the sum of residual and attention (post-norm), as "
-            f"BERT does, and {layer.description} of {type(stack.model).__name__} "
+            f"BERT does, and {layer.description} of {class_name(stack.model)} "
             f"{'is cross-attention' if is_cross else 'does not'}: use 'value-norm'"
         )
 

@@ -13,6 +13,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import value_vectors
+from glasshead.huggingface import class_name
 from glasshead.trace import SUMMARY, AttentionStack, BlockRun, StackLayer, run_blocks
 
 
@@ -44,7 +45,7 @@ class ValueZeroing(StackExplainer):
                 turns = block_turns(stack, layer, runs[layer.record.layer])
             else:
                 raise InputError(
-                    f"{layer.description} of {type(stack.model).__name__} is no block that can be run by "
+                    f"{layer.description} of {class_name(stack.model)} is no block that can be run by "
                     f"itself, which {self.name!r} needs: use 'value-norm' or 'rollout'"
                 )
             shares = stack.spread(layer, scale_rows(turns.to(stack.logits)))

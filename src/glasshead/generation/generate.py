@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from glasshead.data import check_utf8
+from glasshead.data import as_texts, check_utf8
 from glasshead.errors import InputError
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
@@ -27,7 +27,7 @@ from glasshead.huggingface import (
     positions_of,
     silence_transformers,
 )
-from glasshead.registry import check_options
+from glasshead.options import check_kinds, check_options
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -99,6 +99,7 @@ def generate(
             no token for the beginning of a text, if it leaves no place to write, on an unknown strategy or
             option, and on fewer than one token.
     """
+    check_kinds({"tokens": tokens, "seed": seed}, required=["tokens"])
     check_options(
         options, ("tokenizer", "tokens", "strategy", "seed", *GenerateOptions.__annotations__), "generate"
     )
@@ -134,6 +135,7 @@ class GenerateRequest:
     use_cache: bool = True
 
     def __post_init__(self) -> None:
+        check_kinds({"alternatives": self.alternatives}, required=["alternatives"])
         for name, least in (("tokens", 1), ("alternatives", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"`{name}` is at least {least}, not {getattr(self, name)}")
@@ -172,7 +174,7 @@ def generate_texts(
         raise InputError(
             f"{subject.name} predicts classes and writes no text: give a language model (…ForCausalLM)"
         )
-    check_utf8(*prompts)
+    check_utf8(*as_texts(prompts))
     classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed

@@ -14,6 +14,7 @@ from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.loading import (
+    check_name,
     first_line,
     load,
     load_weights,
@@ -55,6 +56,7 @@ __all__ = [
     "NextTokenClassifier",
     "PatchClassifier",
     "attention_modules",
+    "check_name",
     "class_name",
     "class_names",
     "clear_spec",

@@ -6,7 +6,6 @@ import psutil
 import torch
 
 from glasshead.errors import ParameterError
-from glasshead.huggingface.loading import first_line
 
 
 def device_of(device: str | torch.device) -> torch.device:
@@ -20,9 +19,9 @@ def device_of(device: str | torch.device) -> torch.device:
         if target.type == "meta":
             raise RuntimeError("meta holds no numbers")
         return torch.empty(0, device=target).device
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = f"names no device {str(device)!r} here ({first_line(error)}): leave it out, or take cpu"
-        raise ParameterError("device", reason) from None
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        reason = f"names no device {str(device)[:60]!r} here: leave it out, or take cpu"
+        raise ParameterError("device", reason) from error
 
 
 def free_memory(device: torch.device) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +24,11 @@ def isolated_copy(
     shared = {
         id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
     }
-    copied = copy.deepcopy(model, graph_free(model, shared)).eval()
+    copied: Any = copy.deepcopy(model, graph_free(model, shared)).eval()
     if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
         copied.set_experts_implementation("eager")  # grouped products of experts know no float64
-    return copied
+    result: Model = copied
+    return result
 
 
 def convert(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:

@@ -14,6 +14,8 @@ import transformers
 from huggingface_hub import constants, get_session
 from huggingface_hub import logging as hub_logging
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.utils import CONFIG_NAME
 from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
@@ -24,6 +26,8 @@ from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import MECHANISM
 from glasshead.torch_modes import in_own_modes
 
+PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")
+POINTER = b"version https://git-lfs"
 SECONDS = 5.0
 """How long the Hub is waited for."""
 
@@ -106,9 +110,57 @@ def silence_transformers() -> Iterator[None]:
 
 
 def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dict[str, Any]]:
-    """A model from safetensors alone, which run no code, without a word; and which keys did not fit."""
+    """A model from safetensors alone, which run no code, without a word; and which keys did not fit.
+
+    Raises:
+        InputError: if there are only weights that could run code, or a tensor has another shape than the
+            configuration says, unless ``ignore_mismatched_sizes`` is among the options.
+    """
+    check_weights(Path(folder))
+    checked = not options.get("ignore_mismatched_sizes")
+    options |= {"ignore_mismatched_sizes": True, "output_loading_info": True, "use_safetensors": True}
     with silence_transformers():
-        return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
+        model, info = cls.from_pretrained(folder, **options)
+    if checked and info["mismatched_keys"]:
+        name, saved, built = min(info["mismatched_keys"], key=lambda key: str(key[0]))
+        raise InputError(
+            f"{folder} does not fit its config.json: {name} has the shape {tuple(saved)} in the file, and "
+            f"{tuple(built)} by the configuration: save both together with save_pretrained"
+        )
+    return model, info
+
+
+def check_name(folder: object) -> None:
+    """Raise InputError for what cannot be the name of a folder or of a model on the Hub."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"{ascii(folder)[:60]} is no folder and no Hub id: give one of these, as a string")
+    try:
+        Path(folder).exists()
+    except OSError as error:
+        raise InputError(f"{str(folder)[:60]}… is no folder and no Hub id: {error.strerror}") from None
+
+
+def check_weights(folder: Path) -> None:
+    """Raise InputError for a folder whose only weights are pickles, which may run code."""
+    pickles = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
+    if pickles and not any(folder.glob("*.safetensors")):
+        raise InputError(
+            f"{folder} holds no model that loads safely: {pickles[0]} is a pickle, which may run code. If "
+            "you trust it, load it with from_pretrained(…, use_safetensors=False): its save_pretrained "
+            "writes safetensors"
+        )
+
+
+def check_pointers(folder: Path) -> None:
+    """Raise InputError for a folder in which a file was never downloaded: Git LFS left a pointer."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_file() and path.suffix in (".json", ".safetensors", ".model", ".txt", ".bin"):
+            with path.open("rb") as file:
+                if file.read(len(POINTER)) == POINTER:
+                    raise InputError(
+                        f"{path} is a pointer of Git LFS and not the file itself: run `git lfs pull` in its "
+                        "folder, or download the model with `hf download`"
+                    )
 
 
 def read_config(
@@ -121,9 +173,11 @@ def read_config(
     """
     if config is not None:
         return config
+    check_name(folder)
     if os.fspath(folder).startswith(("/", ".", "~")) and not Path(folder).exists():
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
     check_readable(Path(folder))
+    check_pointers(Path(folder))
     try:
         cached = not Path(folder).exists() and not hub_answers()
         with silence_transformers():
@@ -141,14 +195,31 @@ def read_config(
             ) from None
         if not Path(folder).exists():
             raise InputError(
-                f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
+                f"there is no folder {folder}, and the Hub gives no model of that name: check it, and log in "
+                "with `hf auth login` if it is gated or private"
             ) from None
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             refuse_own_code(folder)
-        reason = first_line(error)
-        if "`glasshead-" in reason:  # the type of a model of ours, which nobody has registered yet
+        reason = unknown_reason(Path(folder))
+        if "`glasshead-" in str(error):  # the type of a model of ours, which nobody has registered yet
             reason = "import glasshead.models first, or glasshead.recommend for a recommender"
-        raise InputError(f"{folder} holds no model that transformers knows: {reason}") from None
+        raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
+
+
+def unknown_reason(folder: Path) -> str:
+    """Why the configuration of a folder cannot be read."""
+    try:
+        config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
+    except OSError:
+        return f"there is no {CONFIG_NAME}"
+    except ValueError:
+        return f"its {CONFIG_NAME} is no JSON"
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind is None:
+        return f"its {CONFIG_NAME} names no model_type"
+    if kind not in CONFIG_MAPPING:
+        return f"transformers {transformers.__version__} has no model_type {shortened(str(kind), 40)!r}"
+    return f"its {CONFIG_NAME} has values that {kind!r} does not take"
 
 
 def refuse_own_code(folder: str | Path) -> NoReturn:

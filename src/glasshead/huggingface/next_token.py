@@ -135,7 +135,7 @@ def last_places(
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
 
 
-def class_name(model: PreTrainedModel) -> str:
+def class_name(model: object) -> str:
     """The class of a model; of one that is read as another kind of classifier, that of the model in it."""
     return type(model.model if isinstance(model, NextTokenClassifier | PatchClassifier) else model).__name__
 
@@ -191,6 +191,8 @@ def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     Raises:
         InputError: if it is none, or several.
     """
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{text!a} is no token of this model: it has half a character")
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
         return int(ids[0])

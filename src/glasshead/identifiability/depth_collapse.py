@@ -14,7 +14,7 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import random_twin
+from glasshead.huggingface import class_name, random_twin
 from glasshead.identifiability.random_collapse import (
     HEAD_DIM,
     ROWS,
@@ -146,7 +146,7 @@ def block_chain(model: PreTrainedModel, inputs: Inputs) -> list[BlockRun]:
     runs = [run for _, run in sorted(run_blocks(model, inputs).items())]
     if not runs:
         raise InputError(
-            f"{type(model).__name__} is no stack of layers with one attention each, so there is no depth to "
+            f"{class_name(model)} is no stack of layers with one attention each, so there is no depth to "
             "follow: choose an encoder or a causal model"
         )
     chain = runs[:1]

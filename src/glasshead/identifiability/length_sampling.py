@@ -11,6 +11,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select
 from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
 
 CHUNK = 256
@@ -57,7 +58,7 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
         )
     if isinstance(model, TransformerClassifier) and model.packs_segments:
         raise InputError(
-            f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "
+            f"{class_name(model)} reads a text in parts, so its length says nothing: give a model that "
             "reads one text as a whole"
         )
 

@@ -420,7 +420,27 @@ def validation_in_words(error: RequestValidationError) -> str:
     first = error.errors()[0]
     if first["loc"][0] == "body" and (len(first["loc"]) == 1 or first["type"] == "json_invalid"):
         return NO_OBJECT
-    place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
-    message = " ".join(str(first["msg"]).removeprefix("Value error, ").split())
-    sentence = f"{message[:1].lower()}{message[1:]}"
+    place = field_of(first["loc"])
+    # A value that may be of several kinds is refused once by each of them.
+    messages = [
+        " ".join(str(each["msg"]).removeprefix("Value error, ").split())
+        for each in error.errors()
+        if field_of(each["loc"]) == place
+    ]
+    sentence = ", or ".join(f"{message[:1].lower()}{message[1:]}" for message in dict.fromkeys(messages))
     return f"`{place}`: {sentence}" if place else sentence
+
+
+KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
+"""What pydantic calls the kinds of a value that may be of several."""
+
+
+def field_of(place: Sequence[int | str]) -> str:
+    """The field that is wrong, and the number of its item, without the kinds that a value may have."""
+    parts = [part for part in place if part not in ("body", "query")]
+    return ".".join(str(part) for part in parts if isinstance(part, int) or is_field(part))
+
+
+def is_field(part: str) -> bool:
+    """Whether it is the name of a field, and not of a kind (int, constrained-str, list[str])."""
+    return part.isidentifier() and part not in KINDS

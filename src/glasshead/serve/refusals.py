@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from glasshead.errors import shorten
 from glasshead.escaping import sendable, visible
 from glasshead.report import page_part
 
@@ -25,12 +26,12 @@ def refusal(
 
 def problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The same for programs."""
-    return JSONResponse({"error": sendable(sentence)}, status, headers)
+    return JSONResponse({"error": sendable(shorten(sentence))}, status, headers)
 
 
 def refusal_page(sentence: str) -> str:
     """A sentence as a page."""
-    body = Markup('<main><p class="caution" role="alert">{}</p></main>').format(visible(sentence))
+    body = Markup('<main><p class="caution" role="alert">{}</p></main>').format(visible(shorten(sentence)))
     head = Markup("<title>Glasshead</title><style>{}</style>").format(Markup(page_part("style.css")))
     viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">'
     return f'<!doctype html><html lang="en"><meta charset="utf-8">{viewport}{head}<body>{body}</body></html>'

@@ -14,7 +14,7 @@ from torch.utils.hooks import RemovableHandle
 
 from glasshead.attention import ACTIVE_HOOKS, COMPILE_GUARD, TracedCall
 from glasshead.errors import InputError
-from glasshead.huggingface import CAUGHT_HEADS
+from glasshead.huggingface import CAUGHT_HEADS, class_name
 
 
 class AttentionHook:
@@ -74,7 +74,7 @@ class AttentionHook:
     def check(self) -> None:
         """Raise InputError if the block saw nothing, or not what it was to look at."""
         if not self.counts:
-            kind = type(self.model).__name__
+            kind = class_name(self.model)
             if any(hasattr(module, CAUGHT_HEADS) for module in self.model.modules()):
                 raise InputError(
                     f"{kind} computes its attention itself, and not as a map of tokens × tokens (in bands, "
@@ -87,7 +87,7 @@ class AttentionHook:
         missing = sorted((self.layers or frozenset()) - set(range(max(self.counts))))
         if missing:
             raise InputError(
-                f"{type(self.model).__name__} has no attention layer {missing[0]}: "
+                f"{class_name(self.model)} has no attention layer {missing[0]}: "
                 f"they are numbered 0 to {max(self.counts) - 1}, in the order in which they are called"
             )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.huggingface import class_names
+from glasshead.huggingface import class_name, class_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,4 +41,4 @@ class Subject:
         return class_names(self.model)
 
     def __repr__(self) -> str:
-        return f"Subject({self.name!r}, {type(self.model).__name__}, {', '.join(self.labels)})"
+        return f"Subject({self.name!r}, {class_name(self.model)}, {', '.join(self.labels)})"

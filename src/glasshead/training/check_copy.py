@@ -5,7 +5,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, isolated_copy
+from glasshead.huggingface import HALVES, class_name, isolated_copy
 from glasshead.trace import logits_of
 
 SAME = 1e-3
@@ -17,7 +17,7 @@ SAMPLE = ("a", "a longer text than the first, so that one of them is padded")
 
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Raise InputError if the copy predicts otherwise than the model, or padding changes a prediction."""
-    kind = type(model).__name__
+    kind = class_name(model)
     short, both = (encode(tokenizer, texts).inputs(device=read.device) for texts in (SAMPLE[:1], SAMPLE))
     with torch.no_grad():
         alone = logits_of(read, short)[0]

@@ -24,7 +24,10 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
     kind = type(model).__name__
     if getattr(model, "peft_config", None) is not None or getattr(model, "_hf_peft_config_loaded", False):
-        raise InputError(f"{kind} has adapters (PEFT): merge them first, with merge_and_unload()")
+        raise InputError(
+            f"{kind} has adapters (PEFT) inside: load them with peft.PeftModel.from_pretrained instead, and "
+            "give what its merge_and_unload() returns"
+        )
     if is_quantised(model):
         raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):
@@ -43,10 +46,15 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         config = copy.copy(model.config)
         config.architectures = [kind]
         refuse_other_tasks(config)
+    if model.config.problem_type == "multi_label_classification" and model.config.num_labels == 1:
+        raise InputError(
+            f"{kind} gives one class a probability by a sigmoid, and nothing to choose from: set "
+            "problem_type in its configuration to None to explain the number before the sigmoid as a rating"
+        )
     if model.config.problem_type == "multi_label_classification":
         raise InputError(
             f"{kind} gives every class a probability of its own (multi-label), and explanations here are "
-            "about one class of several: give a classifier of one label"
+            "about one class of several: give a classifier that chooses one"
         )
     if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
@@ -92,4 +100,15 @@ def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> Non
         raise InputError(
             f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
         )
+    check_length(name, tokenizer)
     check_vocabulary(name, model, tokenizer)
+
+
+def check_length(name: str, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise InputError for a tokenizer that cuts texts to what is no length."""
+    length: object = tokenizer.model_max_length
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise InputError(
+            f"the tokenizer of {name} has model_max_length={length!r}, which is no number of tokens: set it "
+            "to what the model reads"
+        )

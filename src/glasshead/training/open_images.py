@@ -10,7 +10,7 @@ from transformers.image_processing_base import ImageProcessingMixin
 
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, PatchClassifier, first_line, isolated_copy
+from glasshead.huggingface import HALVES, PatchClassifier, isolated_copy
 from glasshead.trace import eval_mode, list_attention_calls, measure_rows, record
 from glasshead.training.check_copy import HALF_SAME, SAME
 
@@ -78,8 +78,8 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
             classifier(blank(classifier, height, width))
     except (ValueError, RuntimeError) as error:
         raise InputError(
-            f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: "
-            f"{first_line(error)}"
+            f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: give "
+            "the image processor of this model"
         ) from error
     shapes = {(layer.call.k.shape[0], layer.call.q.shape[2], layer.call.k.shape[2]) for layer in trace.only}
     special = max(length for _, _, length in shapes) - rows * columns

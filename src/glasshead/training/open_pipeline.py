@@ -78,7 +78,7 @@ def refuse(name: str, value: object) -> None:
 def check_function(pipeline: Pipeline) -> None:
     """Raise InputError if the pipeline does not print what is explained: softmax over classes, or one number
     as it is."""
-    config = pipeline.model.config
+    config: Any = pipeline.model.config
     if config.problem_type == "multi_label_classification" and config.num_labels > 1:
         return  # refused for that
     one = config.num_labels == 1

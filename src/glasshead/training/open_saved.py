@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
@@ -17,7 +18,6 @@ from transformers import (
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
-    first_line,
     is_answerer,
     is_writer,
     load,
@@ -98,12 +98,20 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     except InputError:
         raise
     except Exception as error:  # weights and configurations break in every way there is
-        raise InputError(
-            f"{source} holds no model that loads ({first_line(error)}): save it again"
-        ) from error
+        raise InputError(f"{source} holds no model that loads: {load_reason(source, error)}") from error
     if missing:
         raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")
     return model
+
+
+def load_reason(source: str | Path, error: Exception) -> str:
+    """Why weights do not load, and what to do."""
+    folder = Path(source)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        return "there are no weights (model.safetensors): save it again"
+    if isinstance(error, SafetensorError):
+        return "its weights (model.safetensors) are damaged: save it again, or download it again"
+    return "its configuration and its weights do not make a model: save both again with save_pretrained"
 
 
 def is_seeing(config: PreTrainedConfig) -> bool:

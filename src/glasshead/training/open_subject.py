@@ -15,6 +15,8 @@ from glasshead.huggingface import (
     HALVES,
     IMAGE_CLASSIFIERS,
     NextTokenClassifier,
+    check_name,
+    class_name,
     device_of,
     dtype_name,
     dtype_of,
@@ -79,7 +81,7 @@ def open_subject(
     """
     options = options or OpenOptions()
     if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
-        kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {type(source).__name__}"
+        kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
         raise InputError(f"{kind} has its tokenizer beside it: leave `tokenizer` out")
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
@@ -98,6 +100,7 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
     if isinstance(source, Run):
         return run_subject(source)
     if isinstance(source, (str, Path)):
+        check_name(source)
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
         model, found = open_saved(source, options)
@@ -108,17 +111,21 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         source, tokenizer = parts_of(pipeline)
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
+    if callable(getattr(source, "merge_and_unload", None)):
+        raise InputError(
+            f"{type(source).__name__} has adapters (PEFT): give what its merge_and_unload() returns"
+        )
     if not isinstance(source, PreTrainedModel):
         raise InputError(
-            f"{type(source).__name__} is no model that can be read: give a folder, a Hub id, a "
+            f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             "transformers model with its `tokenizer`, or a pipeline"
         )
     source = image_model_of(source)  # what `open` gives may be opened again
-    kind = type(source).__name__
+    kind = class_name(source)
     if tokenizer is None:
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader} beside it: add `tokenizer`")
-    name = Path(source.config.name_or_path or "").name or type(source).__name__
+    name = Path(source.config.name_or_path or "").name or class_name(source)
     subject = model_subject(source, tokenizer, name, None, options)
     return subject if pipeline is None else follow_pipeline(pipeline, subject)
 
@@ -199,7 +206,7 @@ def model_subject(
     """
     writer = options.classifies and writes(model, answers=options.answers)
     check_model(model, options.classifies and not writer)
-    if IMAGE_CLASSIFIERS not in type(model).__name__:
+    if IMAGE_CLASSIFIERS not in class_name(model):
         check_tokenizer(name, model, tokenizer)
     notes = []
     if writer:
@@ -214,7 +221,7 @@ def model_subject(
         finer = dtype_name(options.dtype or torch.float32)
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
-    if IMAGE_CLASSIFIERS in type(model).__name__:
+    if IMAGE_CLASSIFIERS in class_name(model):
         classifier, reader = open_image_classifier(model, read, tokenizer)
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)

@@ -85,7 +85,7 @@ def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizer
             tokenizer = AutoTokenizer.from_pretrained(name, **options)
     except Exception as error:  # tokenizers break in every way there is
         raise InputError(
-            f"{name} has no tokenizer that loads ({first_line(error)}): save one into it with save_pretrained"
+            f"{name} has no tokenizer that loads: save one into it with save_pretrained"
         ) from error
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
         raise InputError(f"{name} has no tokenizer: save one into it with save_pretrained")

@@ -6,7 +6,7 @@ from typing import Any
 from transformers import AutoImageProcessor
 
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line, silence_transformers
+from glasshead.huggingface import silence_transformers
 
 
 def read_processor(source: str | Path) -> Any:
@@ -20,6 +20,6 @@ def read_processor(source: str | Path) -> Any:
             return AutoImageProcessor.from_pretrained(source)
     except Exception as error:  # files of processors break in every way there is
         raise InputError(
-            f"{source} classifies images and has no image processor that loads ({first_line(error)}): save "
+            f"{source} classifies images and has no image processor that loads: save "
             "one into it with save_pretrained"
         ) from error

@@ -44,7 +44,7 @@ from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import class_name, dtype_of, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS
-from glasshead.registry import check_options
+from glasshead.options import check_kinds, check_options
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
@@ -122,6 +122,7 @@ def heads(
             unknown option.
     """
     check_options(options, ("tokenizer", "limit", "seed", *HeadsOptions.__annotations__), "heads")
+    check_kinds({"limit": limit, "seed": seed}, required=["seed"])
     texts = options.get("texts", ())
     request = HeadsRequest(
         model=model,

@@ -58,7 +58,8 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.nouns import INPUTS, nouns_of
-from glasshead.registry import check_options, did_you_mean
+from glasshead.options import check_kinds, check_options
+from glasshead.registry import did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -139,6 +140,9 @@ def rank(
             explain this model.
     """
     check_options(options, ("methods", "tokenizer", "limit", "seed", *RankOptions.__annotations__), "rank")
+    statistic = options.get("statistic", COMPREHENSIVENESS)
+    values = {"methods": methods, "limit": limit, "seed": seed, "statistic": statistic}
+    check_kinds(values, required=("methods", "seed", "statistic"))
     removals = options.get("removals")
     request = RankRequest(
         model=model,
@@ -148,7 +152,7 @@ def rank(
         seed=seed,
         methods=names_of(methods),
         removals=None if removals is None else names_of(removals),
-        statistic=options.get("statistic", COMPREHENSIVENESS),
+        statistic=statistic,
         **subject_settings(options),
     )
     return run_ranking(request, options.get("progress", no_progress))
