@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError
 
+BYTES = re.compile("[\udc80-\udcff]")
 LONGEST = 100_000  # a maximum length beyond this means that there is none
 LETTERS_PER_TOKEN = 16  # so many letters of most texts are several tokens
 
@@ -31,7 +33,7 @@ def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
 
 def check_utf8(*texts: str) -> None:
     """Raise InputError for texts that a terminal has handed on byte by byte."""
-    if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
+    if any(map(BYTES.search, texts)):
         raise InputError("the text is not UTF-8: set the terminal to UTF-8")
 
 
