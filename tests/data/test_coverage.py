@@ -65,3 +65,11 @@ def test_labels_that_occur_once_or_differ_by_case():
 def test_a_label_that_each_split_has_once_occurs_twice():
     two = {"rows": {"train": 1, "dev": 1}, "empty_texts": {"train": 0, "dev": 0}}
     assert len(describe_in_words(two | {"classes": {"train": {"a": 1}, "dev": {"a": 1}}})) == 2
+
+
+def test_of_a_very_long_text_what_is_not_read_is_estimated():
+    tokenizer = train_tokenizer(["good bad film"], min_freq=1, max_length=4)
+    text = "good bad " * 40_000
+    found = coverage(tokenizer, [text], None, encode(tokenizer, [text]))
+    assert found.left_out == pytest.approx(80_000 - 4, rel=1e-3)
+    assert "about" in found.lines("audited")[0]

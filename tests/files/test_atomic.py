@@ -416,6 +416,21 @@ class TestWriteText:
         assert tree(tmp_path) == {"page": "old"}
 
 
+class TestLinks:
+    @pytest.mark.parametrize("overwrite", [True, False])
+    @pytest.mark.parametrize("target", ["out", "nowhere"])
+    def test_a_link_is_not_replaced(self, old, target, overwrite):
+        link = old.with_name("link")
+        link.symlink_to(old.with_name(target))
+        before = tree(old.parent)
+        with pytest.raises(InputError, match="is a symbolic link"):
+            write_text(link, "new", overwrite=overwrite)
+        with pytest.raises(InputError, match="is a symbolic link"), atomic_folder(link, overwrite=overwrite):
+            pass
+        assert link.is_symlink()
+        assert tree(old.parent) == before
+
+
 class TestDiscard:
     def test_folder_file_and_nothing(self, old):
         remove(old)

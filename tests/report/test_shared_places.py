@@ -1,9 +1,12 @@
 """Tokens that share a place in the text are drawn as one: their sum, and all of their names."""
 
+import json
 import math
+from dataclasses import replace
 
 import pytest
 
+from glasshead.escaping import STEERING
 from glasshead.report import draw_text
 from glasshead.report.html.text_heatmap import notebook_heatmap, text_heatmap
 from glasshead.report.plots.texts import words_in_lines
@@ -68,3 +71,14 @@ def test_a_sum_may_be_zero_where_the_sum_of_its_ranges_is():
     assert (span.least, span.doubt) == (pytest.approx(0.0, abs=1e-9), "maybe")
     unknown = attribution("bytes of an emoji", intervals=(ranges[0], None, *ranges[2:]))
     assert {span.doubt for span in coloured_spans(unknown, 1.0) if len(span.tokens) > 1} == {"unknown"}
+
+
+@pytest.mark.parametrize("kind", ["svg", "json", "html"])
+def test_no_saved_file_steers_a_terminal_or_turns_the_direction(kind, tmp_path):
+    names = {"target": "go\u202eod\x9b", "predicted": "go\u202eod\x9b"}
+    made = replace(attribution("a sign of several words"), text="a \u202e㍿\x85", **names)
+    made.save(tmp_path / f"it.{kind}")
+    content = (tmp_path / f"it.{kind}").read_text(encoding="utf-8")
+    assert not STEERING.search(content)
+    if kind == "json":
+        assert json.loads(content)["text"] == made.text

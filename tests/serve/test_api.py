@@ -79,6 +79,8 @@ class TestModels:
         known = {method["name"]: method for method in facts["pieces"]["methods"]}
         assert known["attention"]["has_intervals"]
         assert not known["gradient"]["reads_attention"]
+        assert "erasure-blur" not in known  # of images alone: the model refuses it
+        assert "erasure-mean-colour" not in known
         families = [method["family"] for method in facts["pieces"]["methods"]]
         assert families == sorted(families, key=FAMILIES.index)
         assert set(families) == set(FAMILIES) - {"other methods"}

@@ -15,7 +15,10 @@ def test_they_are_trained_once_kept_and_read_reviews(tmp_path):
         opened = open_model()
         assert opened.kind == "classifier"
         assert opened.labels == ["negative", "positive"]
-        assert len(opened.examples) == 20
+        assert len(opened.examples) == 21
+        words = set(opened.examples[0].split())
+        known = set(opened.subject.tokenizer.get_vocab())
+        assert words <= known
         (good,) = explain(opened.subject, "a wonderful film", target="positive")
         (bad,) = explain(opened.subject, "a dreadful mess", target="positive")
         assert good.prediction > 0.5 > bad.prediction

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshead.errors import InputError
-from glasshead.serve.server import ServeRequest, own_address, short_names
+from glasshead.serve.server import ServeRequest, check_port, own_address, short_names
 
 PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join)
 
@@ -38,8 +38,10 @@ def test_the_folder_where_one_stands_has_a_name(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"port": 0}, "port"), ({"port": 65536}, "port"), ({"port": -1}, "port"),
+        ({"port": 65536}, "port"), ({"port": -1}, "port"),
         ({"token": "short"}, "at least 8"), ({"token": ""}, "at least 8"),
+        ({"seconds": 0}, "seconds"), ({"seconds": float("nan")}, "seconds"),
+        ({"allow_hosts": ("http://a.b/",)}, "such as example.org"), ({"allow_hosts": ("",)}, "such as"),
     ],
 )  # fmt: skip
 def test_refusals(changes, message):
@@ -56,6 +58,19 @@ def test_another_address_needs_a_token_which_is_drawn():
     assert ServeRequest(token="my own token").key == "my own token"
     assert "127.0.0.1:8765" in here.hosts
     assert all(name.endswith(":8765") for name in here.hosts)
+
+
+def test_another_name_is_answered_to_and_needs_a_token():
+    request = ServeRequest(allow_hosts=("Glasshead.Example.org",))
+    assert {"glasshead.example.org", "glasshead.example.org:8765", "127.0.0.1:8765"} <= request.hosts
+    assert len(request.key) >= 20
+    assert ServeRequest(allow_hosts=("a.org",), token="my own token").key == "my own token"
+
+
+def test_port_0_is_one_that_is_free():
+    port = check_port(ServeRequest(port=0))
+    assert port > 0
+    assert check_port(ServeRequest(port=port)) == port
 
 
 def test_an_address_that_is_shown_can_be_opened():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from processes import serving
 from served_models import HEBREW, LABELS, TEXT
 from watched_pages import link, watched
@@ -335,17 +335,46 @@ class TestExplain:
             page.locator("#explain-text").fill("")
             expect(offered).to_be_visible()
 
-    def test_methods_stand_by_kind_and_the_usual_class_has_its_name(
+    def test_six_methods_come_first_and_the_usual_class_has_its_name(
         self, browser: Browser, address: str
     ) -> None:
         with watched(browser, address, link("explain", model="pieces", text=SPLIT)) as page:
-            groups = part(page, "explain").locator("select[name=method] optgroup")
-            expect(groups.first).to_have_attribute("label", "attention of one layer")
-            assert groups.count() > 5
-            assert groups.locator("option").count() > 30
-            expect(part(page, "explain").locator("select[name=method]")).to_have_value("attention")
+            methods = part(page, "explain").locator("select[name=method]")
+            first = methods.locator("> option").all_inner_texts()
+            assert first[:3] == ["attention", "contribution", "gradient"]
+            assert len(first) <= 6
+            groups = methods.locator("optgroup")
+            expect(groups.first).to_have_attribute("label", "more: attention of one layer")
+            assert groups.count() > 3
+            assert "erasure-blur" not in methods.locator("option").all_inner_texts()  # of images alone
+            expect(methods).to_have_value("attention")
             usual = part(page, "explain").locator("select[name=target] option").first
             expect(usual).to_have_text(f"usual ({LABELS[1]})")
+
+    def test_a_link_that_asks_for_what_is_not_there_says_so(self, browser: Browser, address: str) -> None:
+        asked = link("explain", model="pieces", text=SPLIT, method="no such", layer="99", target="nobody")
+        with watched(browser, address, asked) as page:
+            notice = part(page, "explain").locator(".reading .notice").last
+            expect(notice).to_contain_text("method “no such”")
+            expect(notice).to_contain_text("layer “99”")
+            expect(notice).to_contain_text("class “nobody”")
+            part(page, "explain").locator("select[name=method]").select_option("gradient")
+            expect(notice).to_be_hidden()
+
+    def test_what_is_worked_on_is_said_while_the_old_colours_fade(
+        self, browser: Browser, address: str
+    ) -> None:
+        with watched(browser, address, link("explain", model="pieces", text=SPLIT)) as page:
+            expect(marks(page).first).to_be_visible()
+            held: list[Route] = []
+            page.route("**/api/explain", held.append)
+            part(page, "explain").locator("select[name=method]").select_option("gradient")
+            working = part(page, "explain").locator("[data-working]")
+            expect(working).to_contain_text("Working: gradient of pieces")
+            expect(part(page, "explain").locator(".answer")).to_have_attribute("aria-busy", "true")
+            for route in held:
+                route.continue_()
+            expect(working).to_be_hidden()
 
     @pytest.mark.parametrize("width", [1280, 390])
     def test_the_numbers_of_a_word_hide_no_legend(self, browser: Browser, address: str, width: int) -> None:

@@ -1,16 +1,59 @@
 """What is being done, how far it is and how long the rest will take, on standard error."""
 
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from glasshead.cli.console import errors
+from glasshead.cli.console import errors, print_remark
 
 
 class OnProgress(Protocol):
     """Called with what is being done and, where that is known, which share of it is behind."""
 
     def __call__(self, stage: str, share: float | None = None) -> None: ...
+
+
+EVERY = 15.0
+"""Seconds between two lines where there is no terminal."""
+
+
+class LineProgress:
+    """Where nobody looks at a terminal: a line now and then, also while a stage says nothing, and none of
+    what is quickly done."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.doing = title, ""
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __call__(self, stage: str, share: float | None = None) -> None:
+        self.doing = f": {stage}" + ("" if share is None else f", {share:.0%}")
+
+    def start(self) -> None:
+        """Write from now on; after `stop` too."""
+        self.stop()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._write, args=(time.monotonic(),), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write(self, begun: float) -> None:
+        while not self._ended.wait(EVERY):
+            with suppress(OSError):  # nobody reads any more
+                print_remark(f"{self.title}{self.doing} ({in_words(time.monotonic() - begun)})")
+
+
+def in_words(seconds: float) -> str:
+    """How long that is."""
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
 
 
 @contextmanager
@@ -40,7 +83,15 @@ def progress_stages(title: str) -> Iterator[OnProgress]:
         TimeElapsedColumn(),
         TimeLeft(),
     )
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    if not errors.is_terminal:
+        lines = LineProgress(title)
+        lines.start()
+        try:
+            yield lines
+        finally:
+            lines.stop()
+        return
+    with Progress(*columns, console=errors, transient=True) as progress:
         task = progress.add_task(title, total=None)
         running = ""
 

@@ -34,12 +34,28 @@ def serve(
     audits: Annotated[
         Path | None, typer.Option("--audits", metavar="DIR", help="A folder that holds audits.")
     ] = None,
-    port: Annotated[int, typer.Option(help="Where the page is.")] = 8765,
+    port: Annotated[int, typer.Option(help="Where the page is; 0: any port that is free.")] = 8765,
     host: Annotated[
         str, typer.Option(help="Another address than this computer's own; then a token is needed.")
     ] = "127.0.0.1",
     token: Annotated[
-        str | None, typer.Option(help="The token of requests; else one is drawn where it is needed.")
+        str | None,
+        typer.Option(
+            envvar="GLASSHEAD_TOKEN",
+            help="The token of requests; by default one is drawn where it is needed.",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="Another name by which the page is called, as behind a proxy (again for more); then a token "
+            "is needed.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="How long an answer may take (default: a minute).")
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
@@ -67,7 +83,9 @@ def serve(
         signals.append(number)
         end_soon(number)
 
-    request = ServeRequest(models or (), audits, host, port, token)
+    more = {} if seconds is None else {"seconds": seconds}
+    hosts = tuple(allow_host or ())
+    request = ServeRequest(models or (), audits, host, port, token, allow_hosts=hosts, **more)
     try:
         run_server(
             request,

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from glasshead.cli.progress import LineProgress
 from glasshead.escaping import one_line
 
 MEASURES = {
@@ -18,7 +19,8 @@ MEASURES = {
 
 
 class ProgressBar(TrainerCallback):
-    """Steps done, the latest measure on dev, time left; ``begin`` is called first of all."""
+    """Steps done, the latest measure on dev, time left, or a line now and then where there is no terminal;
+    ``begin`` is called first of all."""
 
     def __init__(self, title: str, begin: Callable[[], None] = lambda: None) -> None:
         self.begin = begin
@@ -32,6 +34,7 @@ class ProgressBar(TrainerCallback):
             transient=True,
             disable=not sys.stderr.isatty(),
         )
+        self.lines, self.measured = LineProgress(self.title), ""
         self.task: TaskID | None = None
 
     def on_train_begin(
@@ -40,12 +43,17 @@ class ProgressBar(TrainerCallback):
         self.begin()
         self.task = self.bar.add_task(self.title, total=state.max_steps, completed=state.global_step)
         self.bar.start()
+        if self.bar.disable:
+            self.lines.start()
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         if self.task is not None:
             self.bar.update(self.task, completed=state.global_step)
+        if self.bar.disable:
+            share = state.global_step / max(state.max_steps, 1)
+            self.lines(f"step {state.global_step:,} of {state.max_steps:,}{self.measured}", share)
 
     def on_evaluate(
         self,
@@ -57,6 +65,7 @@ class ProgressBar(TrainerCallback):
     ) -> None:
         for name, words in MEASURES.items():
             if self.task is not None and metrics and name in metrics:
+                self.measured = f", {words} {metrics[name]:.3f}"
                 self.bar.update(self.task, description=f"{self.title} · {words} {metrics[name]:.3f}")
 
     def on_train_end(
@@ -67,3 +76,4 @@ class ProgressBar(TrainerCallback):
     def stop(self) -> None:
         """Leave the terminal as it was, also after an error."""
         self.bar.stop()
+        self.lines.stop()

@@ -10,6 +10,8 @@ from glasshead.data.encoded import Encoded
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
 
+MOST_LETTERS = 100_000
+"""Of a longer text the tokens of so many letters tell how many there are in all."""
 LIMITLESS = 2**31
 """No text is so long; a tokenizer without a limit names a larger number."""
 
@@ -19,7 +21,8 @@ class Coverage:
     """Counts over texts that were cut to ``length`` tokens.
 
     ``tokens`` and ``unknown`` (those that are [UNK] to the model) are of what is read, ``left_out`` of what
-    is not; special tokens that the tokenizer adds count as tokens.
+    is not, which is ``estimated`` where a text is very long; special tokens that the tokenizer adds count as
+    tokens.
     """
 
     texts: int
@@ -28,16 +31,17 @@ class Coverage:
     tokens: int
     left_out: int
     unknown: int
+    estimated: bool = False
 
     def lines(self, name: str) -> list[str]:
         """What a person should know of them, a line each; ``name`` is what the texts are called."""
         lines = []
         if self.cut:
             whole = self.tokens + self.left_out
-            share = self.left_out / whole
+            share, about = self.left_out / whole, "about " if self.estimated else ""
             lines.append(
-                f"{name}: {self.cut:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} "
-                f"tokens, {self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
+                f"{name}: {self.cut:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} tokens, "
+                f"{about}{self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
             )
         if self.unknown:
             lines.append(
@@ -57,12 +61,16 @@ def coverage(
     sizes = encoded.mask.sum(dim=1)
     length = min(tokenizer.model_max_length, LIMITLESS)
     full = (sizes >= length).nonzero().flatten().tolist()
-    beyond = []
+    beyond, estimated = list[int](), False
     if full and not isinstance(tokenizer, UnitReader):
-        firsts = [texts[row] for row in full]
-        seconds = () if pairs is None else ([pairs[row] for row in full],)
-        whole = tokenizer(firsts, *seconds, verbose=False)["input_ids"]
-        beyond = [len(ids) - length for ids in whole]
+        firsts = [texts[row][:MOST_LETTERS] for row in full]
+        seconds = () if pairs is None else ([pairs[row][:MOST_LETTERS] for row in full],)
+        read = tokenizer(firsts, *seconds, verbose=False)["input_ids"]
+        letters = [len(texts[row]) + (0 if pairs is None else len(pairs[row])) for row in full]
+        parts = [sum(map(len, each)) for each in zip(firsts, *seconds, strict=True)]
+        more = [whole / max(part, 1) for whole, part in zip(letters, parts, strict=True)]
+        estimated = any(share > 1 for share in more)
+        beyond = [round(share * len(ids)) - length for share, ids in zip(more, read, strict=True)]
     unknown = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return Coverage(
         texts=len(texts),
@@ -71,4 +79,5 @@ def coverage(
         tokens=int(sizes.sum()),
         left_out=sum(beyond),
         unknown=int(((encoded.ids == unknown) & encoded.mask).sum()),
+        estimated=estimated,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,9 @@ from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError
 
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 LONGEST = 100_000  # a maximum length beyond this means that there is none
+LETTERS_PER_TOKEN = 16  # so many letters of most texts are several tokens
 
 
 def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
@@ -30,11 +33,11 @@ def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
 
 def check_utf8(*texts: str) -> None:
     """Raise InputError for texts that a terminal has handed on byte by byte, or with half a character."""
-    for half in (character for text in texts for character in text if "\ud800" <= character <= "\udfff"):
-        if "\udc80" <= half <= "\udcff":
+    for half in filter(None, map(HALF_CHARACTER.search, texts)):
+        if "\udc80" <= half[0] <= "\udcff":
             raise InputError("the text is not UTF-8: set the terminal to UTF-8")
         raise InputError(
-            f"the text has half a character, {half!a}: it was cut within a pair of surrogates, or decoded "
+            f"the text has half a character, {half[0]!a}: it was cut within a pair of surrogates, or decoded "
             "wrongly"
         )
 
@@ -139,24 +142,56 @@ def encodings(
     """Truncated encodings, without reading the far tail of a long text if nothing there can matter.
 
     A word-level tokenizer reads from left to right: once the beginning of a text overflows the maximum
-    length, what follows cannot change the tokens that are kept. Other tokenizers may look at the whole text.
+    length, what follows cannot change the tokens that are kept. Of others a beginning is taken if one that is
+    twice as long has the same tokens (`beginning`).
     """
 
     def read(some: Sequence[str]) -> list[Encoding]:
         return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []
 
-    if pairs is not None:
-        return tokenizer(list(texts), list(pairs), truncation=True, verbose=False).encodings or []
     limit = tokenizer.model_max_length
-    word_level = isinstance(tokenizer.backend_tokenizer.model, WordLevel)
-    if not word_level or limit > LONGEST or tokenizer.truncation_side != "right":
+    whole = limit > LONGEST or tokenizer.truncation_side != "right"
+    if pairs is not None:
+        if not whole:
+            cut = [pair_beginnings(tokenizer, *each) for each in zip(texts, pairs, strict=True)]
+            texts, pairs = [text for text, _ in cut], [pair for _, pair in cut]
+        return tokenizer(list(texts), list(pairs), truncation=True, verbose=False).encodings or []
+    if whole:
         return read(texts)
+    if not isinstance(tokenizer.backend_tokenizer.model, WordLevel):
+        return read([beginning(tokenizer, text) for text in texts])
     heads = [safe_prefix(text, 8 * limit) for text in texts]  # English words have five letters and a space
     rows = read(heads)
     short = [i for i, text in enumerate(texts) if len(text) > len(heads[i]) and not rows[i].overflowing]
     for index, row in zip(short, read([texts[index] for index in short]), strict=True):
         rows[index] = row
     return rows
+
+
+def beginning(tokenizer: PreTrainedTokenizerFast, text: str) -> str:
+    """As much of a text as decides which of its tokens are kept: a beginning that overflows the maximum
+    length, if another one of half its length has the same tokens at the same places, so that what follows is
+    too far away to matter; else more, and in the end the whole text."""
+    size = LETTERS_PER_TOKEN * tokenizer.model_max_length
+    while 2 * size < len(text):
+        heads = [text[:size], text[: 2 * size]]
+        first, second = tokenizer(heads, truncation=True, verbose=False).encodings or []
+        overflow = first.overflowing and second.overflowing
+        if overflow and first.ids == second.ids and first.offsets == second.offsets:
+            return heads[1]
+        size *= 4
+    return text
+
+
+def pair_beginnings(tokenizer: PreTrainedTokenizerFast, text: str, pair: str) -> tuple[str, str]:
+    """The same of a pair, of which one is long and the other so short that it has fewer tokens than what is
+    left of the long one: which of the two is cut, and how far, stays as it is."""
+    limit = tokenizer.model_max_length
+    if len(pair.encode()) <= limit:  # no token is less than a byte
+        return beginning(tokenizer, text), pair
+    if len(text.encode()) <= limit:
+        return text, beginning(tokenizer, pair)
+    return text, pair
 
 
 def safe_prefix(text: str, size: int) -> str:

@@ -42,7 +42,7 @@ def read_picture(path: Path) -> Picture:
         InputError: if there is none.
     """
     try:
-        return Picture(path.name, path.read_bytes())
+        return Picture(name_of(path), path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read the image {path}: {error.strerror or error}") from error
 
@@ -56,18 +56,24 @@ def as_picture(source: object) -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, Image.Image):
-        return picture_of(Path(getattr(source, "filename", "") or "image").name, source)
+        return picture_of(name_of(getattr(source, "filename", "") or "image"), source)
     if isinstance(source, Mapping) and {"bytes", "path"} <= set(source):
         content, path = source["bytes"], source["path"]
         if content is None and path is not None:
             return read_picture(Path(path))
-        return Picture(Path(path or "image").name, content or b"")
+        return Picture(name_of(path or "image"), content or b"")
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not is_file(path):
             raise InputError(f"{str(source)!r} is no file: this model reads images, so give files of images")
         return read_picture(path)
     raise InputError(f"{type(source).__name__} is no image: give a file, or an image that Pillow has opened")
+
+
+def name_of(path: str | Path) -> str:
+    """What an image file is called: its name, below that of its folder, in which others may have the same."""
+    path = Path(path)
+    return "/".join(part for part in (path.parent.name, path.name) if part)
 
 
 def picture_of(name: str, image: Image.Image) -> Picture:

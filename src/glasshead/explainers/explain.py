@@ -19,7 +19,7 @@ from glasshead.data import (
     join_pair,
     reader_of,
 )
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
@@ -237,8 +237,8 @@ def sign_note(subject: Subject) -> str | None:
         if not undecided:
             return None
         return (
-            f"it is undecided of {undecided} of {len(kinds)} heads whether their sign lives in the weights: "
-            "read the contributions"
+            f"it is undecided of {undecided} of {pluralise(len(kinds), 'head')} whether their sign lives in "
+            "the weights: read the contributions"
         )
     old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
     return {

@@ -1,11 +1,13 @@
 """LIME and KernelSHAP, by Captum: a linear model of what removing tokens does to one prediction."""
 
+import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from zlib import crc32
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -146,7 +148,15 @@ def replacement(tokenizer: PreTrainedTokenizerFast) -> tuple[str, int]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Random numbers of the CPU follow from the seed in the block, and go on behind it as before."""
+    """Random numbers follow from the seed in the block, and go on behind it as before: those of torch on the
+    CPU, of NumPy and of Python, of which Captum draws from one or the other."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        yield
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002

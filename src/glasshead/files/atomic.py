@@ -68,6 +68,11 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
     """Raise InputError if ``out`` exists and may not be replaced, or holds what nobody wants to lose."""
     if not os.path.lexists(out):
         return
+    if out.is_symlink():
+        raise InputError(
+            f"{out} is a symbolic link, which would be replaced: give the path that it leads to, or choose "
+            "another `out`"
+        )
     if out.exists() and not (out.is_file() or out.is_dir()):
         raise InputError(f"{out} is a device, which would be replaced by a file: choose another `out`")
     if not overwrite:

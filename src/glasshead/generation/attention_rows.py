@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, pluralise
 from glasshead.explainers import Rollout, find_explainer
 from glasshead.generation.call_kinds import CROSS, DECODER, ENCODER, first_calls, kinds_of
 from glasshead.generation.method import RowMethod
@@ -196,7 +196,8 @@ def attention_map(text: ReadText, layer: RowLayer, site: AttentionSite, name: st
 
 def reading(text: ReadText, site: AttentionSite, *, up_to: bool = False) -> str:
     """Which attention, in words."""
-    head = f"head {site.head}" if site.head is not None else f"{site.heads} of {site.num_heads} heads"
+    several = f"{site.heads} of {pluralise(site.num_heads, 'head')}"
+    head = several if site.head is None else f"head {site.head}"
     layers = f"layers 0 to {site.layer}" if up_to else f"layer {site.layer}"
     if text.source:
         layers = f"encoder, decoder {layers}" if up_to else f"decoder {layers}"

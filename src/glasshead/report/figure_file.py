@@ -16,6 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
+from glasshead.escaping import visible
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
 from glasshead.report.fonts import FONT, drawable, in_order, used_families
 from glasshead.report.labels import sentence
@@ -64,6 +65,9 @@ def to_bytes(figure: MatplotlibFigure, kind: str) -> bytes:
     with in_style(STYLE):
         freeze_layout(figure)
         figure.savefig(buffer, format=kind, dpi=160, metadata=metadata[kind])
+    if kind == "svg":
+        # Comments, titles and what else matplotlib writes beside the outlines.
+        return visible(buffer.getvalue().decode()).encode()
     return buffer.getvalue()
 
 
@@ -124,7 +128,7 @@ def in_families(figure: Figure, families: list[str]) -> MatplotlibFigure:
             scale.outline.set_visible(False)
             scale.locator = MaxNLocator(5, steps=[1, 2, 5, 10])
             scale.ax.tick_params(labelsize=8)
-            scale.set_label(bar.label, fontsize=8, color=MUTED)
+            scale.set_label(drawable(bar.label), fontsize=8, color=MUTED)
         canvas.suptitle(drawable(figure.title), x=0.01, ha="left", fontsize=10.5)
         if figure.legend:
             canvas.legend(
@@ -184,8 +188,8 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_title(drawable(panel.title), loc="left", pad=18 if panel.note else 13)
     if panel.note:
         axes.annotate(
-            panel.note, (1.0, 1.0), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points",
-            ha="right", va="bottom", fontsize=8, color=MUTED,
+            drawable(panel.note), (1.0, 1.0), xytext=(0, 4), xycoords="axes fraction",
+            textcoords="offset points", ha="right", va="bottom", fontsize=8, color=MUTED,
         )  # fmt: skip
     if panel.rows:
         notes = [f"\n{note}" for note in panel.row_notes] or [""] * len(panel.rows)

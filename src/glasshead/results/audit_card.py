@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 
 from glasshead.drawable import Drawable, renderer_of
 from glasshead.errors import InputError
+from glasshead.escaping import as_json
 from glasshead.files import check_readable
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
@@ -125,7 +126,7 @@ class AuditCard(Drawable):
             **words,
         }
         # NaN is not JSON: a number that does not exist is None.
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
+        return as_json(json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1))
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page (``card.html``) or the values (``card.json``), or all four files into a folder.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.drawable import Drawable
+from glasshead.errors import pluralise
 from glasshead.escaping import one_line
 from glasshead.results.comparison import Difference
 from glasshead.results.finding import Finding
@@ -228,4 +229,4 @@ class HeadReport(Drawable):
         return json_text(document)
 
     def __repr__(self) -> str:
-        return one_line(f"HeadReport({len(self.heads)} heads: {' '.join(self.conclusion)})")
+        return one_line(f"HeadReport({pluralise(len(self.heads), 'head')}: {' '.join(self.conclusion)})")

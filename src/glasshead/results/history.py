@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
+from glasshead.escaping import as_json
 from glasshead.files import check_readable
 from glasshead.results.verdict import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
@@ -182,7 +183,7 @@ def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iter
     """Into a folder that exists, tables in pieces; the facts come last, so that a whole history has them."""
     for name in TABLES:
         write_table(folder / f"{name}.parquet", tables[name])
-    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
+    text = as_json(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False))
     (folder / FACTS).write_text(text + "\n", encoding="utf-8")
 
 

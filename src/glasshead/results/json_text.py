@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.escaping import as_json
+
 
 def json_text(value: Any) -> str:
     """The value as JSON that every reader takes: a number that does not exist is null, never NaN."""
-    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return as_json(json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def plain(value: Any) -> Any:

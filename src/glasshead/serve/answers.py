@@ -238,7 +238,7 @@ def inspect_heads(subject: Subject, question: HeadsQuestion, examples: Sequence[
         InputError: as `glasshead.heads`.
     """
     rows, drawn = heads_rows(question, examples)
-    request = HeadsRequest(model=subject, data=rows, limit=len(rows), texts=drawn)
+    request = HeadsRequest(model=subject, data=rows, limit=len(rows), texts=drawn, effects=question.effects)
     return run_heads(request, lambda *_: check_current())
 
 

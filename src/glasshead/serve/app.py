@@ -245,7 +245,9 @@ def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         examples = await ask(
             request, catalogue.readers.submit(lambda: catalogue.examples(question.model)), seconds
         )
-        return PythonLine(python=heads_line(source, *heads_rows(question, examples)))
+        return PythonLine(
+            python=heads_line(source, *heads_rows(question, examples), effects=question.effects)
+        )
 
     @app.get("/api/python/written")
     async def written_python(question: Annotated[GenerateQuestion, Query()]) -> PythonLine:

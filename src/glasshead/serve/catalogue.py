@@ -95,6 +95,7 @@ class Catalogue:
                 name=served.name, source=served.source, state=served.state, message=served.message
             )
         explained = opened.kind in ("classifier", "language model")
+        methods = [each for each in installed_methods() if explained and each.name not in opened.refused]
         return ModelFacts(
             name=served.name,
             source=served.source,
@@ -106,7 +107,7 @@ class Catalogue:
             usual_class=opened.usual_class,
             layers=opened.layers,
             heads=opened.heads,
-            methods=installed_methods() if explained else [],
+            methods=methods,
             examples=self.examples(served.name),
             recorded=served.name in self.runs,
         )

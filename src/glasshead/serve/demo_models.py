@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -14,6 +15,8 @@ from glasshead.training import TRAINING_PRESETS, is_run, train
 
 DATA = "synthetic"
 ACTIVATIONS = ("softmax", "tanhmax")
+SENTENCE = "the film was very funny and lovely but the story was dull"
+"""Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
 OPENING = "it is trained on made-up reviews, once: half a minute"
 
 
@@ -29,7 +32,8 @@ def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:
     def open_demo() -> OpenedModel:
         if not folder.is_dir():
             train_demo(activation, folder)
-        return open_model(str(folder))
+        opened = open_model(str(folder))
+        return replace(opened, examples=(SENTENCE, *opened.examples))
 
     return open_demo
 

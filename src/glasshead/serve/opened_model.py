@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from glasshead.escaping import sendable
 from glasshead.generation import open_writer
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
+from glasshead.serve.refused_methods import refused_methods
 from glasshead.trace import Subject
 from glasshead.training import NoClassError, OpenOptions, open_subject
 
@@ -25,7 +26,7 @@ EXAMPLES = 20
 @dataclass(frozen=True)
 class OpenedModel:
     """A model with what it can be asked (its ``kind``), the ``source`` that it was opened from, and
-    ``examples`` of its own test texts.
+    ``examples`` of its own test texts; the methods that are ``refused`` cannot explain it.
 
     A classifier is explained; a language model too, of its next token, and it writes; an answerer, such as
     T5, only writes; of an encoder without a class to predict only heads are shown.
@@ -35,6 +36,7 @@ class OpenedModel:
     kind: Kind
     source: str
     examples: tuple[str, ...] = ()
+    refused: frozenset[str] = frozenset()
 
     @property
     def pairs(self) -> Pairs:
@@ -93,7 +95,10 @@ def open_model(source: str) -> OpenedModel:
         for name in subject.labels:
             if name != sendable(name):
                 raise InputError(f"the class {name!r} is no text in UTF-8: name it anew in config.json")
-    return OpenedModel(subject, kind, source, tuple(own_texts(subject)))
+    opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
+    if kind not in ("classifier", "language model"):
+        return opened
+    return replace(opened, refused=refused_methods(subject, pairs=opened.pairs == "needed"))
 
 
 def own_texts(subject: Subject) -> Sequence[str]:

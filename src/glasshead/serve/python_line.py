@@ -33,10 +33,13 @@ def generate_line(source: str, question: GenerateQuestion) -> str:
     return f"{line}.with_maps({question.methods!r}{target})"
 
 
-def heads_line(source: str, rows: list[dict[str, str]], texts: tuple[str, ...]) -> str:
+def heads_line(
+    source: str, rows: list[dict[str, str]], texts: tuple[str, ...], *, effects: bool = True
+) -> str:
     """``glasshead.heads(…)`` of the model at ``source`` before some rows, of which ``texts`` are drawn."""
     options: dict[str, Any] = {"limit": len(rows)} if len(rows) > USUAL_ROWS else {}
-    return call("heads", [source, rows], options | ({"texts": list(texts)} if texts else {}))
+    options |= ({"texts": list(texts)} if texts else {}) | ({} if effects else {"effects": False})
+    return call("heads", [source, rows], options)
 
 
 def call(function: str, values: list[Any], options: dict[str, Any]) -> str:

@@ -115,13 +115,15 @@ class GenerateQuestion(Strict):
 
 class HeadsQuestion(Strict):
     """A text whose maps are drawn. ``examples`` is how many texts of the model's own are asked, too; where
-    ``lines`` is set each line is a text of its own, and the first is drawn."""
+    ``lines`` is set each line is a text of its own, and the first is drawn; with ``effects`` the predictions
+    without each head are computed, which takes longer."""
 
     model: Word
     text: Text
     pair: Annotated[Text | None, BeforeValidator(word_or_nothing)] = None
     examples: Annotated[int, Field(ge=0, le=100)] = 0
     lines: bool = False
+    effects: bool = False
 
 
 class Span(Answer):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -38,8 +39,9 @@ class ServeRequest:
     """What is served, and where.
 
     ``models`` are folders or Hub ids (none: those of the demo), ``audits`` a folder that holds audits.
-    Another ``host`` than this computer needs a ``token``, which is drawn if none is given. An answer may take
-    so many ``seconds``.
+    Another ``host`` than this computer, and names by which it is called from elsewhere (``allow_hosts``, as
+    behind a proxy), need a ``token``, which is drawn if none is given. Port 0 is any that is free. An answer
+    may take so many ``seconds``.
 
     Raises:
         InputError: on a port that is none, on a model named twice, and as `find_audits`.
@@ -51,17 +53,23 @@ class ServeRequest:
     port: int = 8765
     token: str | None = None
     seconds: float = ANSWER_SECONDS
+    allow_hosts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if not 0 < self.port < 65536:
-            raise ParameterError("port", f"is between 1 and 65,535, not {self.port}")
+        if not 0 <= self.port < 65536:
+            raise ParameterError("port", f"is between 0 (any that is free) and 65,535, not {self.port}")
+        if not 0 < self.seconds < math.inf:
+            raise ParameterError("seconds", f"is a number above 0, not {self.seconds}")
+        for name in self.allow_hosts:
+            if not name or set(name) & set("/ @?#"):
+                raise ParameterError("allow_host", f"is a name such as example.org, not {name!r}")
         if self.token is not None and len(self.token) < 8:
             raise ParameterError("token", "has at least 8 characters")
 
     @property
     def key(self) -> str | None:
         """The token that requests must bring; None on this computer alone."""
-        if self.token is not None or self.host in LOOPBACK:
+        if self.token is not None or (self.host in LOOPBACK and not self.allow_hosts):
             return self.token
         return secrets.token_urlsafe(16)
 
@@ -71,7 +79,9 @@ class ServeRequest:
         if self.host not in LOOPBACK:
             return None
         names = {"127.0.0.1", "localhost", "[::1]"}
-        return frozenset(f"{name}:{self.port}" for name in names) | (names if self.port == 80 else set())
+        own = frozenset(f"{name}:{self.port}" for name in names) | (names if self.port == 80 else set())
+        foreign = {name.lower() for name in self.allow_hosts}
+        return own | foreign | {f"{name}:{self.port}" for name in foreign}
 
 
 def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str) -> Catalogue:
@@ -162,6 +172,7 @@ def serve(
     Raises:
         InputError: as `open_catalogue`, and if the port is taken.
     """
+    request = replace(request, port=check_port(request))
     catalogue, token = open_catalogue(request, on_failure), request.key
     app = create_app(catalogue, hosts=request.hosts, token=token, seconds=request.seconds)
 
@@ -175,7 +186,6 @@ def serve(
             here = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
             threading.Thread(target=webbrowser.open, args=(here,), daemon=True).start()
 
-    check_port(request)
     config = uvicorn.Config(
         app,
         host=request.host,
@@ -210,13 +220,18 @@ def own_address(host: str) -> str:
         return socket.gethostname()
 
 
-def check_port(request: ServeRequest) -> None:
-    """Raise InputError if the address cannot be had."""
+def check_port(request: ServeRequest) -> int:
+    """The port, or for 0 one that is free.
+
+    Raises:
+        InputError: if the address cannot be had.
+    """
     try:
         family = socket.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as one:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             one.bind((request.host, request.port))
+            return int(one.getsockname()[1])
     except OSError as error:
         raise InputError(
             f"cannot listen at {request.host}, `port` {request.port}: {error.strerror or error}"

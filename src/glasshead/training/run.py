@@ -22,11 +22,13 @@ from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
     AutoTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
 
 from glasshead.errors import InputError
+from glasshead.escaping import as_json
 from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import class_names, load, load_weights, reads_images, silence_transformers, spec_of
 from glasshead.training.open_images import find_patches
@@ -131,13 +133,24 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def write_json(path: Path, value: Any) -> None:
     """JSON that a person can read and diff; NaN is none."""
-    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    text = as_json(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
     path.write_text(text + "\n", encoding="utf-8")
 
 
 def write_vocabulary(path: Path, tokens: list[str], counts: np.ndarray) -> None:
     """The train counts of every token, one row per vocabulary id."""
     pq.write_table(pa.table({"token": tokens, "counts": pa.array(counts.T.tolist())}), path)
+
+
+def check_config(config: PreTrainedConfig, record: dict[str, Any]) -> None:
+    """Raise InputError on values that no model has, and on signs of heads that are not those of the
+    record."""
+    if hasattr(config, "check"):
+        config.check()
+    gauge = record.get("gauge") or {}
+    signs = gauge.get("signs", gauge.get("sign"))
+    if signs is not None and signs != getattr(config, "gauge", signs):
+        raise InputError(f"`gauge` of config.json is not that of {RECORD}")
 
 
 def load_run(folder: Path) -> Run:
@@ -160,6 +173,7 @@ def load_run(folder: Path) -> Run:
             )
         with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        check_config(model.config, record)
         if not isinstance(tokenizer, PreTrainedTokenizerFast):
             raise InputError("its tokenizer does not know where tokens stand")
         if tokenizer.pad_token_id is None:

@@ -50,7 +50,7 @@ def conclude(
 def names_of(heads: Sequence[HeadSummary]) -> str:
     """A few heads by their names, many by their number."""
     if len(heads) > NAMED:
-        return f"{len(heads)} heads"
+        return pluralise(len(heads), "head")
     return f"{'head' if len(heads) == 1 else 'heads'} {', '.join(head.name for head in heads)}"
 
 
@@ -109,7 +109,7 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     if matter:
         yield f"Taking out {names_of(matter)} alone changes predictions by more than {share} on average."
     if hardly:
-        these = f"{len(hardly)} of {len(known)} heads"
+        these = f"{len(hardly)} of {pluralise(len(known), 'head')}"
         yield f"Taking out any one of {these} changes predictions by less than {share}."
     if undecided:
         yield f"For {pluralise(undecided, 'head')} that stays undecided."

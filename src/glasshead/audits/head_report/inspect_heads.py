@@ -81,13 +81,15 @@ class HeadsRequest(SubjectRequest):
     ``data`` is what `glasshead.audit` takes, the same without labels, a txt file with a text on each line, or
     a CoNLL-U file, plain or gzipped, whose dependency relations heads are held against. A ``limit`` of None
     is 50 texts, or all sentences of a CoNLL-U file for relations.
-    ``texts``, or files of images, are drawn in the place of the first ones of the data.
+    ``texts``, or files of images, are drawn in the place of the first ones of the data. Without ``effects``
+    nothing is said of what the predictions lose without each head, which takes a pass for every head.
 
     Raises:
         InputError: where some attention is chosen: all of it is read.
     """
 
     texts: tuple[Any, ...] = ()
+    effects: bool = True
 
     def __post_init__(self) -> None:
         if self.attention_selector.is_customised or self.attention_selector.level != "word":
@@ -95,9 +97,11 @@ class HeadsRequest(SubjectRequest):
 
 
 class HeadsOptions(SubjectOptions, total=False):
-    """What can be said beside model and data: ``texts`` or images to be drawn, and all `SubjectOptions`."""
+    """What can be said beside model and data: ``texts`` or images to be drawn, whether ``effects`` on
+    predictions are measured, and all `SubjectOptions`."""
 
     texts: Any
+    effects: bool
 
 
 @in_own_modes
@@ -131,6 +135,7 @@ def heads(
         limit=limit,
         seed=seed,
         texts=tuple(as_sources(texts)),
+        effects=options.get("effects", True),
         **subject_settings(options),
     )
     return run_heads(request, options.get("progress", no_progress))
@@ -171,7 +176,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     layers = gather_statistics(model, encoded, kinds, score, agreement_sums, stages)
     random, random_entropies = random_nulls(model, encoded, kinds, score, request.seed, stages)
     names = [(layer.facts.layer, head) for layer in layers for head in range(layer.facts.num_heads)]
-    more, unread = head_effects(model, encoded, layers, predictions, stages)
+    more, unread = head_effects(model, encoded, layers, predictions if request.effects else None, stages)
     stages.begin("comparing")
     rng = np.random.default_rng([request.seed, 17])
     level = simultaneous_level(len(names))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from glasshead.errors import pluralise
 from glasshead.escaping import one_line, visible
 from glasshead.nouns import nouns_of
 from glasshead.report.findings_in_words import nulls
@@ -16,7 +17,7 @@ from glasshead.report.html.figure_page import figure_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_in_words
 from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
-from glasshead.report.number_format import count, finite, interval, number
+from glasshead.report.number_format import finite, interval, number
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.report.run_facts import fact_rows, notes, origin
 from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
@@ -106,7 +107,7 @@ def heads_page(report: HeadReport) -> str:
 
 def intro_sentence(report: HeadReport) -> str:
     """On what the conclusion rests."""
-    size = f"{count(len(report.heads))} heads of {count(len(report.layers))} layers"
+    size = f"{pluralise(len(report.heads), 'head')} of {pluralise(len(report.layers), 'layer')}"
     data = visible(str(report.facts.get("data", ""))).rstrip("/").rsplit("/", 1)[-1]
     examples = report.facts.get("examples")
     texts = nouns_of(report.facts).count(examples) if examples else ""

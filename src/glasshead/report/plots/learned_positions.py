@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from glasshead.errors import pluralise
 from glasshead.report.figure import Figure, Ink, Panel
 from glasshead.report.number_format import number, plain
 from glasshead.report.plot_registry import plot
@@ -79,4 +80,4 @@ def panel_note(learned: LearnedParameter) -> str:
     if learned.parameter != "w":
         return "grey: initial value" + (f"  ·  mean ± std, {seeds} seeds" if seeds > 1 else "")
     positive = plain(round(float((learned.values > 0).sum(axis=1).mean()), 1))
-    return f"{positive} of {heads} heads w > 0" + (" on average" if seeds > 1 else "")
+    return f"{positive} of {pluralise(heads, 'head')} w > 0" + (" on average" if seeds > 1 else "")

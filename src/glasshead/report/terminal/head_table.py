@@ -5,6 +5,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from glasshead.errors import pluralise
 from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
 from glasshead.report.number_format import DASH, interval, number
@@ -36,8 +37,8 @@ def intro(report: HeadReport) -> str:
     level = 100 * float(report.facts["interval_level"])
     return (
         f"{nouns_of(report.facts).count(report.facts['examples'])}; intervals of single heads hold for all "
-        f"{len(report.heads)} heads at once ({level:.5g} % each). Heads are named layer-head, both counted "
-        "from 0."
+        f"{pluralise(len(report.heads), 'head')} at once ({level:.5g} % each). Heads are named layer-head, "
+        "both counted from 0."
     )
 
 
@@ -54,7 +55,7 @@ def summary_table(report: HeadReport) -> Table:
         cells = (estimate(head.finding(name)) for name in columns)
         table.add_row(head.name, Text(visible(head.pattern) or DASH), *cells)
     if len(heads) < len(report.heads):
-        table.caption = f"{len(heads)} of {len(report.heads)} heads: the report has all"
+        table.caption = f"{len(heads)} of {pluralise(len(report.heads), 'head')}: the report has all"
         table.caption_justify = "left"
     return table
 

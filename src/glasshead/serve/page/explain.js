@@ -18,7 +18,8 @@ export class Explain {
     this.pair = this.form.elements.pair;
     this.models = models;
     this.reading = new ReadingFields(section.querySelector(".reading"), models, () => this.changed());
-    this.overtake = newest(working => this.find(".answer").setAttribute("aria-busy", working));
+    this.overtake = newest(working => this.working(working));
+    this.took = new Map();  // milliseconds of the last answer, by model and method
     this.overtakeErased = newest();
     this.left = null;
     this.without = [];
@@ -52,6 +53,21 @@ export class Explain {
     this.find("[data-restore]").addEventListener("click", () => { this.without = []; this.remember(); this.draw(); this.text.focus(); });
     this.find("[data-forget]").addEventListener("click", () => this.forget());
     offerSharing(section, this);
+  }
+
+  // While a question is under way the old colours fade, and it is said what is worked on and for how long.
+  working(working) {
+    this.find(".answer").setAttribute("aria-busy", working);
+    clearInterval(this.ticking);
+    const status = this.find("[data-working]"), begun = Date.now();
+    status.hidden = true;
+    if (!working) return;
+    const { model, method } = this.reading.value, before = this.took.get(`${model} ${method}`);
+    const show = () => {
+      const seconds = Math.round((Date.now() - begun) / 1000);
+      say(status, `Working: ${method} of ${model}${before > 1000 ? `, about ${Math.round(before / 1000)} s the last time` : ""}… ${seconds ? `${seconds} s` : ""}`.trim());
+    };
+    this.ticking = setInterval(show, 500);
   }
 
   find(selector) { return this.section.querySelector(selector); }
@@ -127,7 +143,8 @@ export class Explain {
     }
     try {
       await this.overtake(async signal => {
-        const answer = await ask("/api/explain", question, signal);
+        const begun = Date.now(), answer = await ask("/api/explain", question, signal);
+        this.took.set(`${question.model} ${question.method}`, Date.now() - begun);
         [this.answer, this.asked] = [answer, question];
         this.fail(null);
         this.draw();

@@ -4,9 +4,20 @@ import { element } from "./dom.js";
 // `wait` says how long a model may take, and there is no empty box until then; `inner` is its own state, what
 // stands behind # there; `remember` is told when that changes.
 export function show(box, address, title, wait, inner = "", remember = () => {}) {
-  const status = element("p", { className: "quiet", role: "status", textContent: wait ? `Working: ${wait}…` : "Working…" });
+  const words = wait ? `Working: ${wait}…` : "Working…", begun = Date.now();
+  const said = element("span", { textContent: words }), cancel = element("button", { type: "button", textContent: "Cancel" });
+  const status = element("p", { className: "quiet", role: "status" }, said, " ", cancel);
+  const ticking = setInterval(() => {
+    if (!status.isConnected) clearInterval(ticking);
+    else said.textContent = `${words} ${Math.round((Date.now() - begun) / 1000)} s`;
+  }, 1000);
   const frame = element("iframe", { title, src: address + inner, className: wait ? "empty" : "" });
+  cancel.addEventListener("click", () => {  // a server hears that nobody waits any more
+    clearInterval(ticking);
+    box.replaceChildren(element("p", { className: "quiet", role: "status", textContent: "Cancelled." }));
+  });
   frame.addEventListener("load", () => {
+    clearInterval(ticking);
     const page = frame.contentDocument?.body;
     status.remove();
     frame.classList.remove("empty");

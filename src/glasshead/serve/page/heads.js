@@ -26,17 +26,18 @@ export class Heads {
 
   get model() { return this.choice.model; }
   get values() {
-    const { model, text, examples, lines } = this.form.elements, on = box => box.checked && !box.disabled;
-    return { model: model.value, text: text.value, pair: pairOf(this.form), examples: on(examples) ? OVER : "", lines: on(lines) };
+    const { model, text, examples, lines, effects } = this.form.elements, on = box => box.checked && !box.disabled;
+    return { model: model.value, text: text.value, pair: pairOf(this.form), examples: on(examples) ? OVER : "", lines: on(lines), effects: on(effects) };
   }
 
   restore(values) {
-    const { text, pair, examples, lines } = this.form.elements;
+    const { text, pair, examples, lines, effects } = this.form.elements;
     if (values.model) this.choice.want(values.model);
     if (values.text !== undefined) text.value = values.text;
     if (values.pair !== undefined) pair.value = values.pair;
     examples.checked = Number(values.examples) > 0;
     lines.checked = values.lines === "true";
+    effects.checked = values.effects === "true";
     this.inner = values.inner ?? "";
     this.linked = Boolean(values.text);
     this.modelsChanged();
@@ -61,14 +62,15 @@ export class Heads {
   remember() { if (!this.section.hidden && !this.choice.waiting) state.write("heads", { ...this.values, inner: this.inner }); }
 
   ask() {
-    const { pair, examples, lines, ...given } = this.values;
+    const { pair, examples, lines, effects, ...given } = this.values;
     if (!given.text.trim() || !this.model) return;
     this.linked = false;
     this.remember();
-    const query = new URLSearchParams({ ...given, ...(pair ? { pair } : {}), ...(examples ? { examples } : {}), ...(lines ? { lines } : {}) });
+    const query = new URLSearchParams({ ...given, ...(pair ? { pair } : {}), ...(examples ? { examples } : {}), ...(lines ? { lines } : {}), ...(effects ? { effects } : {}) });
     const rows = lines ? given.text.split("\n").filter(line => line.trim()).length : 1, count = rows + Number(examples || 0);
-    const wait = count < MANY ? "a few seconds" : `about half a minute for ${count} texts`;
-    show(this.section.querySelector(".framed"), `/view/heads?${query}`, `Heads of ${given.model}`, `${wait}, ${LARGE}`, this.inner, inner => {
+    const wait = count < MANY ? "a few seconds" : `about half a minute for ${count} texts`, heads = (this.model.layers || 1) * (this.model.heads || 1);
+    const passes = effects ? `, with the prediction without each of ${heads} heads` : "";
+    show(this.section.querySelector(".framed"), `/view/heads?${query}`, `Heads of ${given.model}`, `${wait}${passes}, ${LARGE}`, this.inner, inner => {
       this.inner = inner;
       this.remember();
     });

@@ -1,8 +1,9 @@
 // The fields that say which model explains, by which method, and what is read of it.
-import { element, fill } from "./dom.js";
+import { element, fill, say } from "./dom.js";
 import { ModelChoice } from "./models.js";
 
 const USUAL_HEADS = [["", "mean of all (usual)"], ["max", "largest"], ["min", "smallest"]];
+const FIRST = ["attention", "contribution", "gradient", "rollout", "erasure", "captum:integrated-gradients"];
 const EXPLAINED = ["classifier", "language model"];
 let number = 0;
 
@@ -29,9 +30,11 @@ export class ReadingFields {
     this.wanted = {};
     this.about = element("p", { className: "quiet about-method", id: `about-method-${number++}` });
     this.fields.method.setAttribute("aria-describedby", this.about.id);
-    box.append(this.about);
+    this.notice = element("p", { className: "caution notice", role: "status", hidden: true });
+    box.append(this.about, this.notice);
     for (const happened of ["change", "input"]) box.addEventListener(happened, event => {
       if (event.target.matches("input") !== (happened === "input")) return;  // a select changes, letters are put in
+      say(this.notice, "");
       if (event.target === this.fields.model) {
         this.choice.chosen();
         this.wanted = {};
@@ -54,17 +57,29 @@ export class ReadingFields {
     if (!this.model) return;
     const { wanted } = this, { model, method, target, next, against, ...others } = this.fields;
     this.wanted = {};
-    if (wanted.method) method.value = wanted.method;
+    this.missing = [];
+    const want = (control, name, value) => {
+      if ([...control.options].some(one => one.value === value)) control.value = value;
+      else this.missing.push(`${name} “${value}”`);
+    };
+    if (wanted.method) want(method, "method", wanted.method);
     this.offerOf(this.model);
-    for (const [name, control] of Object.entries(others)) if (wanted[name] !== undefined) control.value = wanted[name];
-    if (wanted.target !== undefined) (this.model.kind === "language model" ? next : target).value = wanted.target;
+    for (const [name, control] of Object.entries(others)) if (wanted[name] !== undefined) want(control, name, wanted[name]);
+    if (wanted.target !== undefined) {
+      if (this.model.kind === "language model") next.value = wanted.target;
+      else want(target, "class", wanted.target);
+    }
     this.offerOf(this.model);
+    if (this.missing.length) say(this.notice, `The link asks for the ${this.missing.join(", the ")}, which ${this.model.name} does not have here. What is chosen now is shown.`);
+    else if (Object.keys(wanted).length) say(this.notice, "");
     if (wanted.against !== undefined) against.value = wanted.against;
   }
 
   offerOf(chosen) {
     const { method, target, next, against, layer, head } = this.fields;
-    fill(method, (chosen?.methods ?? []).map(one => [one.name, one.name, one.family]), method.value || "attention");
+    const methods = chosen?.methods ?? [], first = FIRST.filter(name => methods.some(one => one.name === name));
+    const more = methods.filter(one => !first.includes(one.name)).map(one => [one.name, one.name, `more: ${one.family}`]);
+    fill(method, [...first.map(name => [name, name]), ...more], method.value || "attention");
     fill(target, [["", `usual (${chosen?.usual_class})`], ...(chosen?.labels ?? []).map(label => [label, label])]);
     fill(layer, [["", "last (usual)"], ...Array.from({ length: chosen?.layers ?? 0 }, (_, at) => [at, at])]);
     fill(head, [...USUAL_HEADS, ...Array.from({ length: chosen?.heads ?? 0 }, (_, at) => [at, at])]);

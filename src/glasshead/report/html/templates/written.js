@@ -49,7 +49,9 @@ function read(section) {
       mark.classList.toggle("own", own);
       mark.classList.toggle("later", tokens[0] > chosen);
       mark.style.setProperty("--a", (STRONGEST * Math.min(Math.abs(score) / full, 1)).toFixed(3));
-      mark.title = tokens[0] < chosen && map ? `${text.tokens[tokens[0]]}: ${map.score} ${format(score)}` + (map.intervals ? `, could be ${map.intervals[place][tokens[0]]}` : "") : "";
+      const said = tokens.map(token => `${text.tokens[token]}: ${map && map.score} ${format(map ? row[token] ?? null : null)}` + (map && map.intervals ? `, could be ${map.intervals[place][token]}` : ""));
+      if (tokens.length > 1 && map) said.push(`together: ${map.score} ${format(score)}`);
+      mark.title = tokens[0] < chosen && map ? said.join("; ") : "";
       if (mark.classList.contains("written")) mark.setAttribute("aria-pressed", own);
     }
     find(".of-token").hidden = false;
@@ -71,6 +73,7 @@ function read(section) {
     find(".about-map span").textContent = [map.reading, map.settings, map.meaning, text.source && `source ${format(total(row.slice(0, text.source)))}, answer ${format(total(row.slice(text.source)))}`, map.values && `${map.method.split(", ").slice(1).join(", ")} here ${format(map.values[place])}`,
       sink !== null && `${format(sink)} of ${text.source ? "the answer's own weights" : "the weights"} on “${text.tokens[text.source]}”, an attention sink`, `full colour: ${format(full)}`].filter(Boolean).join(" · ");
     find(".sides").textContent = map.signed ? "against" : "";
+    find(".most").textContent = map.signed ? "for" : "more";
     find(".key").classList.toggle("one-sided", !map.signed);
     find(".score").textContent = map.score;
     const ranges = map.intervals && map.intervals[place];
@@ -105,3 +108,12 @@ function read(section) {
   choose(buttons[buttons.length - 1], false);
 }
 document.querySelectorAll(".one-text").forEach(read);
+// Before anything was clicked the arrow keys begin at the token that is chosen in the first text.
+document.addEventListener("keydown", event => {
+  if (document.activeElement !== document.body || !["ArrowRight", "ArrowLeft"].includes(event.key)) return;
+  const chosen = document.querySelector('.one-text mark.written[tabindex="0"]');
+  if (!chosen) return;
+  event.preventDefault();
+  chosen.focus();
+  chosen.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
+});

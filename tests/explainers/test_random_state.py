@@ -1,0 +1,32 @@
+"""Methods that draw leave the random numbers of the process as they were."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+import glasshead
+from small import as_run, planted_model, planted_texts
+
+
+@pytest.mark.parametrize("method", ["captum:lime", "captum:kernel-shap"])
+def test_random_numbers_go_on_as_if_nothing_had_been_explained(method):
+    pytest.importorskip("captum")
+    texts, labels = planted_texts(4)
+    run = as_run(planted_model("softmax"), texts, labels)
+
+    def following():
+        random.seed(3)
+        np.random.seed(3)  # noqa: NPY002
+        torch.manual_seed(3)
+        scores = [glasshead.explain(run, texts[:1], method=method)[0].scores] if explains else []
+        return scores, random.random(), np.random.random(), float(torch.rand(1))  # noqa: NPY002
+
+    explains = False
+    expected = following()[1:]
+    explains = True
+    (first, *rest), again = following(), following()
+    assert tuple(rest) == expected
+    random.seed(4)
+    assert first == again[0]
