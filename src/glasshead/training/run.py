@@ -150,7 +150,7 @@ def check_config(config: PreTrainedConfig, record: dict[str, Any]) -> None:
     gauge = record.get("gauge") or {}
     signs = gauge.get("signs", gauge.get("sign"))
     if signs is not None and signs != getattr(config, "gauge", signs):
-        raise InputError(f"`gauge` of config.json is not that of {RECORD}")
+        raise InputError(f"the gauge in config.json is not that of {RECORD}")
 
 
 def load_run(folder: Path) -> Run:
