@@ -175,7 +175,7 @@ def test_audits_of_two_methods_are_compared_text_by_text(cards):
     )
     assert difference.estimate == pytest.approx(np.nanmean(one - other))
     page = audit_page(comparison.cards, comparison.differences)
-    assert "Is the audited method large where erasing a token matters?" in page
+    assert "Is the audited method large where removing a token&#39;s weight matters?" in page
     for renamed in comparison.cards:
         assert verdict(renamed) == verdict(cards[renamed.method]) != ""
     same = glasshead.compare(cards["random"], cards["gradient-l2"])

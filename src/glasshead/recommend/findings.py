@@ -60,7 +60,8 @@ def finding(column: Column, estimate: Estimate, differences: Mapping[str, Estima
     missing = int(np.isnan(column.values).sum())
     known = column.values[~np.isnan(column.values)]
     if len(known) > 1 and np.ptp(known) == 0:  # all alike: the bootstrap would be a point
-        low, high = interval_of_equals(float(known[0]), len(known))
+        least = 0.0 if column.judge in ("rank", "change") else -1.0
+        low, high = interval_of_equals(float(known[0]), len(known), least=least)
         estimate = estimate._replace(low=low, high=high)
     over = differences.get("random")
     return Finding(

@@ -172,7 +172,7 @@ AGAINST = {
     "best": "minus that of the best order",
     "absolute": "absolute change",
     "signed": "signed change",
-    "share": "share of texts that change",
+    "share": "share that changes",
     "score": "score s",
     "weight": f"weight a{CANONICAL}",
     "weight-raw": "weight a, raw gauge",
@@ -418,7 +418,7 @@ def finding_label(finding: Finding, signed: bool = True, nouns: Nouns = TEXTS) -
     parts = [display_name(finding.statistic, STATISTICS, signed, nouns)]
     if finding.against:
         word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
-        parts.append(f"{word} {display_name(finding.against, AGAINST, signed)}")
+        parts.append(f"{word} {display_name(finding.against, AGAINST, signed, nouns)}")
     text = " ".join(parts)
     return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
