@@ -388,7 +388,7 @@ class TestAudit:
         other.write_text(reviews.read_text().replace("text,label", "review,kind"), encoding="utf-8")
         columns = ["--text-column", "review", "--label-column", "kind"]
         glasshead("audit", tmp_path / "run", other, *columns, "--out", tmp_path / "audit")
-        assert strict(tmp_path / "audit" / "card.json")["facts"]["examples"] == 6
+        assert strict(tmp_path / "audit" / "card.json")["facts"]["examples"] == 40
 
     def test_a_run_on_a_small_synthetic_set_can_be_audited_on_a_file(self, tiny, tmp_path):
         path = tmp_path / "films.csv"

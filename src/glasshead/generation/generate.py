@@ -27,7 +27,7 @@ from glasshead.huggingface import (
     positions_of,
     silence_transformers,
 )
-from glasshead.options import check_kinds, check_options
+from glasshead.options import check_kinds, check_options, is_natural
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -99,7 +99,7 @@ def generate(
             no token for the beginning of a text, if it leaves no place to write, on an unknown strategy or
             option, and on fewer than one token.
     """
-    check_kinds({"tokens": tokens, "seed": seed}, required=["tokens"])
+    check_kinds({"tokens": tokens}, required=["tokens"])
     check_options(
         options, ("tokenizer", "tokens", "strategy", "seed", *GenerateOptions.__annotations__), "generate"
     )
@@ -139,8 +139,8 @@ class GenerateRequest:
         for name, least in (("tokens", 1), ("alternatives", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"`{name}` is at least {least}, not {getattr(self, name)}")
-        if self.seed is not None and not 0 <= self.seed < 2**32:
-            raise InputError(f"`seed` is from 0 to {2**32 - 1}, not {self.seed}")
+        if self.seed is not None and not (is_natural(self.seed) and self.seed < 2**32):
+            raise InputError(f"`seed` is from 0 to {2**32 - 1}, not {ascii(self.seed)[:60]}")
         if self.strategy is not None:
             named_strategy(self.strategy)
 
