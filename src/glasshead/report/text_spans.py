@@ -27,7 +27,8 @@ class TextSpan:
     """``text[start:end]`` and the ``tokens`` that lie there, none where the text is plain.
 
     Tokens share a place where one letter is several of them (the bytes of an emoji, a blank and its
-    character, the words that a sign is normalised to): they are one span.
+    character, the words that a sign is normalised to). A token that shares but part of its place has
+    several spans.
     """
 
     start: int
@@ -53,25 +54,20 @@ class ColouredSpan(TextSpan):
 
 def text_spans(attribution: Attribution) -> Iterator[TextSpan]:
     """The whole text in order; tokens without a place of their own (special ones) do not appear."""
-    length, places = len(attribution.text), list[TextSpan]()
-    for token in sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i]):
-        start, end = attribution.offsets[token]
+    length = len(attribution.text)
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for token, (start, end) in enumerate(attribution.offsets):
         start, end = max(start, 0), min(end, length)
-        if end <= start:
-            continue
-        if places and start < places[-1].end:
-            last = places.pop()
-            places.append(TextSpan(last.start, max(last.end, end), (*last.tokens, token)))
-        else:
-            places.append(TextSpan(start, end, (token,)))
-    here = 0
-    for span in places:
-        if span.start > here:
-            yield TextSpan(here, span.start)
-        yield TextSpan(span.start, span.end, tuple(sorted(span.tokens)))
-        here = span.end
-    if here < length:
-        yield TextSpan(here, length)
+        if end > start:
+            begins.setdefault(start, []).append(token)
+            ends.setdefault(end, []).append(token)
+    here, tokens = 0, set[int]()
+    for place in sorted({*begins, *ends, length}):
+        if place > here:
+            yield TextSpan(here, place, tuple(sorted(tokens)))
+        tokens = (tokens - set(ends.get(place, ()))) | set(begins.get(place, ()))
+        here = place
 
 
 def coloured_spans(attribution: Attribution, scale: float) -> Iterator[ColouredSpan]:
