@@ -110,7 +110,11 @@ WORDS = (
 
 
 @pytest.mark.parametrize("option", WORDS)
-@pytest.mark.parametrize("value", [["attention"], {"a": 1}, b"x", 2.5, object(), "x" * 1000], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [["attention"], {"a": 1}, b"x", 2.5, object(), "x" * 1000],
+    ids=lambda value: type(value).__name__,
+)
 def test_a_list_where_a_word_is_meant(option, value, subject):
     refused(r"\S", glasshead.explain, subject, TEXTS[0], **{option: value})
 
