@@ -102,5 +102,5 @@ def check_numbers(config: GenerationConfig) -> None:
         raise InputError(f"num_beams={config.num_beams} is too many: take at most {MOST_BEAMS}")
     if config.do_sample and config.temperature is not None and not config.temperature >= LEAST_TEMPERATURE:
         raise InputError(
-            f"`temperature` is at least {LEAST_TEMPERATURE:g}, not {config.temperature}: or choose 'greedy'"
+            f"a temperature of {config.temperature} is too small: take at least {LEAST_TEMPERATURE:g}"
         )

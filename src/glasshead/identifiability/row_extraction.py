@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
+from glasshead.huggingface import class_name
 from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_selector import ROW_NAMES, RowSelector
@@ -179,9 +180,7 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
         if selector.named == "asked" and not isinstance(model, TokenClassifier):
-            raise InputError(
-                f"{type(model).__name__} is asked about no token: choose the rows cls, last or all"
-            )
+            raise InputError(f"{class_name(model)} is asked about no token: choose the rows cls, last or all")
         if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) does not read the tokens of the text: "

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
-from glasshead.huggingface import MECHANISM
+from glasshead.huggingface import MECHANISM, class_name
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
@@ -143,7 +143,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     """
     if not shows_attention(model):
         raise InputError(
-            f"{type(model).__name__} shows no attention: plug(model, 'softmax') makes it readable (or train "
+            f"{class_name(model)} shows no attention: plug(model, 'softmax') makes it readable (or train "
             "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
         )
     with torch.no_grad(), record(model) as trace:

@@ -44,8 +44,8 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     """
     if isinstance(pipeline, TextGenerationPipeline):
         raise InputError(
-            f"a pipeline for {pipeline.task!r} is not supported: pass the model in it, and its "
-            "tokenizer as `tokenizer`"
+            f"a pipeline for {pipeline.task!r} is not supported: pass its model, and its tokenizer as "
+            "`tokenizer`"
         )
     if not isinstance(pipeline, (TextClassificationPipeline, ImageClassificationPipeline)):
         raise InputError(
