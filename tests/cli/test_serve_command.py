@@ -23,7 +23,9 @@ def test_a_taken_port(tmp_path, taken):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--port", "0"], "--port is between 1 and 65,535"),
+        (["--port", "-1"], "--port is between 0 (any that is free) and 65,535"),
+        (["--seconds", "0"], "--seconds is a number above 0"),
+        (["--allow-host", "http://example.org/"], "--allow-host is a name such as example.org"),
         (["--port", "65536"], "--port is between"),
         (["--token", "short"], "--token has at least 8 characters"),
         (["--audits", "gone"], "--audits"),
@@ -45,3 +47,8 @@ def test_a_model_that_is_named_twice(tmp_path):
 
 def test_a_port_that_is_no_number():
     assert "--port" in glasshead("serve", "model", "--port", "many", code=2).stderr
+
+
+def test_the_token_may_stand_in_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLASSHEAD_TOKEN", "short")
+    assert "--token has at least 8 characters" in refusal(tmp_path, "serve", "model", "--no-browser")

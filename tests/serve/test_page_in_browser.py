@@ -340,6 +340,7 @@ class TestExplain:
     ) -> None:
         with watched(browser, address, link("explain", model="pieces", text=SPLIT)) as page:
             methods = part(page, "explain").locator("select[name=method]")
+            expect(methods).to_have_value("attention")
             first = methods.locator("> option").all_inner_texts()
             assert first[:3] == ["attention", "contribution", "gradient"]
             assert len(first) <= 6
@@ -347,7 +348,6 @@ class TestExplain:
             expect(groups.first).to_have_attribute("label", "more: attention of one layer")
             assert groups.count() > 3
             assert "erasure-blur" not in methods.locator("option").all_inner_texts()  # of images alone
-            expect(methods).to_have_value("attention")
             usual = part(page, "explain").locator("select[name=target] option").first
             expect(usual).to_have_text(f"usual ({LABELS[1]})")
 
@@ -367,7 +367,7 @@ class TestExplain:
         with watched(browser, address, link("explain", model="pieces", text=SPLIT)) as page:
             expect(marks(page).first).to_be_visible()
             held: list[Route] = []
-            page.route("**/api/explain", held.append)
+            page.route("**/api/explain", lambda route: held.append(route))
             part(page, "explain").locator("select[name=method]").select_option("gradient")
             working = part(page, "explain").locator("[data-working]")
             expect(working).to_contain_text("Working: gradient of pieces")
