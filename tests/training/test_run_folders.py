@@ -1,6 +1,7 @@
 """The run folder of every kind of model: what is in it, and that Hugging Face's own tools read it."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -273,3 +274,17 @@ def test_a_tokenizer_and_its_model_agree(folders):
         tokenizer = AutoTokenizer.from_pretrained(folders(kind))
         assert tokenizer.model_max_length == 24
         assert ("token_type_ids" in tokenizer.model_input_names) == (kind == "pair-encoder")
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [("pooled", {"gauge": []}), ("hierarchical", {"gauge": [[1]]}), ("hierarchical", {"sentence_length": 0})],
+)
+def test_a_configuration_that_was_edited_into_something_impossible_is_refused(
+    folders, tmp_path, kind, change
+):
+    shutil.copytree(folders(kind), tmp_path / "run")
+    config = tmp_path / "run" / "config.json"
+    config.write_text(json.dumps(read(config) | change))
+    with pytest.raises(InputError, match="is a damaged run"):
+        load_run(tmp_path / "run")

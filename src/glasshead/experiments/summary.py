@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.experiments.cell import Cell, PaperNumber
+from glasshead.experiments.metric_ranges import within
 from glasshead.experiments.row import Row
 from glasshead.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
 from glasshead.experiments.tuning import TUNING_SEED, Tuning, settings_of
@@ -271,34 +272,6 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
         return None, None
     sample = np.asarray(values)
     return interval_of_mean(sample), prediction_interval(sample)
-
-
-def within(interval: Interval | None, name: str) -> Interval | None:
-    """The part of an interval that a metric can have."""
-    if interval is None:
-        return None
-    low, high = possible_range(name)
-    return min(max(interval[0], low), high), max(min(interval[1], high), low)
-
-
-def possible_range(name: str) -> Interval:
-    """The smallest and the largest value of a metric, ±∞ where there is none."""
-    stem = name.rsplit("_", 1)[0] if name[-1:].isdigit() else name
-    if stem in CORRELATIONS:
-        return -1.0, 1.0
-    if stem in PROPORTIONS or stem.startswith("probability_"):
-        return 0.0, 1.0
-    return (0.0, np.inf) if stem in SIZES else (-np.inf, np.inf)
-
-
-CORRELATIONS = {"gradient", "erasure", "gradient_contribution", "erasure_contribution"}
-PROPORTIONS = {
-    "accuracy", "macro_f1", "gradient_share", "erasure_share", "permutation", "random", "separation",
-    "separation_contribution", "margin", "positive_polarity", "map_entropy", "positive_w", "positive_v",
-    "rising_positive", "rising_negative", "parted", "may_be_zero", "unique", "undetermined", "obtainable",
-}  # fmt: skip
-SIZES = {"rmse", "mae", "perplexity", "width"}
-"""Metrics by what they can be: from −1 to 1, from 0 to 1, or not below 0."""
 
 
 def judge(
