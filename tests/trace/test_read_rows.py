@@ -22,6 +22,7 @@ from glasshead.trace import (
     is_causal,
     list_attention_calls,
 )
+from glasshead.trace.read_rows import kinds_of_rows
 from glasshead.training import open_subject
 
 LONG = "the film was warm and funny and the plot is not very good so one longer text than them"
@@ -96,6 +97,43 @@ def lopsided(states: Tensor, mask: Tensor) -> Tensor:
     return 3 * states[:, 0] + mean(states, mask)
 
 
+class TwoBranches(nn.Module):
+    """The first row by itself, and beside it the mean of what a module makes of all."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.beside = nn.Linear(size, size)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        return 10 * states[:, 0] + mean(self.beside(states), mask)
+
+
+class Gated(nn.Module):
+    """The mean of what a module makes of states that a gate has scaled."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.gate, self.value = nn.Linear(size, 1), nn.Linear(size, size)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        return mean(self.value(states * torch.sigmoid(10 * self.gate(states))), mask)
+
+
+class SecondLast(hf.BertPreTrainedModel):
+    """A classifier that does not use its last layer."""
+
+    def __init__(self, config: hf.BertConfig) -> None:
+        super().__init__(config)
+        self.bert = hf.BertModel(config, add_pooling_layer=False)
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, **options: object
+    ) -> SequenceClassifierOutput:
+        states = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
+        return SequenceClassifierOutput(logits=self.classifier(mean(states[-2], attention_mask)))
+
+
 def pooled(pool: Callable[[Tensor, Tensor], Tensor]) -> tuple[Pooled, Encoded]:
     torch.manual_seed(0)
     model = Pooled(hf.BertConfig(**SIZES, num_labels=3), pool)
@@ -159,6 +197,8 @@ def test_a_text_is_read_alone_as_it_is_in_a_batch(name: str) -> None:
         (without_ends, "mean of the rows that the prediction reads"),
         (widest, "rows weighted by how much the prediction depends on them"),
         (lopsided, "rows weighted by how much the prediction depends on them"),
+        (TwoBranches(16), "rows weighted by how much the prediction depends on them"),
+        (Gated(16), "rows weighted by how much the prediction depends on them"),
     ],
 )
 def test_a_model_that_nobody_named_is_read_as_it_pools(
@@ -169,11 +209,33 @@ def test_a_model_that_nobody_named_is_read_as_it_pools(
     read = rows_of(readable, encoded)
     assert read.in_words == words
     assert read.shares is not None
-    if pool is not widest:  # a largest state may stay the largest
+    if pool is not widest and not isinstance(pool, Gated):  # a largest state may stay so, a gate be shut
         assert ((read.shares > 0) == moved_rows(readable, encoded, 1)).all()
-    if pool is lopsided:
+    if pool is lopsided or isinstance(pool, TwoBranches):
         others = read.shares.scatter(1, torch.zeros(len(TEXTS), 1, dtype=torch.long), 0.0)
         assert (read.shares[:, 0] > others.amax(dim=1)).all()
+
+
+@pytest.mark.parametrize("name", ["MPNet", "Gemma2", "GPTNeo", "Deberta", "Bert"])
+def test_a_lower_layer_of_a_text_is_read_alone_as_in_a_batch(name: str) -> None:
+    """Where the softmax is caught, keys that a row may not attend to have values too."""
+    subject = open_subject(FAMILIES[name].build(), FAMILIES[name].tokenizer())
+    encoded = encode(subject.tokenizer, TEXTS)
+    together = rows_of(subject.model, encoded, layer=0)
+    for text in range(len(TEXTS)):
+        alone = rows_of(subject.model, encode(subject.tokenizer, TEXTS[text : text + 1]), layer=0)
+        assert together.shares is not None
+        assert alone.shares is not None
+        width = alone.shares.shape[1]
+        torch.testing.assert_close(together.shares[text, :width], alone.shares[0], rtol=1e-3, atol=1e-4)
+
+
+def test_a_last_layer_that_nothing_uses_is_said_to_be_so() -> None:
+    torch.manual_seed(0)
+    readable = readable_copy(SecondLast(hf.BertConfig(**SIZES, num_labels=3)).eval())
+    context = make_context(readable, encode(word_tokenizer(), TEXTS), word_tokenizer())
+    assert "none of which changes the prediction" in context.rows.in_words
+    assert not context.observation.contributions(context.target).any()
 
 
 def test_the_attention_of_a_mean_is_the_mean_of_its_rows() -> None:
@@ -234,3 +296,10 @@ def test_lower_layers_are_weighted_by_what_depends_on_their_rows() -> None:
     subject = open_subject(model, tokenizer)
     read = rows_of(subject.model, encode(tokenizer, TEXTS), layer=0)
     assert read.in_words == "rows weighted by how much the prediction depends on them"
+
+
+def test_rows_that_stand_for_no_tokens_are_not_taken_for_padding() -> None:
+    """Five queries of a decoder beside a text of two tokens, in a batch whose longest text has five."""
+    mask = torch.tensor([[True, True, False, False, False]])
+    assert kinds_of_rows(torch.tensor([[0.0, 0.0, 0.0, 0.0, 1.0]]), mask) == {"last"}
+    assert kinds_of_rows(torch.tensor([[0.5, 0.5, 0.0, 0.0, 0.0]]), mask) == {"mean"}

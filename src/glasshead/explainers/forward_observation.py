@@ -138,7 +138,9 @@ class ForwardObservation(AttentionObservation):
             for number, target in enumerate(targets[:, texts].to(logits.device)):
                 value = target_score(logits, target).sum()
                 more = number < len(targets) - 1 or self.first_pass is not None
-                (slopes,) = torch.autograd.grad(value, layer.weights, retain_graph=more)
+                (slopes,) = torch.autograd.grad(
+                    value, layer.weights, retain_graph=more, allow_unused=True, materialize_grads=True
+                )
                 terms = layer.weights.detach() * slopes, sign * slopes
                 for result, heads in zip(results, terms, strict=True):
                     tokens = layout.tokens((mask_heads(heads, self.site) * counted).sum(dim=(1, 2)))

@@ -8,7 +8,7 @@ g_q ≠ 0 are those that the prediction reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,11 +29,13 @@ from glasshead.trace.token_layout import TokenLayout, token_layout
 NO_GRADIENT = 1e-7
 """A gradient below this part of the largest of its text comes from rounding."""
 ALIKE = 1e-3
-"""Gradients that differ by less than this part of their mean are the same: the rows are averaged."""
+"""Gradients that differ by less than this part of their mean are the same."""
+MANY_TIMES = 10
+"""Rows whose gradients at the call differ by more are not read alike, whatever is averaged behind it."""
 
 NO_GRADIENTS = (
-    "the rows that a prediction reads are measured by a gradient, and this model has none: name a row, as in "
-    "row='first'"
+    "no gradient passes through this model while it predicts, so the rows of attention that it reads cannot "
+    "be measured: use the method 'erasure-delete'"
 )
 
 FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
@@ -116,10 +118,7 @@ def find_read_rows(
     kinds: set[str] = set()
     for texts, inputs in batches(encoded, device=model.device):
         layout = token_layout(model, inputs, site.key_unit)
-        if watched is None:
-            measured = measure_rows(model, inputs, site.layer, layout.mask)
-        else:
-            measured = row_shares(*watched, layout.mask, keep=True)
+        measured = measure_rows(model, inputs, site.layer) if watched is None else row_shares(*watched)
         if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
             return ReadRows.named(ONE, above)
         kinds |= kinds_of_rows(measured, layout.mask)
@@ -132,9 +131,7 @@ def find_read_rows(
     return ReadRows(frozenset(kinds or {ONE}), shares, above)
 
 
-def measure_rows(
-    model: PreTrainedModel, inputs: Inputs, layer: int, mask: Bool[Tensor, "r k"]
-) -> Float[Tensor, "r q"]:
+def measure_rows(model: PreTrainedModel, inputs: Inputs, layer: int) -> Float[Tensor, "r q"]:
     """The share of each row of an attention call in what the prediction reads, 0 where it reads none.
 
     One pass, differentiated from the call on: what stands before it needs no graph.
@@ -145,18 +142,16 @@ def measure_rows(
     probe = RowProbe(model, layer, detached=True)
     with torch.no_grad(), eval_mode(model), attach_hook(probe):
         logits: Tensor = forward(model, inputs, rows="mean").logits
-    return row_shares(probe, logits, mask)
+    return row_shares(probe, logits)
 
 
-def row_shares(
-    probe: RowProbe, logits: Float[Tensor, "b classes"], mask: Bool[Tensor, "r k"], *, keep: bool = False
-) -> Float[Tensor, "r q"]:
-    """The shares of rows from a pass that was watched; with ``keep`` its graph serves again.
+def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Tensor, "r q"]:
+    """The shares of rows from a pass that was watched, whose graph stays.
 
-    One row: that one. Rows whose vectors are averaged, which is seen where any module behind the call has
-    the same gradient at all of them: equal shares. Anything else: in proportion to ‖g_q‖. Where no row
-    changes the prediction, zeros. A call that the prediction does not feel (its output map may be zero) is
-    judged at the first states behind it.
+    One row: that one. Rows whose vectors are averaged, which is seen where a module behind the call has the
+    same gradient at all of them and nothing passes by it: equal shares. Anything else: in proportion to
+    ‖g_q‖. Where no row changes the prediction, zeros. A call that the prediction does not feel (its output
+    map may be zero) is judged at the first states behind it.
     """
     if not logits.requires_grad or probe.output is None:
         raise InputError(NO_GRADIENTS)
@@ -166,24 +161,50 @@ def row_shares(
         value = (logits * noise).sum()
     try:
         gradients = torch.autograd.grad(
-            value, [probe.output, *probe.states], retain_graph=keep, allow_unused=True, materialize_grads=True
+            value, [probe.output, *probe.states], retain_graph=True, allow_unused=True, materialize_grads=True
         )
     except (AssertionError, NotImplementedError) as error:  # Reformer, while it does not train
         raise InputError(NO_GRADIENTS) from error
-    rows = probe.output.shape[2]
-    at_output = gradients[0].transpose(1, 2).flatten(2)  # [R, Q, H·d]
+    slopes = (
+        gradients[0] if probe.allowed is None else gradients[0] * probe.allowed
+    )  # forbidden keys add nothing
+    at_output = slopes.transpose(1, 2).flatten(2)  # [R, Q, H·d]
     of_states = [gradient.flatten(2) for gradient in gradients[1:]]
-    real = real_rows(mask, rows)
-    size = real.new_zeros(real.shape, dtype=at_output.dtype)
+    size = torch.zeros_like(at_output[..., 0])
     for gradient in (at_output, *of_states):
         unfelt = ~size.any(dim=1, keepdim=True)
-        size = torch.where(unfelt, gradient.norm(dim=2).masked_fill(~real, 0.0).nan_to_num(), size)
+        size = torch.where(unfelt, gradient.norm(dim=2).nan_to_num(), size)
     read = size > NO_GRADIENT * size.amax(dim=1, keepdim=True)
-    averaged = torch.zeros_like(read[:, :1])
-    for gradient in of_states:
-        averaged |= same_rows(gradient, read)
+    averaged = alike_in_size(size, read) & averages_rows(probe, gradients, read)
     weighted = torch.where(averaged, read.to(size), size * read)
     return (weighted / weighted.sum(dim=1, keepdim=True).clamp_min(torch.finfo(size.dtype).tiny)).double()
+
+
+def alike_in_size(size: Float[Tensor, "r q"], read: Bool[Tensor, "r q"]) -> Bool[Tensor, "r 1"]:
+    """Whether no row that is read counts many times as much as another."""
+    smallest = torch.where(read, size, torch.inf).amin(dim=1, keepdim=True)
+    return size.amax(dim=1, keepdim=True) <= MANY_TIMES * smallest
+
+
+def averages_rows(
+    probe: RowProbe, gradients: Sequence[Tensor], read: Bool[Tensor, "r q"]
+) -> Bool[Tensor, "r 1"]:
+    """Whether some state behind the call has the same gradient at all rows, and nothing passes by it: what
+    reaches the call through this state is all that reaches it."""
+    assert probe.output is not None
+    several = read.sum(dim=1, keepdim=True) > 1
+    averaged = torch.zeros_like(several)
+    for state, gradient in zip(probe.states, gradients[1:], strict=True):
+        same = several & same_rows(gradient.flatten(2), read)
+        if not bool((same & ~averaged).any()):
+            continue
+        (through,) = torch.autograd.grad(
+            state, probe.output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        off = (through - gradients[0]).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        whole = gradients[0].transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        averaged |= same & (off <= ALIKE * whole)
+    return averaged
 
 
 def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bool[Tensor, "r 1"]:
@@ -201,8 +222,9 @@ def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> se
     real = real_rows(mask, shares.shape[1])
     kinds = set()
     for own, there in zip(shares.cpu(), real.cpu(), strict=True):
-        if there.sum() > 1:
-            kinds.add(kind_of_rows(own[there]))
+        rows = torch.ones_like(there) if bool(own[~there].any()) else there  # rows that stand for no tokens
+        if rows.sum() > 1:
+            kinds.add(kind_of_rows(own[rows]))
     return kinds
 
 
@@ -245,6 +267,8 @@ class RowProbe(AttentionHook):
         super().__init__(model, None)
         self.layer, self.detached = layer, detached
         self.output: Tensor | None = None
+        self.allowed: Tensor | None = None
+        """Of a caught softmax: who may attend to whom."""
         self.states: list[Tensor] = []
         self.watching = self.is_next = False
 
@@ -264,6 +288,7 @@ class RowProbe(AttentionHook):
         self.is_next, self.watching = False, True
         is_caught = output.shape[-1] == 0
         found = traced_call.weights if is_caught else traced_call.handed
+        self.allowed = traced_call.call.mask.allowed(output.device) if is_caught else None
         assert found is not None
         if self.detached:
             found = found.detach().requires_grad_()

@@ -98,9 +98,8 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
 def reads_patches(classifier: PatchClassifier, grid: PatchGrid) -> bool:
     """Whether the prediction reads rows of patches in the last layer, alone or beside a class token."""
     pixels = blank(classifier, grid.height, grid.width) + 0.5
-    mask = torch.ones(1, grid.length, dtype=torch.bool, device=classifier.device)
     last = len(list_attention_calls(classifier, {"pixel_values": pixels})) - 1
-    shares = measure_rows(classifier, {"pixel_values": pixels}, last, mask)
+    shares = measure_rows(classifier, {"pixel_values": pixels}, last)
     return bool(shares[:, grid.special :].any())
 
 
