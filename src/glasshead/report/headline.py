@@ -71,11 +71,13 @@ def weights_decide(card: AuditCard) -> Decides:
 
 
 def weights_point(card: AuditCard) -> Points:
-    """Whether weights are large where a token matters, by both measures or one; nearly uniform ones are large
-    nowhere."""
-    if equal_by_construction(card) or nearly_uniform(card):
+    """Whether weights are large where a token matters, by both measures or one. Nearly uniform ones are large
+    nowhere, unless a measure finds otherwise: one peak among many tokens leaves the entropy high."""
+    if equal_by_construction(card):
         return "no"
     known = pointing(card)
+    if nearly_uniform(card) and True not in known.values():
+        return "no"
     if not known:
         return "not asked"
     answers = set(known.values())
@@ -103,7 +105,7 @@ def decides_words(card: AuditCard, decides: Decides, points: Points) -> str:
         if shuffled is None or holds_in(card, shuffled) not in ("yes", "in part"):
             return f"{not_needed}."
         return f"{not_needed}, shuffled weights would change {share_words(shuffled)}."
-    if nearly_uniform(card):
+    if nearly_uniform(card) and points == "no":
         entropy = entropy_range(card.facts["attention_use"]["after"])
         same = f"All tokens of a text have nearly the same weight ({entropy})"
         return f"{same}, so attention does not say which tokens matter. {would_change}."
