@@ -38,6 +38,8 @@ def write(kind, folder, gauge=None):
     write_vocabulary(folder / "vocabulary.parquet", tokens, run.counts)
     task = {"task": "regression"} if rating else {}
     record = run.record | {"data": {"source": "by hand", "options": task}}
+    if isinstance(signs := getattr(kind.model.config, "gauge", None), list):
+        record["gauge"] = {"signs": signs} | (run.record.get("gauge") or {})
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
 
 

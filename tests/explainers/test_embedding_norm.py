@@ -54,7 +54,9 @@ def test_of_images_clip_alone_normalises_its_patches(name):
     """Patches come of a convolution, places and class tokens are parameters: no table is looked up."""
     model, images = image_families.image_model(name), image_families.pictures(2)
     explained = glasshead.explain(model, images, tokenizer=image_families.processor(), method="gradient")
-    assert (explained[0].caveat is not None) == (name == "clip")
+    caveat = explained[0].caveat
+    assert (caveat is not None) == (name == "clip")
+    assert caveat is None or "use 'gradient-after-norm' or 'erasure-neutral-colour'" in caveat
 
 
 def test_a_norm_of_no_module_is_known_too():

@@ -123,7 +123,7 @@ def test_a_bert_whose_heads_can_draw_other_maps_is_said_to_have_them(card):
     """Four starts of eighty steps found them for one text of eight."""
     found = card.finding("adversarial.found.producible.all")
     assert found.estimate >= 0.9
-    assert found.verdict.startswith(("for nearly every text", "for at least"))
+    assert found.verdict.startswith("a very different map of another query exists for at least")
 
 
 def test_what_a_search_found_is_a_lower_bound_without_an_interval(card, tmp_path):

@@ -72,7 +72,7 @@ def test_the_python_of_heads_and_of_what_is_written(client):
     assert "[{'text': 'a film'}, {'text': 'a plot'}], texts=['a film']" in line
     pair = {"model": "pairs", "text": "a film", "pair": "a plot"}
     line = client.get("/api/python/heads", params=pair).json()["python"]
-    assert line.endswith("[{'premise': 'a film', 'hypothesis': 'a plot'}])")
+    assert line.endswith("[{'premise': 'a film', 'hypothesis': 'a plot'}], effects=False)")
     written = {"model": "writer", "prompt": "the film", "tokens": 3, "strategy": "sample", "seed": 7}
     line = client.get("/api/python/written", params=written).json()["python"]
     assert "tokens=3, strategy='sample', seed=7" in line

@@ -33,7 +33,7 @@ from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 ADVERSARIAL = "adversarial"
 CITATION = "Jain and Wallace 2019, section 4.2.2; Wiegreffe and Pinter 2019"
 EPSILON, TEXTS, PASS_TEXTS, MAPS = 0.01, 200, 40, 600
-PASS_SEARCH = Search(steps=30, starts=2, candidates=8, doublings=3)
+PASS_SEARCH = Search(steps=80, starts=2, candidates=8, doublings=3)
 """Where each step runs the model again."""
 MOST, FEW = 0.9, 0.1
 FOUND = "found"
