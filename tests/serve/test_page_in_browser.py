@@ -653,11 +653,11 @@ class TestTrainings:
                 "The link asks for the audit “nope”, which is not served here."
             )
             page.goto(address + link("explain", model="nope", text=TEXT))
-            expect(part(page, "explain").locator(".notice")).to_have_text(
+            expect(part(page, "explain").locator(".notice").first).to_have_text(
                 "The link asks for the model “nope”, which is not served here. This is planted."
             )
             choose(page, "explain", model="pieces")
-            expect(part(page, "explain").locator(".notice")).to_be_hidden()
+            expect(part(page, "explain").locator(".notice").first).to_be_hidden()
             page.goto(address + link("write", model="planted", prompt="a film"))
             expect(part(page, "write").locator(".notice")).to_contain_text("which is of another kind")
 
