@@ -140,7 +140,8 @@ class ExplanationContext:
         logits, target = self.logits[rows], self.target[rows]
         some = replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
         # What is known of the model, and of each of these texts, is not measured again.
-        vars(some).update({name: vars(self)[name] for name in ("site",) if name in vars(self)})
+        if "site" in vars(self):
+            vars(some)["site"] = self.site
         if "rows" in vars(self):
             vars(some)["rows"] = self.rows.some(rows)
         return some
