@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from glasshead.models import PooledClassifier, PooledConfig
 from small import WORDS, planted_model, random_model, tokenizer
 
 NEUTRAL = WORDS[2:]
@@ -20,6 +21,7 @@ class World:
     labels: list
     decides: str
     points: tuple
+    classes: tuple = ("negative", "positive")
 
 
 def word_ids(*words):
@@ -59,6 +61,16 @@ def values_decide(scores, strength=20.0, activation="softmax"):
 def uniform(counts):
     """All scores are 0; the values decide."""
     return World(values_decide([0.0, 0.0]), *texts_of(counts), "no", ("no",))
+
+
+def uniform_and_negative(counts):
+    """All words have the same negative weight, with one sum in every text; the values decide."""
+    made = uniform(counts)
+    model = values_decide([0.0, 0.0], activation="tanhmax")
+    with torch.no_grad():
+        model.pooling.score.context.weight[0].fill_(-9.0)
+        model.classifier.weight.neg_()
+    return World(model, made.texts, made.labels, "no", ("no",))
 
 
 def near_uniform(counts):
@@ -143,8 +155,65 @@ def untrained(counts):
     return World(model, texts, labels, "no", ("yes", "no", "in part", "undecided"))
 
 
+def ten_classes(counts):
+    """No class of ten has a probability far above a tenth, and with uniform weights another one is predicted:
+    that of all other words."""
+    names = tuple(f"class {number}" for number in range(10))
+    size = len(tokenizer())
+    config = PooledConfig(
+        vocab_size=size,
+        embedding_size=size,
+        score="context",
+        temperature=1.0,
+        activation="softmax",
+        value_dim=3,
+        bias=False,
+        id2label=dict(enumerate(names)),
+        label2id={name: number for number, name in enumerate(names)},
+    )
+    model = PooledClassifier(config).eval()
+    score, value = model.pooling.score.context.weight[0], model.pooling.value
+    with torch.no_grad():
+        model.embedding.weight.copy_(torch.eye(size))
+        for zeros in (score, value.weight, value.bias, model.classifier.weight):
+            zeros.zero_()
+        score[word_ids("good", "bad")] = 6.0
+        for axis, words in enumerate((["bad"], ["good"], NEUTRAL)):
+            value.weight[axis, word_ids(*words)] = 1.0
+            model.classifier.weight[axis, axis] = 0.2 if axis == 2 else 0.35
+    return World(model, *texts_of(counts), "yes", ("yes", "in part"), names)
+
+
+def near_half(counts):
+    """The odds of no class are far from one, and uniform weights turn those of one class."""
+    made = sign_in_values(counts)
+    with torch.no_grad():
+        made.model.pooling.value.weight[0, word_ids(*NEUTRAL)] = -0.5
+        made.model.classifier.weight.fill_(0.08)
+    return World(made.model, made.texts, made.labels, "in part", ("yes", "in part"))
+
+
+def sink(counts):
+    """One word without a value holds nearly all weight in every text, and the others share the rest."""
+    model = values_decide([2.0, 2.0], 40.0)
+    texts, labels = texts_of(counts)
+    texts = ["film " + " ".join(word for word in text.split() if word != "film") for text in texts]
+    with torch.no_grad():
+        model.pooling.score.context.weight[0, word_ids("film")] = 6.0
+    return World(model, texts, labels, "yes", ("in part", "no"))
+
+
+def sink_for_nothing(counts):
+    """The same, where so little weight decides as surely as more would."""
+    made = sink(counts)
+    with torch.no_grad():
+        made.model.classifier.weight.fill_(300.0)
+    return World(made.model, made.texts, made.labels, "no", ("in part", "no"))
+
+
 WORLDS = (
     uniform,
+    uniform_and_negative,
     near_uniform,
     sign_in_values,
     sign_in_values_of_tanhmax,
@@ -155,4 +224,8 @@ WORLDS = (
     mixed_by_class,
     ignored,
     untrained,
+    ten_classes,
+    near_half,
+    sink,
+    sink_for_nothing,
 )

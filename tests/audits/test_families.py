@@ -112,7 +112,7 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     asked = observe_by_forward(
         explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
-    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, 0))[0]
+    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, 0), 1.0)[0]
     for column, values in by_readout.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
 
@@ -122,17 +122,17 @@ def test_shaken_weights_are_what_their_names_say():
     labels = [1] * len(kind.texts)
     subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
     found = perturb_by_forward(subject, subject.explanation.observation, 2, 0)
-    np.testing.assert_allclose(found["own"], subject.prediction, atol=1e-5)
+    np.testing.assert_allclose(found["own"].values[:, 0], subject.prediction, atol=1e-5)
     assert set(found) == {
         "own", "chance", "uniform", "permuted", "permuted-chance", "random", "random-normalised",
     }  # fmt: skip
-    assert np.abs(found["random"] - found["random-normalised"]).max() > 1e-4
+    assert np.abs(found["random"].values - found["random-normalised"].values).max() > 1e-4
     one, other = (
         perturb_by_forward(subject, subject.explanation.observation, 2, 0),
         perturb_by_forward(subject, subject.explanation.observation, 2, 1),
     )
-    np.testing.assert_array_equal(one["random"], found["random"])
-    assert np.abs(one["random"] - other["random"]).max() > 1e-4
+    np.testing.assert_array_equal(one["random"].values, found["random"].values)
+    assert np.abs(one["random"].values - other["random"].values).max() > 1e-4
 
 
 def test_errors_of_ratings_by_hand():

@@ -6,16 +6,19 @@ from io import StringIO
 import pytest
 import torch
 import transformers as hf
+from datasets import Dataset, Features, Value
 from rich.console import Console
 
 from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit
 from glasshead.escaping import visible
+from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.report import audit_page, card_table, model_card
 from glasshead.report.headline import headline, verdict
 from glasshead.report.model_card import escape
-from planted_headlines import WORLDS, mixed, sign_in_weights, uniform
+from planted_headlines import WORLDS, mixed, sign_in_values, sign_in_weights, uniform
 from small import as_run, split
+from small import tokenizer as small_tokenizer
 
 COUNTS = pytest.mark.parametrize("counts", [(45, 45), (81, 9), (9, 81)], ids=["balanced", "9 to 1", "1 to 9"])
 EACH = pytest.mark.parametrize("world", WORLDS, ids=[world.__name__ for world in WORLDS])
@@ -25,7 +28,7 @@ AUDITS = ("performance", "agreement", "perturbation", "identifiability")
 def audited(world, counts, audits=AUDITS):
     made = world(counts)
     run = as_run(made.model, made.texts, made.labels)
-    return made, audit(run, split(made.texts, made.labels), audits=audits)
+    return made, audit(run, split(made.texts, made.labels, made.classes), audits=audits)
 
 
 @EACH
@@ -79,6 +82,65 @@ def test_an_untrained_bert_explains_nothing():
     card = audit(model, labelled_data(48), audits=AUDITS, tokenizer=tokenizer)
     assert headline(card).decides == "no"
     assert_one_sentence(card)
+
+
+def bert_of_two_layers():
+    """One whose first layer chooses, and whose last layer cannot."""
+    tokenizer = FAMILIES["Bert"].tokenizer()
+    config = hf.BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32, id2label={0: "bad", 1: "good"},
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = hf.BertForSequenceClassification(config).eval()
+    with torch.no_grad():
+        first, last = (layer.attention.self for layer in model.bert.encoder.layer)
+        for part in (first.query, first.key, first.value):
+            part.weight.mul_(40)
+        for part in (last.query.weight, last.query.bias):
+            part.zero_()
+        model.classifier.weight.mul_(100)
+    return model, tokenizer
+
+
+def test_the_words_name_the_layer_that_was_audited():
+    model, tokenizer = bert_of_two_layers()
+    texts = labelled_data(48)["text"]
+    with torch.no_grad():
+        logits = torch.cat([model(**tokenizer(text, return_tensors="pt")).logits for text in texts])
+        model.classifier.bias[1] -= (logits[:, 1] - logits[:, 0]).median()
+    labels = (logits[:, 1] - logits[:, 0] > (logits[:, 1] - logits[:, 0]).median()).int().tolist()
+    data, audits = split(texts, labels, ("bad", "good")), ("agreement", "perturbation")
+    last = audit(model, data, audits=audits, tokenizer=tokenizer)
+    assert verdict(last).startswith("Attention of the last layer is uniform")
+    assert "other layers give some tokens more weight" in verdict(last)
+    model.bert.encoder.layer[1].attention.self.query.weight.data.normal_(0.0, 2.0)
+    last = audit(model, data, audits=audits, tokenizer=tokenizer)
+    assert headline(last).decides in ("yes", "in part", "no")
+    assert "eights of the last layer" in verdict(last)
+
+
+def ratings(stray):
+    """A model of ratings from −1 to 1 whose attention decides them, and one label that somebody mistyped."""
+    made = sign_in_values((45, 45))
+    config = PooledConfig(**made.model.config.to_dict() | {"num_labels": 1, "problem_type": "regression"})
+    model = PooledClassifier(config).eval()
+    model.load_state_dict(made.model.state_dict())
+    with torch.no_grad():
+        model.classifier.weight.fill_(1.0)
+    labels = [2.0 * label - 1.0 + 0.01 * (number % 10) for number, label in enumerate(made.labels)]
+    labels[7] += stray
+    features = Features({"text": Value("string"), "label": Value("float64")})
+    data = Dataset.from_dict({"text": made.texts, "label": labels}, features=features)
+    return audit(model, data, audits=("agreement", "perturbation"), tokenizer=small_tokenizer())
+
+
+def test_one_mistyped_label_does_not_decide_what_a_large_change_of_a_rating_is():
+    clean, mistyped = ratings(0.0), ratings(1000.0)
+    assert headline(clean).decides == headline(mistyped).decides == "yes"
+    share = "perturbation.uniform.share.all"
+    assert clean.finding(share).estimate == mistyped.finding(share).estimate == 1.0
+    assert "move the rating by 0.1" in verdict(mistyped)
 
 
 def test_few_texts_settle_nothing():

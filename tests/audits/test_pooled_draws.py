@@ -9,8 +9,9 @@ import torch
 from scipy.stats import chisquare
 
 from glasshead.audits import build_context
+from glasshead.audits.answers import RESOLUTION
 from glasshead.audits.null_weights import base_weights, uniform_draws
-from glasshead.audits.perturbation import RESOLUTION, Perturbation, median_of_draws, random_orders
+from glasshead.audits.perturbation import Perturbation, median_of_draws, random_orders
 from glasshead.explainers import EXPLAINERS
 from glasshead.training import open_subject
 from small import TEXTS, as_run, random_model, split

@@ -77,7 +77,7 @@ def test_predictions_under_other_weights_are_the_models(options):
     for row in range(len(TEXTS)):
         n = int(subject.mask[row].sum())
         draws = rng.uniform(-1, 1, (1, 3, n))
-        found = predict_with_weights(subject, np.array([row]), draws.astype(np.float32))[0][0]
+        found = predict_with_weights(subject, np.array([row]), draws.astype(np.float32))[0].values[0]
         for draw, value in zip(draws[0], found, strict=True):
             z = (torch.from_numpy(draw)[:, None] * seen.polarity[row, :n]).sum(0) + seen.bias
             logits = torch.cat([torch.zeros(1), z]) if len(z) == 1 else z
@@ -92,7 +92,9 @@ def test_permutation_medians_against_every_permutation():
     subject = build_context(open_subject(run), split(text, [1]))
     medians = Perturbation(draws=60_001).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     orders = np.array(list(permutations(subject.weights[0].astype(np.float32))))[None]
-    change = np.sort((predict_with_weights(subject, np.array([0]), orders)[0] - subject.prediction[0])[0])
+    change = np.sort(
+        (predict_with_weights(subject, np.array([0]), orders)[0].values - subject.prediction[0])[0]
+    )
     signed = medians["permutation.median.signed"][0]
     assert change[2] - 1e-6 <= signed <= change[3] + 1e-6
     size = np.sort(np.abs(change))

@@ -39,6 +39,7 @@ RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = 
 SCORES, RANDOM_SCORES = range(2)  # of an explanation that is not attention
 WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
+FOCUS, CONTRIBUTIONS = "focus", "contribution"
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
@@ -67,12 +68,34 @@ def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_
     return np.where(same[:, None], context.canonical, np.round(values / scale) * scale), same
 
 
+def focus_of(weights: Floats, importance: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """How important the tokens are that hold the weight: Σ |a_i| |m_i| / (Σ |a_i| max |m_i|).
+
+    1 if all weight lies on the most important token. Shapes: [..., N, n], broadcast → [..., N]; NaN for a
+    text of fewer than two tokens, and where all weights or all importances are 0.
+    """
+    size, importance = (
+        np.where(mask, np.abs(each), 0.0).astype(np.float64) for each in (weights, importance)
+    )
+    total, largest = size.sum(axis=-1), importance.max(axis=-1, initial=0.0)
+    known = (total > 0) & (largest > 0) & (mask.sum(axis=-1) > 1)
+    # Each is divided by itself first: tiny gradients of saturated predictions must not underflow.
+    shares = size / np.where(total > 0, total, 1.0)[..., None]
+    relative = importance / np.where(largest > 0, largest, 1.0)[..., None]
+    return np.where(known, (shares * relative).sum(axis=-1), np.nan)
+
+
 class Agreement(Audit):
     """Kendall τ-b of the audited explanation with each importance measure, per example.
 
     Signed, if it has signs, and absolute; beside them the same τ for random numbers. Of attention that of its
     contribution too, the sign in either gauge, and where it exists the τ for uniform weights. Huang, Yang and
     Wang 2024, section 5.2, with gauge and target fixed.
+
+    ``focus`` says how important the tokens are that hold the weight, by each measure (`focus_of`) and, of
+    attention, by the size of their own contribution; its nulls are random and uniform weights. A rank
+    correlation hardly notices one token that holds nearly all weight and does nothing, and to take the weight
+    of such a sink away gives it to the others: of its contribution alone it is seen that it has none.
 
     The same for effective attention, the part of the weights that the output of the head can show (Brunner et
     al. 2019), and its gain: its τ minus that of attention, text by text.
@@ -123,15 +146,22 @@ class Agreement(Audit):
                 rows.append(
                     (statistic, against, result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m], None, {})
                 )
+        own = context.canonical if attends else context.scores
+        held = context.importance | ({CONTRIBUTIONS: context.contributions} if attends else {})
+        for against, importance in held.items():
+            focus, random, uniform = (
+                focus_of(values, importance, mask) for values in (own, chance, context.uniform)
+            )
+            rows.append((FOCUS, against, focus, None, {"random": random, "uniform": uniform}))
         findings = [
             finding
             for group in context.groups
             for finding in self._findings(context, rows, group, rng, bool(same[group.members].all()))
         ]
-        columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
+        columns = {column_of(statistic, against): values for statistic, against, values, _, _ in rows}
         columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
         columns |= {
-            null_column(f"tau.{statistic}.{against}", name): null
+            null_column(column_of(statistic, against), name): null
             for statistic, against, _, _, nulls in rows
             for name, null in nulls.items()
             if null is not None
@@ -174,11 +204,17 @@ class Agreement(Audit):
                 verdict = self._no_evidence_reason(context, statistic, against)
             if verdict is None and statistic in GAINS:
                 verdict = gain_verdict(summary.reliable_interval)
+            elif verdict is None and statistic == FOCUS:
+                verdict = focus_verdict(summary.reliable_interval, summary.reliable_differences)
             elif verdict is None:
                 numbers = "weights" if context.explainer.reads_weights else "scores"
                 verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, numbers)
             undefined = self._undefined(context, tau, members)
-            if verdict == TOO_FEW_EXAMPLES and undefined.get(TIED, 0) > members.sum() / 2:
+            if (
+                verdict == TOO_FEW_EXAMPLES
+                and statistic != FOCUS
+                and undefined.get(TIED, 0) > members.sum() / 2
+            ):
                 verdict = NO_ORDER
             yield summary.finding(
                 "agreement",
@@ -216,8 +252,12 @@ class Agreement(Audit):
         if statistic == "attention-raw":
             return RAW_SIGN
         gauged = context.explainer.sign_is_gauge and statistic.removesuffix(ABSOLUTE) == context.method
-        if gauged or statistic in (*WEIGHTS, *GAINS):
-            size = statistic.endswith(ABSOLUTE)
+        if (
+            gauged
+            or statistic in (*WEIGHTS, *GAINS)
+            or (statistic == FOCUS and context.explainer.sign_is_gauge)
+        ):
+            size = statistic.endswith(ABSOLUTE) or statistic == FOCUS
             without_side = context.signed and context.one_sided and not size
             return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
         # Zero-weight erasure changes z by the contribution.
@@ -275,6 +315,23 @@ def agreement_verdict(
         return Verdict(text)
     than = "less than" if uniform[1] < 0 else "not distinguishable from that"
     return Verdict(f"{text}, {than} under uniform weights")
+
+
+def focus_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+    """In words, from the interval of the paired difference from uniform weights."""
+    uniform = over.get("uniform")
+    if interval is None or uniform is None:
+        return TOO_FEW_EXAMPLES
+    if uniform[0] > 0:
+        return Verdict("important tokens hold more than if all had the same")
+    if uniform[1] < 0:
+        return Verdict("important tokens hold less than if all had the same")
+    return Verdict("not distinguishable from the same for all tokens")
+
+
+def column_of(statistic: str, against: str) -> str:
+    """The column of examples.parquet with the values of a statistic."""
+    return f"{statistic}.{against}" if statistic == FOCUS else f"tau.{statistic}.{against}"
 
 
 def strength(low: float, high: float) -> str:

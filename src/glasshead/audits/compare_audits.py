@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits.agreement import AGREEMENT, column_of
 from glasshead.audits.summary import Interval, slice_column, with_exact_difference
 from glasshead.nouns import nouns_of
 from glasshead.results import (
@@ -207,7 +208,6 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         numbers = np.abs(predicted - label)
     else:
         patterns = {
-            "agreement": "tau.{}.{}",
             "perturbation": "{}.median.{}",
             "identifiability": "maps.{}",
             "plausibility": "plausibility.{}",
@@ -216,9 +216,12 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
             "heads": "heads.{}",
         }
         statistic = finding.statistic
-        if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):
+        if finding.audit == AGREEMENT and statistic in (METHOD, METHOD + ABSOLUTE):
             statistic = statistic.replace(METHOD, card.method)
-        name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
+        if finding.audit == AGREEMENT:
+            name = column_of(statistic, finding.against)
+        else:
+            name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
         name = OF_REST + name if finding.group == WITHOUT_FIRST else name
         if name not in card.examples:
             return None

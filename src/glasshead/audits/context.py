@@ -51,7 +51,7 @@ from glasshead.results import (
     WITHOUT_FIRST,
     Verdict,
 )
-from glasshead.statistics import LEVEL
+from glasshead.statistics import LEVEL, typical_range
 
 Floats = NDArray[np.floating]
 
@@ -320,9 +320,9 @@ class AuditContext:
 
     @cached_property
     def prediction_range(self) -> float:
-        """From one end of what can be predicted to the other: 1 for a probability, the range of the labels
-        for a rating."""
-        return float(np.ptp(self.labels)) if self.is_regression else 1.0
+        """From one end of what can be predicted to the other: 1 for a probability, the range of the labels,
+        but for strays, for a rating."""
+        return typical_range(self.labels) if self.is_regression else 1.0
 
     @cached_property
     def slicings(self) -> list[Slicing]:

@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from glasshead.attention import AttentionInputs
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.answers import Answers
+from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import class_mean, is_fixed
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, edit_read_heads
@@ -19,9 +20,10 @@ from glasshead.trace import Edit, ResumedPasses, permute, uniform
 
 def perturb_by_forward(
     context: AuditContext, observation: ForwardObservation, draws: int, seed: int
-) -> dict[str, Floats]:
-    """ŷ in float32 by name: ``own``, ``chance`` and ``uniform`` weights [N]; and under each draw [draws, N]
-    their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
+) -> dict[str, Answers]:
+    """What is predicted by name: under ``own``, ``chance`` and ``uniform`` weights [N, 1]; and under draws
+    [N, draws] of their ``permuted`` and ``permuted-chance`` orders, and of fresh ``random`` and
+    ``random-normalised`` ones.
 
     Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
     order only, and know nothing of a text. NaN for a text without tokens.
@@ -30,9 +32,9 @@ def perturb_by_forward(
     observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
     generator = torch.Generator().manual_seed(seed)
     texts = len(context.labels)
-    single = {name: np.full(texts, np.nan, dtype=np.float32) for name in ("own", "chance", "uniform")}
+    single = {name: Answers.unknown(texts, 1) for name in ("own", "chance", "uniform")}
     by_draw = {
-        name: np.full((draws, texts), np.nan, dtype=np.float32)
+        name: Answers.unknown(texts, draws)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
     done = 0
@@ -45,21 +47,23 @@ def perturb_by_forward(
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
         passes = observation.passes(inputs)
 
-        def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Floats:
+        def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
             edit = spare_first(edit) if context.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
-            return context.explanation.sized_fn(logits, context.explanation.target[rows]).numpy()
+            values = context.explanation.sized_fn(logits, context.explanation.target[rows])
+            classes = torch.zeros(len(rows)) if context.is_regression else logits.argmax(dim=-1)
+            return Answers(values.numpy(), classes.numpy())
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
-            single[name][places] = predicted(edit)
+            single[name][places, 0] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
-            by_draw["permuted"][draw, places] = predicted(shuffle)
-            by_draw["permuted-chance"][draw, places] = predicted(compose_edits(chance, shuffle))
+            by_draw["permuted"][places, draw] = predicted(shuffle)
+            by_draw["permuted-chance"][places, draw] = predicted(compose_edits(chance, shuffle))
             fresh = FixedRandomEdit(generator, head_signs)
-            by_draw["random"][draw, places] = predicted(fresh)
-            by_draw["random-normalised"][draw, places] = predicted(match_row_mass(fresh))
+            by_draw["random"][places, draw] = predicted(fresh)
+            by_draw["random-normalised"][places, draw] = predicted(match_row_mass(fresh))
         done += len(rows)
         observation.progress(done, len(filled))
     return single | by_draw
@@ -78,6 +82,11 @@ class UniformEdit:
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.of_heads)
+
+
+def own_sum_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+    """The same weight for all allowed keys, with the sum of the row."""
+    return uniform(layer, weights, call) * weights.sum(dim=-1, keepdim=True)
 
 
 class EvenEdit:
@@ -121,7 +130,7 @@ def even_edit(context: AuditContext, observation: ForwardObservation, filled: Te
         ends += whole.ends
         places.append(filled[batch].numpy())
     if is_fixed(np.array(ends)):
-        return UniformEdit(torch.ones(observation.site.num_heads))
+        return own_sum_edit
     sums = np.concatenate(means)
     one_each = all(len(own) == len(texts) for own, texts in zip(means, places, strict=True))
     classes = context.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums), int)

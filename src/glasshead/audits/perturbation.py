@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
@@ -29,7 +30,6 @@ from glasshead.results import (
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
 BLOCK = 500_000
-RESOLUTION = 1e-6  # draws are computed in float32: a smaller change is rounding
 UNIFORM = "uniform"
 TESTS = ("permutation", "random", "random-normalised", UNIFORM)
 # What a change is compared with: the same test of random weights.
@@ -47,7 +47,7 @@ OF_EQUAL_WEIGHTS = {
 }
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
-# The same of whether a text changes by more than a little, for the tests that keep the size of the weights.
+# Whether the answer of a text changes, for the tests that keep the size of the weights.
 SHARES = {(test, "share"): f"{test}.median.share" for test in ("permutation", UNIFORM)}
 
 
@@ -58,8 +58,9 @@ class Perturbation(Audit):
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
     ``uniform`` gives all tokens the same weight, with one Σa for all texts (`even_weights`), which takes no
     draws. The null is the same
-    test on random and on uniform weights. ``share`` is the share of the texts that change by a twentieth of
-    the range of predictions or more. ŷ is the target's probability, without a factor
+    test on random and on uniform weights. ``share`` is the share of the texts whose answer changes in half
+    of the draws or more: another class is predicted, or ŷ moves by a twentieth of the range of predictions
+    or more. ŷ is the target's probability, without a factor
     ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
     is a forward pass, and there are ``passes``.
     """
@@ -86,15 +87,14 @@ class Perturbation(Audit):
         observation = context.explanation.observation
         if isinstance(observation, ForwardObservation):
             medians, *rest = self.median_changes(
-                perturb_by_forward(context, observation, self.passes, int(rng.integers(2**31)))
+                perturb_by_forward(context, observation, self.passes, int(rng.integers(2**31))),
+                context.prediction_range,
             )
         else:
             assert context.readout is not None
             bases = base_weights(context.readout, rng)
             bases[-1] = even_weights(context.readout, context.classes_predicted)
             medians, *rest = self.medians(context, bases, rng)
-        for result in (medians, *rest):
-            result |= share_columns(result, context.prediction_range)
         nulls = dict(zip(BASES[1:], rest, strict=True))
         alike = are_alike(context)
 
@@ -159,24 +159,20 @@ class Perturbation(Audit):
         return groups
 
     @staticmethod
-    def median_changes(predictions: Mapping[str, Floats]) -> list[dict[str, Floats]]:
-        """Median |Δŷ| and Δŷ [N] of every test, for own, random and uniform weights, from predictions."""
+    def median_changes(predictions: Mapping[str, Answers], unit: float) -> list[dict[str, Floats]]:
+        """The columns [N] of every test, for own, random and uniform weights, from what is predicted."""
         # Of uniform weights there is one order only.
-        unchanged = np.repeat(predictions[UNIFORM][None], len(predictions["random"]), axis=0)
         shuffled = {
             "own": predictions["permuted"],
             "chance": predictions["permuted-chance"],
-            UNIFORM: unchanged,
+            UNIFORM: predictions[UNIFORM],
         }
         results = []
         for base, permuted in shuffled.items():
-            result = {}
-            after = {**predictions, "permutation": permuted, UNIFORM: predictions[UNIFORM][None]}
+            result: dict[str, Floats] = {}
             for test in TESTS:
-                change = after[test] - predictions[base]  # [draws, N]
-                change[np.abs(change) < RESOLUTION] = 0
-                result[COLUMNS[test, "absolute"]] = np.median(np.abs(change), axis=0)
-                result[COLUMNS[test, "signed"]] = np.median(change, axis=0)
+                after = permuted if test == "permutation" else predictions[test]
+                result |= columns_of_test(test, after.change_from(predictions[base]), unit)
             results.append(result)
         return results
 
@@ -192,7 +188,8 @@ class Perturbation(Audit):
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
         uniform = even_weights(readout, context.classes_predicted).astype(np.float32)
-        medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in COLUMNS.values()}
+        columns = (COLUMNS | SHARES).values()
+        medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in columns}
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
             members = np.flatnonzero(lengths == n)
@@ -215,10 +212,10 @@ class Perturbation(Audit):
                     uniform[rows][:, None, :n],
                     *shuffled,
                 )
-                before = before.T[:, :, None]  # [bases, rows, 1]
-                permuted = np.repeat(before, self.draws, axis=2)
-                if moved:
-                    permuted[movable] = moved
+                before = before.transposed()[..., None]  # [bases, rows, 1]
+                permuted = before.repeated(self.draws)
+                for base, answers in zip(movable, moved, strict=True):
+                    permuted[base] = answers
                 predictions = {
                     "permutation": permuted,
                     "random": random,
@@ -226,10 +223,9 @@ class Perturbation(Audit):
                     UNIFORM: even,
                 }
                 for test, after in predictions.items():
-                    change = after - before  # [bases, rows, draws]
-                    change[np.abs(change) < RESOLUTION] = 0
-                    medians[COLUMNS[test, "absolute"]][:, rows] = median_of_draws(np.abs(change))
-                    medians[COLUMNS[test, "signed"]][:, rows] = median_of_draws(change)
+                    change = after.change_from(before)  # [bases, rows, draws]
+                    for column, values in columns_of_test(test, change, context.prediction_range).items():
+                        medians[column][:, rows] = values
         return [{column: values[base] for column, values in medians.items()} for base in range(len(bases))]
 
 
@@ -264,11 +260,9 @@ def median_of_draws(values: Floats) -> Floats:
     return np.asarray((values[..., (draws - 1) // 2] + values[..., draws // 2]) / 2)
 
 
-def predict_with_weights(
-    context: AuditContext, rows: NDArray[np.int64], *weights: Floats
-) -> list[NDArray[np.float32]]:
-    """ŷ [rows, draws] under each set of other weights [rows, draws, n]: products with the cached polarity, in
-    float32."""
+def predict_with_weights(context: AuditContext, rows: NDArray[np.int64], *weights: Floats) -> list[Answers]:
+    """What is predicted [rows, draws] under each set of other weights [rows, draws, n]: products with the
+    cached polarity, in float32."""
     readout, explanation = context.readout, context.explanation
     assert readout is not None
     polarity = readout.polarity[rows, : weights[0].shape[-1]].float().numpy()
@@ -277,20 +271,27 @@ def predict_with_weights(
     outputs, target = products + readout.bias.float(), explanation.target[rows]
     if readout.rating:
         predictions = outputs[..., 0]
+        classes = torch.zeros(predictions.shape, dtype=torch.int64)
     elif outputs.shape[-1] == 1:  # the sigmoid of ±z, without the detour over [0, z]
         predictions = torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None])
+        classes = (outputs[..., 0] > 0).long()
     else:
         predictions = probability(outputs, target[:, None].expand(outputs.shape[:-1]))
-    return np.split(predictions.numpy(), np.cumsum([each.shape[1] for each in weights[:-1]]), axis=1)
+        classes = outputs.argmax(dim=-1)
+    return Answers(predictions.numpy(), classes.numpy()).split([each.shape[1] for each in weights])
 
 
-def share_columns(medians: Mapping[str, Floats], unit: float) -> dict[str, Floats]:
-    """Whether each text changes by a twentieth of the range of predictions or more: 1, 0, or NaN."""
-    return {
-        column: np.where(np.isnan(size), np.nan, size >= SMALL_CHANGE * unit)
-        for (test, _), column in SHARES.items()
-        for size in [medians[COLUMNS[test, "absolute"]]]
-    }
+def columns_of_test(test: str, change: Change, unit: float) -> dict[str, Floats]:
+    """The columns of one test from the changes under its draws: medians over draws, and whether the answer
+    changes in half of them or more (1, 0, or NaN)."""
+    columns: dict[str, Floats] = {}
+    if (test, "share") in SHARES:
+        often = change.is_large(SMALL_CHANGE * unit).mean(axis=-1) >= 0.5
+        unknown = np.isnan(change.of_value).any(axis=-1)
+        columns[SHARES[test, "share"]] = np.where(unknown, np.nan, often)
+    columns[COLUMNS[test, "absolute"]] = median_of_draws(np.abs(change.of_value))
+    columns[COLUMNS[test, "signed"]] = median_of_draws(change.of_value)
+    return columns
 
 
 def undefined_counts(medians: Floats) -> dict[str, int]:

@@ -207,9 +207,11 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         }
     if context.explanation.unreadable_reason is not None:
         return facts
-    assert context.explanation.site is not None
+    site = context.explanation.site
+    assert site is not None
     reading = context.explainer.reading(context.explanation)
     return facts | {
+        "attention_layer": {"layer": site.layer, "layers": site.num_layers, "head": site.head},
         **({} if reading is None else {"reading": reading}),
         "level": context.nouns.reword(context.explanation.attention_selector.level),
     }

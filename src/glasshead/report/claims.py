@@ -15,6 +15,7 @@ from glasshead.report.conclusion import (
     capitalise,
     decisive,
     hardly_flat,
+    is_large_where_tokens_matter,
     over_random,
     prediction_range,
     usable,
@@ -113,7 +114,7 @@ def numbers_of(finding: Finding) -> str:
 def threshold_words(card: AuditCard, judge: Judge) -> str:
     """The number from which a claim may be said, where the rule has one."""
     whole = prediction_range(card)
-    if judge in (agreement, side):
+    if judge in (large_where, side):
         return f"; moderate from {GOOD_AGREEMENT:g}"
     return f"; a change from {SMALL_CHANGE * whole:g}" if judge is changes and whole is not None else ""
 
@@ -140,9 +141,9 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     yield Claim(UNEQUAL, holds, f"{which} nearly uniform.", "", numbers)
 
 
-def agreement(card: AuditCard, finding: Finding) -> Holds | None:
-    """Moderate agreement, and more than random weights have."""
-    speaks = agrees(finding)
+def large_where(card: AuditCard, finding: Finding) -> Holds | None:
+    """Moderate agreement of sizes, more than random weights have, and more on what is important."""
+    speaks = is_large_where_tokens_matter(card, finding.against)
     return "undecided" if speaks is None else "yes" if speaks else "no"
 
 
@@ -221,7 +222,9 @@ def at_most_little(card: AuditCard, finding: Finding) -> Holds | None:
 
 def side(card: AuditCard, finding: Finding) -> Holds | None:
     """Of signed weights alone."""
-    return agreement(card, finding) if card.facts.get("signed") else None
+    speaks = agrees(finding)
+    holds: Holds = "undecided" if speaks is None else "yes" if speaks else "no"
+    return holds if card.facts.get("signed") else None
 
 
 LITTLE = 0.02
@@ -235,12 +238,12 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
         SENSITIVE,
         f"{BY_SIZE}.{next(iter(METHODS))}.all",
-        agreement,
+        large_where,
     ),
     (
         ERASED,
         f"{BY_SIZE}.erasure-renormalise.all",
-        agreement,
+        large_where,
     ),
     (
         "the sign of {method} says which class a token supports",

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import can_be_judged
@@ -24,6 +25,7 @@ from glasshead.results import (
     Difference,
     Finding,
 )
+from glasshead.statistics import typical_range
 
 METHODS = {"gradient": "gradients", "erasure-renormalise": "weight removal"}
 ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
@@ -140,6 +142,36 @@ def agrees(finding: Finding) -> bool | None:
     return False if level == "below" or high < GOOD_AGREEMENT else None
 
 
+def is_large_where_tokens_matter(card: AuditCard, measure: str) -> bool | None:
+    """Whether what was audited is large where tokens matter by a measure: it orders the tokens as the measure
+    does, and more of it lies on important tokens than if all had the same. Without the second, one token
+    that holds nearly everything and does nothing would count as little as any other.
+
+    None: undecided.
+    """
+    by_size = usable(card, f"agreement.{card.statistic}{ABSOLUTE}.{measure}.all")
+    order = None if by_size is None else agrees(by_size)
+    holds_more = above_uniform(card, measure)
+    return order if order is not True or holds_more == "not asked" else holds_more
+
+
+def lies_on_sinks(card: AuditCard) -> bool:
+    """Whether tokens with large weights certainly contribute less themselves than others do."""
+    return above_uniform(card, "contribution") is False
+
+
+def above_uniform(card: AuditCard, measure: str) -> bool | Literal["not asked"] | None:
+    """Whether tokens that are important by a measure hold more than if all had the same; None: undecided."""
+    focus = usable(card, f"agreement.focus.{measure}.all")
+    if focus is None:
+        return "not asked"
+    over = focus.over_null.get("uniform")
+    if focus.status == "undecided" or over is None or over.interval is None:
+        return None
+    low, high = over.interval
+    return True if low > 0 else False if high < 0 else None
+
+
 def agreement_words(levels: Mapping[str, str], numbers: str = "weights") -> str:
     """``agrees moderately with gradients but weakly with erasure``; random ``numbers`` are the null."""
     by_level = {
@@ -194,11 +226,12 @@ def shuffling(finding: Finding, what: str, whole: float | None) -> Outcome:
 
 
 def prediction_range(card: AuditCard) -> float | None:
-    """From one end of the predictions to the other: 1 for probabilities, else the range of the ratings."""
+    """From one end of the predictions to the other: 1 for probabilities, else the range of the labels but for
+    strays."""
     if card.facts.get("task") != REGRESSION:
         return 1.0
     ratings = [amount for value in card.examples.get("label", ()) if (amount := finite(value)) is not None]
-    return (max(ratings) - min(ratings) if ratings else 0.0) or None
+    return typical_range(ratings) or None
 
 
 def faithfulness(card: AuditCard) -> Outcome | None:

@@ -2,32 +2,47 @@
 
 Two questions decide it, in this order.
 
-1. Do the weights decide the predictions? They do in a text whose prediction uniform weights change by a
-   twentieth of the range of predictions or more. Uniform weights are the baseline, text by text: they know
-   nothing about tokens, so a prediction that they leave as it is does not need the weights. The words
-   give the share of such texts with its interval. Shuffled weights do not answer this: they leave as it is
-   whatever rests on the sum of the weights, and may change what uniform weights leave as it is.
+1. Do the weights decide the predictions? They do in a text where uniform weights give another class, or
+   change ŷ by a twentieth of the range of predictions or more. Uniform weights are the baseline, text by
+   text: they know nothing about tokens, so a prediction that they leave as it is does not need the weights.
+   The words give the share of such texts with its interval. Shuffled weights do not answer this: they leave
+   as it is whatever rests on the sum of the weights, and may change what uniform weights leave as it is.
 2. If the weights decide any prediction: are they large where a token matters? Gradients and erasure answer.
 
-All other findings stay out of it. Other maps with the same prediction or the same output exist for
-nearly every long text, and for no short one, whatever the model does.
+Both are about the layer whose attention was audited, and the words name it where there are several. All
+other findings stay out of it. Other maps with the same prediction or the same output exist for nearly every
+long text, and for no short one, whatever the model does.
 """
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from glasshead.nouns import nouns_of
-from glasshead.report.claims import UNEQUAL, in_how_many, judge_claims, use_claims
-from glasshead.report.conclusion import METHODS, agrees, findings_sentence, usable
+from glasshead.report.claims import in_how_many, judge_claims
+from glasshead.report.conclusion import (
+    METHODS,
+    findings_sentence,
+    is_large_where_tokens_matter,
+    lies_on_sinks,
+    prediction_range,
+    usable,
+)
 from glasshead.report.labels import join_names, method_words
+from glasshead.report.number_format import number
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
     EXPLANATION,
+    NEXT_TOKEN,
+    REGRESSION,
+    SMALL_CHANGE,
     AuditCard,
     Finding,
+    LayerUse,
     entropy_range,
     extent_of,
+    is_unused,
+    use_is_unclear,
 )
 
 Decides = Literal["yes", "in part", "no", "undecided", "not asked"]
@@ -71,8 +86,11 @@ def weights_decide(card: AuditCard) -> Decides:
 
 
 def weights_point(card: AuditCard) -> Points:
-    """Whether weights are large where a token matters, by both measures or one. Nearly uniform ones are large
-    nowhere, unless a measure finds otherwise: one peak among many tokens leaves the entropy high."""
+    """Whether weights are large where a token matters, by both measures or one.
+
+    In part, where those tokens matter only by the weight that they take from others. Nearly uniform weights
+    are large nowhere, unless a measure finds otherwise: one peak among many tokens leaves the entropy high.
+    """
     if equal_by_construction(card):
         return "no"
     known = pointing(card)
@@ -82,7 +100,7 @@ def weights_point(card: AuditCard) -> Points:
         return "not asked"
     answers = set(known.values())
     if answers == {True}:
-        return "yes"
+        return "in part" if lies_on_sinks(card) else "yes"
     if answers == {False}:
         return "no"
     return "in part" if True in answers else "undecided"
@@ -90,29 +108,37 @@ def weights_point(card: AuditCard) -> Points:
 
 def decides_words(card: AuditCard, decides: Decides, points: Points) -> str:
     """What follows, then how many predictions uniform weights would change."""
+    layer = layer_words(card)
     if equal_by_construction(card):
         same = "all tokens of a text have the same weight"
-        return f"Attention is uniform: {same}, so it does not say which tokens matter."
+        others = "; other layers give some tokens more weight than others"
+        elsewhere = others if others_prefer_tokens(card) else ""
+        return f"Attention{layer} is uniform: {same}, so it does not say which tokens matter{elsewhere}."
     uniform, shuffled = share_of(card, "uniform"), share_of(card, "permutation")
     assert uniform is not None
-    would_change = f"Uniform weights would change {share_words(uniform)}"
+    would_change = f"Uniform weights would {change_words(card)} in {share_words(uniform)}"
     if decides == "undecided":
         few = "So few" if uniform.reason == "too few" else "These"
-        open_end = "texts do not settle whether the weights decide the predictions."
+        open_end = f"texts do not settle whether the weights{layer} decide the predictions."
         return f"{few} {open_end} {would_change}."
+    shuffling = None if shuffled is None else holds_in(card, shuffled)
     if decides == "no":
-        not_needed = f"The weights do not decide these predictions. {would_change}"
-        if shuffled is None or holds_in(card, shuffled) not in ("yes", "in part"):
+        not_needed = f"The weights{layer} do not decide these predictions. {would_change}"
+        if shuffled is None or shuffling not in ("yes", "in part"):
             return f"{not_needed}."
-        return f"{not_needed}, shuffled weights would change {share_words(shuffled)}."
+        return f"{not_needed}; shuffled weights would in {share_words(shuffled)}."
     if nearly_uniform(card) and points == "no":
-        entropy = entropy_range(card.facts["attention_use"]["after"])
+        entropy = entropy_range(uses_of_layer(card))
         same = f"All tokens of a text have nearly the same weight ({entropy})"
-        return f"{same}, so attention does not say which tokens matter. {would_change}."
+        return f"{same}, so attention{layer} does not say which tokens matter. {would_change}."
     assert uniform.interval is not None
     extent = extent_of(uniform.interval)
     which = "these predictions" if extent == "nearly all" else f"{extent} of these predictions"
-    return f"The weights decide {which}{points_words(card, points)}. {would_change}."
+    says = f"The weights{layer} decide {which}{points_words(card, points)}. {would_change}."
+    if shuffled is None or shuffling != "no":
+        return says
+    any_token = "so it hardly matters which token has which weight"
+    return f"{says} Shuffled weights would in {share_words(shuffled)}, {any_token}."
 
 
 def points_words(card: AuditCard, points: Points) -> str:
@@ -129,6 +155,11 @@ def points_words(card: AuditCard, points: Points) -> str:
         return f", and {subject} {where}, by {named[True]}"
     if points == "no":
         return f", but {subject} not {where}, by {named[False]}"
+    if points == "in part" and set(known.values()) == {True}:
+        sinks = (
+            "tokens with large weights contribute less than others and matter only by taking weight from them"
+        )
+        return f", and {subject} {where}, by {named[True]}; but {sinks}"
     if points == "in part":
         rest = f"but not by {named[False]}" if False in named else f"while {named[None]} leaves it open"
         return f", and {subject} {where} by {named[True]}, {rest}"
@@ -138,10 +169,46 @@ def points_words(card: AuditCard, points: Points) -> str:
 
 
 def pointing(card: AuditCard) -> dict[str, bool | None]:
-    """Whether weights agree with each measure of what matters, as far as that was asked."""
+    """Whether weights are large where a token matters by each measure of that, as far as that was asked."""
     by_size = f"agreement.{card.statistic}{ABSOLUTE}"
-    found = {method: usable(card, f"{by_size}.{method}.all") for method in METHODS}
-    return {method: agrees(finding) for method, finding in found.items() if finding is not None}
+    asked = [method for method in METHODS if usable(card, f"{by_size}.{method}.all") is not None]
+    return {method: is_large_where_tokens_matter(card, method) for method in asked}
+
+
+def layer_words(card: AuditCard) -> str:
+    """`` of the last layer``: whose weights were audited; empty where a model has only one attention."""
+    site = card.facts.get("attention_layer")
+    if site is None:
+        return ""
+    head = "" if site["head"] is None else f" of head {site['head']}"
+    if site["layers"] == 1:
+        return head
+    last = site["layer"] == site["layers"] - 1
+    layer = "the last layer" if last else f"layer {site['layer']} (the first is 0)"
+    return f"{head} of {layer}"
+
+
+def uses_of_layer(card: AuditCard) -> list[LayerUse]:
+    """How the audited layer uses its attention; all layers, where the card does not say which it was."""
+    uses = (card.facts.get("attention_use") or {}).get("after") or []
+    site = card.facts.get("attention_layer")
+    return [use for use in uses if site is None or use["layer"] == site["layer"]]
+
+
+def others_prefer_tokens(card: AuditCard) -> bool:
+    """Whether another layer certainly gives some tokens more weight than others."""
+    uses = (card.facts.get("attention_use") or {}).get("after") or []
+    own = uses_of_layer(card)
+    others = [use for use in uses if use not in own]
+    return any(not is_unused(use) and not use_is_unclear(use) for use in others)
+
+
+def change_words(card: AuditCard) -> str:
+    """What counts as another prediction."""
+    if card.facts.get("task") == REGRESSION:
+        return f"move the rating by {number(SMALL_CHANGE * (prediction_range(card) or 0.0))} or more"
+    predicted = "token" if card.facts.get("task") == NEXT_TOKEN else "class"
+    return f"change the predicted {predicted}, or its probability by at least {SMALL_CHANGE:g},"
 
 
 def share_of(card: AuditCard, test: str) -> Finding | None:
@@ -152,10 +219,10 @@ def share_of(card: AuditCard, test: str) -> Finding | None:
 def share_words(finding: Finding) -> str:
     """``72 % (95 % interval 62 % to 81 %)``."""
     if finding.estimate is None or finding.interval is None:
-        return "an unknown share"
+        return "an unknown share of texts"
     low, high = finding.interval
     share, *ends = (f"{100 * value:.0f}\u00a0%" for value in (finding.estimate, low, high))
-    return f"{share} of the predictions (95\u00a0% interval {' to '.join(ends)})"
+    return f"{share} of texts (95\u00a0% interval {' to '.join(ends)})"
 
 
 def holds_in(card: AuditCard, finding: Finding | None) -> Decides:
@@ -172,8 +239,9 @@ def equal_by_construction(card: AuditCard) -> bool:
 
 
 def nearly_uniform(card: AuditCard) -> bool:
-    """Whether every layer gives nearly the same weight to all tokens."""
-    return any(claim.says == UNEQUAL and claim.holds == "no" for claim in use_claims(card))
+    """Whether the audited layer gives nearly the same weight to all tokens."""
+    uses = uses_of_layer(card) if card.method == ATTENTION else []
+    return bool(uses) and all(is_unused(use) and not use_is_unclear(use) for use in uses)
 
 
 def words_of_card(card: AuditCard) -> dict[str, Any]:

@@ -12,14 +12,13 @@ from glasshead.results import ABSOLUTE, ATTENTION, METHOD, NEXT_TOKEN, REGRESSIO
 AUDITS = {
     "performance": (
         "Performance",
-        "How good is the model that is being explained? The null always guesses the commonest class, or the "
-        "mean rating.",
+        "How good is the model? The null always guesses the commonest class, or the mean rating.",
     ),
     "agreement": (
         "Agreement",
         "Does the explanation rank the tokens as gradients do, and as removing the attention weight of a "
         "token does (the token stays in the text)? Mean Kendall τ-b over the examples; 1 is the same order, "
-        "0 no relation, −1 the reverse order.",
+        "0 no relation, −1 the reverse order. And how important the tokens are that hold most of it.",
     ),
     "perturbation": (
         "Perturbation",
@@ -112,6 +111,7 @@ STATISTICS = {
     "effective-absolute": "effective attention, absolute",
     "effective-gain": "effective minus attention",
     "effective-gain-absolute": "effective minus attention, absolute",
+    "focus": "importance of the tokens that hold it (1: all on the most important)",
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",

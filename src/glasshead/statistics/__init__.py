@@ -39,6 +39,7 @@ from glasshead.statistics.rationale_overlap import (
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
 from glasshead.statistics.shares import clustered_share_interval, share_difference_interval
+from glasshead.statistics.spread import typical_range
 from glasshead.statistics.student import (
     detectable_difference,
     interval_of_mean,
@@ -97,4 +98,5 @@ __all__ = [
     "token_f1",
     "top_tokens",
     "total_variation",
+    "typical_range",
 ]

@@ -1,0 +1,64 @@
+"""What a model answers under other weights, and how far that is from what it answered before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESOLUTION = 1e-6
+"""Answers are computed in float32: a smaller change of ŷ is rounding."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How ŷ changes, and whether another class is predicted; arrays of one shape, draws last. NaN and no for
+    a text without tokens."""
+
+    of_value: NDArray[np.float32]
+    of_class: NDArray[np.bool_]
+
+    def is_large(self, least: float) -> NDArray[np.bool_]:
+        """Whether another class is predicted, or ŷ changes by ``least`` or more."""
+        return np.asarray(self.of_class | (np.abs(self.of_value) >= least))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """ŷ in float32 and the class that is predicted (one for all ratings); arrays of one shape, draws last."""
+
+    values: NDArray[np.float32]
+    classes: NDArray[np.int64]
+
+    @classmethod
+    def unknown(cls, *shape: int) -> Answers:
+        """Room for so many answers, all NaN."""
+        return cls(np.full(shape, np.nan, dtype=np.float32), np.zeros(shape, dtype=np.int64))
+
+    def __getitem__(self, key: object) -> Answers:
+        return Answers(self.values[key], self.classes[key])  # type: ignore[index]
+
+    def __setitem__(self, key: object, others: Answers) -> None:
+        self.values[key], self.classes[key] = others.values, others.classes  # type: ignore[index]
+
+    def transposed(self) -> Answers:
+        """With the first two axes exchanged."""
+        return Answers(self.values.swapaxes(0, 1), self.classes.swapaxes(0, 1))
+
+    def repeated(self, draws: int) -> Answers:
+        """Those of one draw, so many times."""
+        return Answers(*(np.repeat(each, draws, axis=-1) for each in (self.values, self.classes)))
+
+    def split(self, sizes: list[int]) -> list[Answers]:
+        """Runs of so many draws, one after another."""
+        ends = np.cumsum(sizes[:-1])
+        values, classes = (np.split(each, ends, axis=-1) for each in (self.values, self.classes))
+        return [Answers(*both) for both in zip(values, classes, strict=True)]
+
+    def change_from(self, before: Answers) -> Change:
+        """The change from other answers, whose shape may broadcast: rounding is none, nor is another class
+        without any change of ŷ, which is a tie."""
+        of_value = self.values - before.values
+        of_value[np.abs(of_value) < RESOLUTION] = 0
+        return Change(of_value, (self.classes != before.classes) & np.nan_to_num(of_value).astype(bool))
