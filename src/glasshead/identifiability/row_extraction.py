@@ -27,8 +27,7 @@ from glasshead.trace import (
     LayerRecord,
     ReadRows,
     TokenLayout,
-    find_read_rows,
-    find_site,
+    find_read_attention,
     forward,
     is_causal,
     list_attention_calls,
@@ -82,21 +81,20 @@ def attention_rows(
 
 
 def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> dict[KeyUnit, ReadRows]:
-    """The rows that the prediction reads in the last of the chosen layers, for each unit of keys."""
-    inputs = longest(encoded, model.device)
-    calls = [
-        call
-        for call in list_attention_calls(model, inputs)
-        if selector.layers is None or call.layer in selector.layers
-    ]
-    last = {key_unit(model, call): call.layer for call in calls if call.call.q.shape[2] > 1} or {
-        key_unit(model, call): call.layer for call in calls
-    }
+    """The rows that the prediction reads in the last of the chosen layers, for each unit of keys; where all
+    layers are, in the last that it reads."""
+    calls = list_attention_calls(model, longest(encoded, model.device))
+    chosen = [call for call in calls if selector.layers is None or call.layer in selector.layers]
+    of_unit: dict[KeyUnit, list[LayerRecord]] = {}
+    for call in chosen:
+        of_unit.setdefault(key_unit(model, call), []).append(call)
     result = {}
-    for unit, layer in last.items():
-        site = find_site(model, inputs, AttentionSelector(layer=layer))
-        assert site is not None
-        result[unit] = find_read_rows(model, encoded, site)
+    for unit, found in of_unit.items():
+        layers = [call.layer for call in found if call.call.q.shape[2] > 1] or [call.layer for call in found]
+        layer = None if selector.layers is None else layers[-1]
+        read = find_read_attention(model, encoded, AttentionSelector(layer=layer), calls, among=layers)
+        assert read is not None
+        result[unit] = read.used
     return result
 
 

@@ -40,6 +40,7 @@ from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
+from glasshead.trace.read_attention import ReadAttention, find_read_attention
 from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows, measure_rows
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
@@ -80,6 +81,7 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "ReadAttention",
     "ReadRows",
     "ResumedPasses",
     "RowProbe",
@@ -97,6 +99,7 @@ __all__ = [
     "entropies",
     "eval_mode",
     "find_layer",
+    "find_read_attention",
     "find_read_rows",
     "find_shortcut",
     "find_site",

@@ -90,6 +90,11 @@ class ReadRows:
         )
 
     @property
+    def change_prediction(self) -> bool:
+        """Whether the prediction for some text reads any of them."""
+        return self.kinds != {NONE}
+
+    @property
     def in_words(self) -> str:
         """Whose attention."""
         if WEIGHTED in self.kinds:
@@ -116,11 +121,16 @@ def find_read_rows(
         return ReadRows.named(site.row, above)
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
     kinds: set[str] = set()
+    change, one_row = not bool(encoded.mask.any()), False
     for texts, inputs in batches(encoded, device=model.device):
         layout = token_layout(model, inputs, site.key_unit)
         measured = measure_rows(model, inputs, site.layer) if watched is None else row_shares(*watched)
+        change |= bool(measured.any())
         if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
-            return ReadRows.named(ONE, above)
+            if change:
+                return ReadRows.named(ONE, above)
+            one_row = True
+            continue
         kinds |= kinds_of_rows(measured, layout.mask)
         unread = ~measured.any(dim=1, keepdim=True)
         measured = torch.where(unread, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
@@ -128,7 +138,9 @@ def find_read_rows(
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
-    return ReadRows(frozenset(kinds or {ONE}), shares, above)
+    if one_row and not change:
+        return ReadRows.named(NONE, above)
+    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, above)
 
 
 def measure_rows(model: PreTrainedModel, inputs: Inputs, layer: int) -> Float[Tensor, "r q"]:
@@ -169,13 +181,16 @@ def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Ten
         gradients[0] if probe.allowed is None else gradients[0] * probe.allowed
     )  # forbidden keys add nothing
     at_output = slopes.transpose(1, 2).flatten(2)  # [R, Q, H·d]
-    of_states = [gradient.flatten(2) for gradient in gradients[1:]]
+    states = list(zip(probe.states, gradients[1:], strict=True))
+    if not at_output.flatten(1).any(dim=1).all():
+        states = [(state, gradient) for state, gradient in states if depends_on(state, probe.output)]
+    of_states = [gradient.flatten(2) for _, gradient in states]
     size = torch.zeros_like(at_output[..., 0])
     for gradient in (at_output, *of_states):
         unfelt = ~size.any(dim=1, keepdim=True)
         size = torch.where(unfelt, gradient.norm(dim=2).nan_to_num(), size)
     read = size > NO_GRADIENT * size.amax(dim=1, keepdim=True)
-    averaged = alike_in_size(size, read) & averages_rows(probe, gradients, read)
+    averaged = alike_in_size(size, read) & averages_rows(probe.output, gradients[0], states, read)
     weighted = torch.where(averaged, read.to(size), size * read)
     return (weighted / weighted.sum(dim=1, keepdim=True).clamp_min(torch.finfo(size.dtype).tiny)).double()
 
@@ -186,23 +201,32 @@ def alike_in_size(size: Float[Tensor, "r q"], read: Bool[Tensor, "r q"]) -> Bool
     return size.amax(dim=1, keepdim=True) <= MANY_TIMES * smallest
 
 
+def depends_on(state: Tensor, output: Tensor) -> bool:
+    """Whether a state is computed from the output of a call: what comes later may be computed from earlier
+    layers alone."""
+    (through,) = torch.autograd.grad(state.sum(), output, retain_graph=True, allow_unused=True)
+    return through is not None
+
+
 def averages_rows(
-    probe: RowProbe, gradients: Sequence[Tensor], read: Bool[Tensor, "r q"]
+    output: Tensor,
+    at_output: Tensor,
+    states: Sequence[tuple[Tensor, Tensor]],
+    read: Bool[Tensor, "r q"],
 ) -> Bool[Tensor, "r 1"]:
     """Whether some state behind the call has the same gradient at all rows, and nothing passes by it: what
-    reaches the call through this state is all that reaches it."""
-    assert probe.output is not None
+    reaches the call through this state is all that reaches it. ``states`` come with their gradients."""
     several = read.sum(dim=1, keepdim=True) > 1
     averaged = torch.zeros_like(several)
-    for state, gradient in zip(probe.states, gradients[1:], strict=True):
+    for state, gradient in states:
         same = several & same_rows(gradient.flatten(2), read)
         if not bool((same & ~averaged).any()):
             continue
         (through,) = torch.autograd.grad(
-            state, probe.output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
+            state, output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
         )
-        off = (through - gradients[0]).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        whole = gradients[0].transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        off = (through - at_output).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        whole = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
         averaged |= same & (off <= ALIKE * whole)
     return averaged
 
