@@ -216,11 +216,8 @@ def test_images_are_read_as_llava_reads_them() -> None:
 def test_where_no_layer_is_felt_or_the_last_is_not_yet_the_last_is_read(part: str) -> None:
     """A map that is zero before its training hides the layer, and a prediction that never changes all."""
     model = FAMILIES["Bert"].build()
-    nn.init.zeros_(
-        model.classifier.weight
-        if part == "classifier"
-        else model.bert.encoder.layer[1].attention.output.dense.weight
-    )
+    last = model.bert.encoder.layer[1].attention.output.dense
+    nn.init.zeros_(model.classifier.weight if part == "classifier" else last.weight)
     context = make_context(readable_copy(model), encode(word_tokenizer(), TEXTS), word_tokenizer())
     assert context.site is not None
     assert context.site.layer == 1
