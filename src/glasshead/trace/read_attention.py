@@ -48,8 +48,8 @@ class ReadAttention:
         if not self.passed_over:
             return None
         return (
-            f"attention is taken from layer {self.site.layer} (of 0 to {self.site.num_layers - 1}), because no "
-            "later attention changes the prediction"
+            f"attention is taken from layer {self.site.layer} (of 0 to {self.site.num_layers - 1}), because "
+            "no later attention changes the prediction"
         )
 
 
