@@ -15,7 +15,7 @@ import glasshead
 from classifier_data import table
 from classifier_families import FAMILIES, GROUPED_NO_PADDING, SIZES, widened, word_tokenizer
 from glasshead.data import encode
-from glasshead.explainers import make_context
+from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.huggingface import readable_copy
 from glasshead.identifiability import RowSelector, attention_rows, rows_in_words
@@ -232,3 +232,22 @@ def test_a_model_that_uses_its_last_layer_is_run_no_further_time() -> None:
     assert found is not None
     assert found.site.layer == 1
     assert len(passes) == 2  # one text, to see what calls there are, and all
+
+
+def test_the_row_that_the_prediction_reads_is_measured_once_beside_one_that_is_chosen() -> None:
+    """By attention a chosen row was measured three times: for two caveats, each of which asked again."""
+    model, tokenizer = readable_copy(FAMILIES["Bert"].build()), word_tokenizer()
+    passes = []
+    model.register_forward_hook(lambda *_: passes.append(1))
+    counts = []
+    for row in (None, "last"):
+        passes.clear()
+        EXPLAINERS["attention"](model, tokenizer, TEXTS, attention_selector=AttentionSelector(row=row))
+        counts.append(len(passes))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("row", ["first", "last"])
+def test_identifiability_calls_rows_as_explanations_do(row: str) -> None:
+    context = context_of("first", row=row)
+    assert rows_in_words(context.model, context.encoded, RowSelector(rows=row)) == context.rows.in_words

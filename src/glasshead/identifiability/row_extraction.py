@@ -100,12 +100,16 @@ def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelecto
 
 def rows_in_words(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> str:
     """Which rows a selector chooses."""
-    if selector.named == READ and not isinstance(model, PooledClassifier):
-        measured = measured_rows(model, encoded, selector).values()
-        return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
-    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
-    named["asked"] = "row of the token that is asked about"
-    return named.get(str(selector.named), f"rows {selector.rows}")
+    if selector.named is None:
+        return f"rows {selector.rows}"
+    if selector.named == "all":
+        return "all rows"
+    if selector.named != READ:
+        return ReadRows.named(selector.named).in_words
+    if isinstance(model, PooledClassifier):
+        return ReadRows.named("pooled").in_words
+    measured = measured_rows(model, encoded, selector).values()
+    return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
 
 
 def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:

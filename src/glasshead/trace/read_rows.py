@@ -20,9 +20,9 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, TracedCall
 from glasshead.data import Encoded, Inputs, batches
-from glasshead.errors import InputError
 from glasshead.trace.attention_site import READ, AttentionSite, forward
 from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.gradients import no_gradient_passes, slopes_of
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.token_layout import TokenLayout, token_layout
 
@@ -32,11 +32,6 @@ ALIKE = 1e-3
 """Gradients that differ by less than this part of their mean are the same."""
 MANY_TIMES = 10
 """Rows whose gradients at the call differ by more are not read alike, whatever is averaged behind it."""
-
-NO_GRADIENTS = (
-    "no gradient passes through this model while it predicts, so the rows of attention that it reads cannot "
-    "be measured: use the method 'erasure-delete'"
-)
 
 FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
 ROW_WORDS = {
@@ -165,18 +160,16 @@ def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Ten
     ‖g_q‖. Where no row changes the prediction, zeros. A call that the prediction does not feel (its output
     map may be zero) is judged at the first states behind it.
     """
-    if not logits.requires_grad or probe.output is None:
-        raise InputError(NO_GRADIENTS)
+    if probe.output is None:
+        raise no_gradient_passes(probe.model)
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(logits.shape[-1], generator=generator, dtype=torch.float64).to(logits)
     with torch.enable_grad():
         value = (logits * noise).sum()
-    try:
-        gradients = torch.autograd.grad(
-            value, [probe.output, *probe.states], retain_graph=True, allow_unused=True, materialize_grads=True
-        )
-    except (AssertionError, NotImplementedError) as error:  # Reformer, while it does not train
-        raise InputError(NO_GRADIENTS) from error
+    gradients = slopes_of(
+        probe.model, value, [probe.output, *probe.states],
+        retain_graph=True, allow_unused=True, materialize_grads=True,
+    )  # fmt: skip
     slopes = (
         gradients[0] if probe.allowed is None else gradients[0] * probe.allowed
     )  # forbidden keys add nothing
