@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from glasshead.audits import AuditRequest, audit_subject, run_request
-from glasshead.audits.finished import COMPARED_OTHERWISE, asked
+from glasshead.audits.finished import COMPARED_OTHERWISE, compared_values
 from glasshead.errors import InputError
 from image_families import image_model, processor, rows
 from readable import bert, data
@@ -105,8 +105,8 @@ def test_what_was_asked_with_other_training_data_is_another_audit(tmp_path):
 def test_every_field_of_a_request_is_compared_but_for_those_with_a_reason():
     names = {field.name for field in fields(AuditRequest)}
     request = AuditRequest(**texts())
-    assert names - set(asked(request, COMPARED_OTHERWISE)) == names & set(COMPARED_OTHERWISE)
-    json.dumps(asked(request, COMPARED_OTHERWISE))
+    assert names - set(compared_values(request, COMPARED_OTHERWISE)) == names & set(COMPARED_OTHERWISE)
+    json.dumps(compared_values(request, COMPARED_OTHERWISE))
 
 
 def test_blocks_of_other_sizes_are_another_audit(tmp_path):

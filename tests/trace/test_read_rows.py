@@ -119,21 +119,6 @@ class Gated(nn.Module):
         return mean(self.value(states * torch.sigmoid(10 * self.gate(states))), mask)
 
 
-class SecondLast(hf.BertPreTrainedModel):
-    """A classifier that does not use its last layer."""
-
-    def __init__(self, config: hf.BertConfig) -> None:
-        super().__init__(config)
-        self.bert = hf.BertModel(config, add_pooling_layer=False)
-        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
-
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, **options: object
-    ) -> SequenceClassifierOutput:
-        states = self.bert(input_ids, attention_mask=attention_mask, output_hidden_states=True).hidden_states
-        return SequenceClassifierOutput(logits=self.classifier(mean(states[-2], attention_mask)))
-
-
 def pooled(pool: Callable[[Tensor, Tensor], Tensor]) -> tuple[Pooled, Encoded]:
     torch.manual_seed(0)
     model = Pooled(hf.BertConfig(**SIZES, num_labels=3), pool)
@@ -228,14 +213,6 @@ def test_a_lower_layer_of_a_text_is_read_alone_as_in_a_batch(name: str) -> None:
         assert alone.shares is not None
         width = alone.shares.shape[1]
         torch.testing.assert_close(together.shares[text, :width], alone.shares[0], rtol=1e-3, atol=1e-4)
-
-
-def test_a_last_layer_that_nothing_uses_is_said_to_be_so() -> None:
-    torch.manual_seed(0)
-    readable = readable_copy(SecondLast(hf.BertConfig(**SIZES, num_labels=3)).eval())
-    context = make_context(readable, encode(word_tokenizer(), TEXTS), word_tokenizer())
-    assert "none of which changes the prediction" in context.rows.in_words
-    assert not context.observation.contributions(context.target).any()
 
 
 def test_the_attention_of_a_mean_is_the_mean_of_its_rows() -> None:

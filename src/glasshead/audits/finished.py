@@ -96,7 +96,7 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
         "known": digest.hexdigest(),
-        "asked": asked(replace(request, audits=names), COMPARED_OTHERWISE),
+        "asked": compared_values(replace(request, audits=names), COMPARED_OTHERWISE),
     }
 
 
@@ -113,18 +113,19 @@ COMPARED_OTHERWISE = {
 """Fields of requests that do not decide whether a work is the same, each with the reason."""
 
 
-def asked(request: object, but: Mapping[str, str]) -> Any:
-    """Plain values of a request, of all fields but those that are named, and of the requests within it."""
+def compared_values(request: object, but: Mapping[str, str]) -> Any:
+    """Plain values of a request that decide whether a work is the same: of all fields but those that are
+    named, and of the requests within it."""
     if is_dataclass(request) and not isinstance(request, type):
         return {
-            each.name: asked(getattr(request, each.name), but)
+            each.name: compared_values(getattr(request, each.name), but)
             for each in fields(request)
             if each.name not in but
         }
     if isinstance(request, Mapping):
-        return {str(key): asked(value, but) for key, value in request.items()}
+        return {str(key): compared_values(value, but) for key, value in request.items()}
     if isinstance(request, list | tuple | set | frozenset):
-        values = [asked(value, but) for value in request]
+        values = [compared_values(value, but) for value in request]
         return sorted(values, key=repr) if isinstance(request, set | frozenset) else values
     if isinstance(request, Dataset | DatasetDict):
         return "in memory"  # what is read of it is compared

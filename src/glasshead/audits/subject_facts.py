@@ -102,6 +102,7 @@ def subject_facts(
                 context.nouns.reword,
                 [
                     EXACT if context.exact else FIRST_ORDER,
+                    *layer_note(context),
                     *edited_note(context),
                     *shortcut_note(context),
                     *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
@@ -215,6 +216,13 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         **({} if reading is None else {"reading": reading}),
         "level": context.nouns.reword(context.explanation.attention_selector.level),
     }
+
+
+def layer_note(context: AuditContext) -> list[str]:
+    """Why the attention that is read is not the last."""
+    explanation = context.explanation
+    note = None if explanation.unreadable_reason is not None else explanation.layer_note
+    return [] if note is None else [f"{note[0].upper()}{note[1:]}."]
 
 
 def edited_note(context: AuditContext) -> list[str]:

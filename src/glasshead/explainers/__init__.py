@@ -41,7 +41,7 @@ from glasshead.explainers.forward_observation import (
     edit_read_heads,
     head_signs,
 )
-from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves, slopes_of
+from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
 from glasshead.explainers.in_parts import InParts, PartFunction, in_one_part
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
@@ -98,7 +98,6 @@ __all__ = [
     "remarks_of",
     "require_weights",
     "sentence_numbers",
-    "slopes_of",
     "token_fields",
     "value_change",
     "value_changes",

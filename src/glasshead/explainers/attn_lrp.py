@@ -14,14 +14,13 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import (
     fill_texts,
     lookup_shifts,
-    slopes_of,
     sum_shifted,
     word_embeddings,
 )
 from glasshead.explainers.relevance_rules import relevance_rules
 from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier
-from glasshead.trace import target_score
+from glasshead.trace import slopes_of, target_score
 
 COMPLETE = 0.01
 """Relevance that misses the score by more than this share of it is incomplete."""

@@ -297,7 +297,9 @@ def to_attributions(
 
 def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:
     """Caveat and settings of a method, in words about inputs of that kind."""
-    caveats = [row_caveat(context) if explainer.reads_attention else None, explainer.caveat(context)]
+    caveats = [explainer.caveat(context)]
+    if explainer.reads_attention:
+        caveats = [context.layer_note, row_caveat(context), *caveats]
     caveat = "; ".join(words for words in caveats if words) or None
     caveat, settings = (
         None if words is None else context.encoded.nouns.reword(words)

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, UnitReader, batches, heads_of, longest
+from glasshead.data import Encoded, UnitReader, batches, heads_of
 from glasshead.errors import InputError
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.first_pass import FirstPass, first_pass
@@ -23,11 +23,11 @@ from glasshead.registry import did_you_mean
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
+    ReadAttention,
     ReadRows,
     default_target,
     eval_mode,
-    find_read_rows,
-    find_site,
+    find_read_attention,
     unit_of_each,
 )
 
@@ -60,20 +60,32 @@ class ExplanationContext:
         return {}
 
     @cached_property
-    def site(self) -> AttentionSite | None:
+    def attention(self) -> ReadAttention | None:
         """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        calls = None if self.first_pass is None else list(self.first_pass.calls)
-        inputs = longest(self.encoded, self.model.device)
-        return find_site(self.model, inputs, self.attention_selector, calls)
+        kept = self.first_pass
+        return find_read_attention(
+            self.model,
+            self.encoded,
+            self.attention_selector,
+            None if kept is None else list(kept.calls),
+            None if kept is None else (kept.probe, kept.logits),
+        )
 
-    @cached_property
+    @property
+    def site(self) -> AttentionSite | None:
+        """The call and its heads."""
+        return None if self.attention is None else self.attention.site
+
+    @property
     def rows(self) -> ReadRows:
         """The rows of this attention that are read in each text."""
-        assert self.site is not None
-        watched = None
-        if self.first_pass is not None and self.site.layer == self.site.num_layers - 1:
-            watched = self.first_pass.probe, self.first_pass.logits
-        return find_read_rows(self.model, self.encoded, self.site, watched)
+        assert self.attention is not None
+        return self.attention.rows
+
+    @property
+    def layer_note(self) -> str | None:
+        """Why the attention that is read is not the last; None where it is, or where a layer was chosen."""
+        return None if self.attention is None else self.attention.note
 
     @property
     def reading(self) -> str | None:
@@ -140,10 +152,8 @@ class ExplanationContext:
         logits, target = self.logits[rows], self.target[rows]
         some = replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
         # What is known of the model, and of each of these texts, is not measured again.
-        if "site" in vars(self):
-            vars(some)["site"] = self.site
-        if "rows" in vars(self):
-            vars(some)["rows"] = self.rows.some(rows)
+        if "attention" in vars(self):
+            vars(some)["attention"] = None if self.attention is None else self.attention.some(rows)
         return some
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:

@@ -18,7 +18,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
-from glasshead.trace import thread_hook, token_layout
+from glasshead.trace import slopes_of, thread_hook, token_layout
 
 Reduction = Callable[[Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
@@ -104,36 +104,6 @@ def changed_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> It
     finally:
         for handle in hooks:
             handle.remove()
-
-
-def slopes_of(
-    model: PreTrainedModel, value: Tensor, tensors: Sequence[Tensor], **options: Any
-) -> tuple[Tensor, ...]:
-    """The derivatives of a number with respect to tensors.
-
-    Raises:
-        InputError: if the model lets no gradient pass.
-    """
-    with gradients_that_pass(model):
-        return torch.autograd.grad(value, tensors, **options)
-
-
-@contextmanager
-def gradients_that_pass(model: PreTrainedModel) -> Iterator[None]:
-    """A block that takes gradients of a model.
-
-    Raises:
-        InputError: if it lets none pass (Reformer outside training, or an operation without a derivative).
-    """
-    try:
-        yield
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        if isinstance(error, torch.OutOfMemoryError):
-            raise
-        raise InputError(
-            f"no gradient passes through {class_name(model)} while it predicts: use the method "
-            "'erasure-delete'"
-        ) from error
 
 
 def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:

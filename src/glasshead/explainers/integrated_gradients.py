@@ -9,7 +9,7 @@ from torch import Tensor
 from glasshead.explainers.embedding_path import baseline_name, embedding_paths, rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import gradients_that_pass
+from glasshead.trace import gradients_that_pass
 
 STEPS = 50
 LARGE_GAP = 0.05

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, UnitReader, encode, longest
+from glasshead.data import Encoded, UnitReader, encode
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
@@ -28,8 +28,7 @@ from glasshead.trace import (
     AttentionSite,
     ReadRows,
     eval_mode,
-    find_read_rows,
-    find_site,
+    find_read_attention,
     head_signs_of,
 )
 
@@ -78,11 +77,12 @@ def with_intervals(
     check_texts(model, pairs is not None)
     with eval_mode(model):
         encoded = encode(tokenizer, texts, pairs)
-        site = find_site(model, longest(encoded, model.device), attention_selector)
+        attention = find_read_attention(model, encoded, attention_selector)
+        site = None if attention is None else attention.site
+        rows = ReadRows(frozenset()) if attention is None else attention.rows
         by_sentence = site is not None and site.key_unit == "sentence"
         keys = sentence_of_tokens(model, encoded) if by_sentence else [None] * len(texts)
         sums = list(map(TokenSums, unit_membership(attributions, encoded, model, attention_selector), keys))
-        rows = ReadRows(frozenset()) if site is None else find_read_rows(model, encoded, site)
         intervals, projected = text_intervals(model, encoded, site, rows, sums, tolerance)
     note = describe_intervals(site, projected, tolerance)
     return [

@@ -30,7 +30,8 @@ ReadTokens = Callable[[ExplanationContext, AttentionStack, Int[Tensor, " b"]], F
 
 
 class StackExplainer(Explainer):
-    """A method that reads the attention calls up to the one that is chosen, the last one unless another is.
+    """A method that reads the attention calls up to the one that is chosen, the last one that the prediction
+    uses unless another is.
 
     ``relevance`` is the method: what is read of the last call knows of every key [r, k]. The rows that are
     read are those of every explanation by attention; where sentences were weighed, their own stack has the

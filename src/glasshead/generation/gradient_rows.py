@@ -9,13 +9,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explainers import REDUCTIONS, embedding_leaves, slopes_of
+from glasshead.explainers import REDUCTIONS, embedding_leaves
 from glasshead.generation.method import RowMethod, target_map
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
 from glasshead.huggingface import class_name
 from glasshead.results import WrittenMap
-from glasshead.trace import AttentionSelector
+from glasshead.trace import AttentionSelector, slopes_of
 
 
 class GradientRows(RowMethod):

@@ -27,8 +27,7 @@ from glasshead.trace import (
     LayerRecord,
     ReadRows,
     TokenLayout,
-    find_read_rows,
-    find_site,
+    find_read_attention,
     forward,
     is_causal,
     list_attention_calls,
@@ -82,32 +81,35 @@ def attention_rows(
 
 
 def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> dict[KeyUnit, ReadRows]:
-    """The rows that the prediction reads in the last of the chosen layers, for each unit of keys."""
-    inputs = longest(encoded, model.device)
-    calls = [
-        call
-        for call in list_attention_calls(model, inputs)
-        if selector.layers is None or call.layer in selector.layers
-    ]
-    last = {key_unit(model, call): call.layer for call in calls if call.call.q.shape[2] > 1} or {
-        key_unit(model, call): call.layer for call in calls
-    }
+    """The rows that the prediction reads in the last of the chosen layers, for each unit of keys; where all
+    layers are, in the last that it reads."""
+    calls = list_attention_calls(model, longest(encoded, model.device))
+    chosen = [call for call in calls if selector.layers is None or call.layer in selector.layers]
+    of_unit: dict[KeyUnit, list[LayerRecord]] = {}
+    for call in chosen:
+        of_unit.setdefault(key_unit(model, call), []).append(call)
     result = {}
-    for unit, layer in last.items():
-        site = find_site(model, inputs, AttentionSelector(layer=layer))
-        assert site is not None
-        result[unit] = find_read_rows(model, encoded, site)
+    for unit, found in of_unit.items():
+        layers = [call.layer for call in found if call.call.q.shape[2] > 1] or [call.layer for call in found]
+        layer = None if selector.layers is None else layers[-1]
+        read = find_read_attention(model, encoded, AttentionSelector(layer=layer), calls, among=layers)
+        assert read is not None
+        result[unit] = read.used
     return result
 
 
 def rows_in_words(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> str:
     """Which rows a selector chooses."""
-    if selector.named == READ and not isinstance(model, PooledClassifier):
-        measured = measured_rows(model, encoded, selector).values()
-        return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
-    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
-    named["asked"] = "row of the token that is asked about"
-    return named.get(str(selector.named), f"rows {selector.rows}")
+    if selector.named is None:
+        return f"rows {selector.rows}"
+    if selector.named == "all":
+        return "all rows"
+    if selector.named != READ:
+        return ReadRows.named(selector.named).in_words
+    if isinstance(model, PooledClassifier):
+        return ReadRows.named("pooled").in_words
+    measured = measured_rows(model, encoded, selector).values()
+    return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
 
 
 def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:

@@ -15,7 +15,7 @@ class RowSelector:
 
     ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked"
     (that of the token which a token classifier is asked about), "all", or numbers; or "read", those that the
-    prediction reads in the last of the layers (`glasshead.trace.find_read_rows`).
+    prediction reads in the last of the layers that it uses (`glasshead.trace.find_read_attention`).
     """
 
     layers: tuple[int, ...] | None = None

@@ -111,7 +111,7 @@ def draw_text(
                 text[span.start : span.end],
                 span.token,
                 span.tokens,
-                drawn(attribution, span.tokens) if span.tokens else None,
+                coloured_number(attribution, span.tokens) if span.tokens else None,
                 bool(span.tokens) and ranged and attribution.certain(*span.tokens),
                 span.share,
                 span.least,
@@ -152,11 +152,11 @@ def largest(attribution: Attribution) -> str:
     for tokens in drawn_places(attribution) if size else ():
         if abs(drawn_number(attribution, tokens) or 0.0) == size:
             names = names_of(attribution, tokens)
-            return f"largest {quantity(attribution)} {drawn(attribution, tokens)} ({names})"
+            return f"largest {quantity(attribution)} {coloured_number(attribution, tokens)} ({names})"
     return ""
 
 
-def drawn(attribution: Attribution, tokens: Sequence[int]) -> str:
+def coloured_number(attribution: Attribution, tokens: Sequence[int]) -> str:
     """The number that is coloured at one place."""
     return number(drawn_number(attribution, tokens), plus=diverging(attribution))
 

@@ -33,6 +33,7 @@ from glasshead.trace.attention_stack import (
 from glasshead.trace.attention_use import attention_use, entropies, without_padding
 from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.gradients import gradients_that_pass, slopes_of
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
 from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
@@ -40,7 +41,8 @@ from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
-from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows, measure_rows
+from glasshead.trace.read_attention import ReadAttention, find_read_attention
+from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
@@ -80,6 +82,7 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "ReadAttention",
     "ReadRows",
     "ResumedPasses",
     "RowProbe",
@@ -97,6 +100,7 @@ __all__ = [
     "entropies",
     "eval_mode",
     "find_layer",
+    "find_read_attention",
     "find_read_rows",
     "find_shortcut",
     "find_site",
@@ -104,6 +108,7 @@ __all__ = [
     "fix_gauge",
     "fix_gauges",
     "forward",
+    "gradients_that_pass",
     "head_gauges",
     "head_maps",
     "head_signs_of",
@@ -113,7 +118,6 @@ __all__ = [
     "linear_maps",
     "list_attention_calls",
     "logits_of",
-    "measure_rows",
     "no_shares",
     "permute",
     "record",
@@ -121,6 +125,7 @@ __all__ = [
     "replace",
     "run_blocks",
     "shows_attention",
+    "slopes_of",
     "substituted_forward",
     "target_polarity",
     "target_score",

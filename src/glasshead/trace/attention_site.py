@@ -1,7 +1,7 @@
 """Which attention of a model is read: which call, which head, the row of which query."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
@@ -21,6 +21,8 @@ from glasshead.trace.records import LayerRecord
 ROWS = ("first", "last", "mean", "pooled", "asked")
 READ = "read"
 """The rows that a prediction reads, as they are measured, where none is named."""
+ONLY_ROWS = ("pooled", "asked")
+"""Rows that are the only ones of their layer."""
 LEVELS = ("word", "sentence")
 HEAD_COMBINATIONS: dict[str, Callable[[Float[Tensor, "r h q k"]], Float[Tensor, "r q k"]]] = {
     "mean": lambda maps: maps.mean(dim=1),
@@ -41,9 +43,10 @@ class AttentionSelector:
     number, or how the maps of all heads become one: "max", "min", "sum", or None for their mean. ``row`` is
     whose attention is read: that of the "first" or the "last" token, the "mean" of all real tokens, or
     "pooled", which is the one learned query of a pooling, or that of the token that is "asked" about, in
-    the last layer of a token classifier. None is what the model's own prediction reads of the layer (the last
-    one where none is chosen), measured text by text (`glasshead.trace.read_rows`). ``level`` chooses between
-    words and sentences in models that read both.
+    the last layer of a token classifier. None is what the model's own prediction reads of the layer, measured
+    text by text (`glasshead.trace.read_rows`); where no layer is chosen, of the last one that it reads
+    (`glasshead.trace.find_read_attention`). ``level`` chooses between words and sentences in models that read
+    both.
 
     Raises:
         InputError: on a row, a level or a combination of heads that no model has.
@@ -106,6 +109,16 @@ class AttentionSite:
     """Whether no token reads what stands behind it."""
 
     @property
+    def row_is_chosen(self) -> bool:
+        """Whether somebody named one row of several."""
+        return self.row not in (READ, *ONLY_ROWS)
+
+    @property
+    def measured(self) -> "AttentionSite":
+        """The same with the rows that the prediction reads, whichever somebody chose."""
+        return replace(self, row=READ) if self.row_is_chosen else self
+
+    @property
     def heads_add_up(self) -> bool:
         """Whether the map that is read is linear in those of the heads."""
         return self.head is not None or self.num_heads == 1 or self.heads in ("mean", "sum")
@@ -158,7 +171,8 @@ def find_site(
     calls: Sequence[LayerRecord] | None = None,
 ) -> AttentionSite | None:
     """What a selector means in this model, found on an input, or among the attention ``calls`` of a pass that
-    has been made; None for a pooled classifier.
+    has been made; None for a pooled classifier. Without a layer it means the last one, whether or not the
+    prediction reads it (`glasshead.trace.find_read_attention` asks).
 
     Raises:
         InputError: if there is no such layer, head, row or level; the message says what there is.

@@ -225,9 +225,23 @@ def record_stack(
         replace(layer, norm=watcher.blocks.get(layer.record.layer))
         for layer in connect(model, records, gradients, layout.mask)
     )
+    refuse_merging(layers)
     shares = rows.of(texts, layout, records[-1].call.q.shape[2])
     start = start_of(model, layers, layout.mask)
     return AttentionStack(model, inputs, site, layers, layout, shares.to(start[TEXT]), logits.detach(), start)
+
+
+def refuse_merging(layers: Sequence[StackLayer]) -> None:
+    """Raise InputError where a layer gives fewer vectors than it reads, as one that pools tokens does: what
+    a vector knew before it cannot be followed."""
+    for layer in layers:
+        call = layer.record.call
+        given, read = call.q.shape[2], call.k.shape[2]
+        if layer.source == layer.target == TEXT and given != read:
+            raise InputError(
+                f"{layer.description} makes {given} vectors of {read}, so tokens cannot be followed through "
+                "all layers: choose 'attention', a gradient or an erasure"
+            )
 
 
 def same_part(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:

@@ -20,9 +20,9 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, TracedCall
 from glasshead.data import Encoded, Inputs, batches
-from glasshead.errors import InputError
 from glasshead.trace.attention_site import READ, AttentionSite, forward
 from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.gradients import no_gradient_passes, slopes_of
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.token_layout import TokenLayout, token_layout
 
@@ -32,11 +32,6 @@ ALIKE = 1e-3
 """Gradients that differ by less than this part of their mean are the same."""
 MANY_TIMES = 10
 """Rows whose gradients at the call differ by more are not read alike, whatever is averaged behind it."""
-
-NO_GRADIENTS = (
-    "no gradient passes through this model while it predicts, so the rows of attention that it reads cannot "
-    "be measured: use the method 'erasure-delete'"
-)
 
 FIRST, LAST, ONE, MEAN, SOME, WEIGHTED, NONE = "first", "last", "one", "mean", "some", "weighted", "none"
 ROW_WORDS = {
@@ -90,6 +85,11 @@ class ReadRows:
         )
 
     @property
+    def change_prediction(self) -> bool:
+        """Whether the prediction for some text reads any of them."""
+        return self.kinds != {NONE}
+
+    @property
     def in_words(self) -> str:
         """Whose attention."""
         if WEIGHTED in self.kinds:
@@ -116,11 +116,16 @@ def find_read_rows(
         return ReadRows.named(site.row, above)
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
     kinds: set[str] = set()
+    change, one_row = not bool(encoded.mask.any()), False
     for texts, inputs in batches(encoded, device=model.device):
         layout = token_layout(model, inputs, site.key_unit)
         measured = measure_rows(model, inputs, site.layer) if watched is None else row_shares(*watched)
+        change |= bool(measured.any())
         if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
-            return ReadRows.named(ONE, above)
+            if change:
+                return ReadRows.named(ONE, above)
+            one_row = True
+            continue
         kinds |= kinds_of_rows(measured, layout.mask)
         unread = ~measured.any(dim=1, keepdim=True)
         measured = torch.where(unread, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
@@ -128,7 +133,9 @@ def find_read_rows(
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
-    return ReadRows(frozenset(kinds or {ONE}), shares, above)
+    if one_row and not change:
+        return ReadRows.named(NONE, above)
+    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, above)
 
 
 def measure_rows(model: PreTrainedModel, inputs: Inputs, layer: int) -> Float[Tensor, "r q"]:
@@ -153,29 +160,30 @@ def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Ten
     ‖g_q‖. Where no row changes the prediction, zeros. A call that the prediction does not feel (its output
     map may be zero) is judged at the first states behind it.
     """
-    if not logits.requires_grad or probe.output is None:
-        raise InputError(NO_GRADIENTS)
+    if probe.output is None:
+        raise no_gradient_passes(probe.model)
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(logits.shape[-1], generator=generator, dtype=torch.float64).to(logits)
     with torch.enable_grad():
         value = (logits * noise).sum()
-    try:
-        gradients = torch.autograd.grad(
-            value, [probe.output, *probe.states], retain_graph=True, allow_unused=True, materialize_grads=True
-        )
-    except (AssertionError, NotImplementedError) as error:  # Reformer, while it does not train
-        raise InputError(NO_GRADIENTS) from error
+    gradients = slopes_of(
+        probe.model, value, [probe.output, *probe.states],
+        retain_graph=True, allow_unused=True, materialize_grads=True,
+    )  # fmt: skip
     slopes = (
         gradients[0] if probe.allowed is None else gradients[0] * probe.allowed
     )  # forbidden keys add nothing
     at_output = slopes.transpose(1, 2).flatten(2)  # [R, Q, H·d]
-    of_states = [gradient.flatten(2) for gradient in gradients[1:]]
+    states = list(zip(probe.states, gradients[1:], strict=True))
+    if not at_output.flatten(1).any(dim=1).all():
+        states = [(state, gradient) for state, gradient in states if depends_on(state, probe.output)]
+    of_states = [gradient.flatten(2) for _, gradient in states]
     size = torch.zeros_like(at_output[..., 0])
     for gradient in (at_output, *of_states):
         unfelt = ~size.any(dim=1, keepdim=True)
         size = torch.where(unfelt, gradient.norm(dim=2).nan_to_num(), size)
     read = size > NO_GRADIENT * size.amax(dim=1, keepdim=True)
-    averaged = alike_in_size(size, read) & averages_rows(probe, gradients, read)
+    averaged = alike_in_size(size, read) & averages_rows(probe.output, gradients[0], states, read)
     weighted = torch.where(averaged, read.to(size), size * read)
     return (weighted / weighted.sum(dim=1, keepdim=True).clamp_min(torch.finfo(size.dtype).tiny)).double()
 
@@ -186,23 +194,32 @@ def alike_in_size(size: Float[Tensor, "r q"], read: Bool[Tensor, "r q"]) -> Bool
     return size.amax(dim=1, keepdim=True) <= MANY_TIMES * smallest
 
 
+def depends_on(state: Tensor, output: Tensor) -> bool:
+    """Whether a state is computed from the output of a call: what comes later may be computed from earlier
+    layers alone."""
+    (through,) = torch.autograd.grad(state.sum(), output, retain_graph=True, allow_unused=True)
+    return through is not None
+
+
 def averages_rows(
-    probe: RowProbe, gradients: Sequence[Tensor], read: Bool[Tensor, "r q"]
+    output: Tensor,
+    at_output: Tensor,
+    states: Sequence[tuple[Tensor, Tensor]],
+    read: Bool[Tensor, "r q"],
 ) -> Bool[Tensor, "r 1"]:
     """Whether some state behind the call has the same gradient at all rows, and nothing passes by it: what
-    reaches the call through this state is all that reaches it."""
-    assert probe.output is not None
+    reaches the call through this state is all that reaches it. ``states`` come with their gradients."""
     several = read.sum(dim=1, keepdim=True) > 1
     averaged = torch.zeros_like(several)
-    for state, gradient in zip(probe.states, gradients[1:], strict=True):
+    for state, gradient in states:
         same = several & same_rows(gradient.flatten(2), read)
         if not bool((same & ~averaged).any()):
             continue
         (through,) = torch.autograd.grad(
-            state, probe.output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
+            state, output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
         )
-        off = (through - gradients[0]).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        whole = gradients[0].transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        off = (through - at_output).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        whole = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
         averaged |= same & (off <= ALIKE * whole)
     return averaged
 

@@ -1,6 +1,7 @@
 """Whether the copy that is read predicts as the model does."""
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import encode
@@ -15,27 +16,62 @@ HALF_SAME = 0.1
 SAMPLE = ("a", "a longer text than the first, so that one of them is padded")
 
 
+MOST_WORDS = 16
+"""Words of the longest text that is tried where a model cannot read a shorter one."""
+
+
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Raise InputError if the copy predicts otherwise than the model, or padding changes a prediction."""
     kind = class_name(model)
-    short, both = (encode(tokenizer, texts).inputs(device=read.device) for texts in (SAMPLE[:1], SAMPLE))
-    with torch.no_grad():
-        alone = logits_of(read, short)[0]
-        padded = logits_of(read, both)[0]
-        original = logits_of(isolated_copy(model), short)[0].float()
-    if alone.ndim != 1:
-        raise InputError(f"{kind} gives no number for each class of a text")
-    if not all(bool(logits.isfinite().all()) for logits in (alone, padded, original)):
-        raise InputError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
-    largest = float(alone.abs().max().clamp(min=1.0))
-    if float((alone - padded).abs().max()) > SAME * largest:
-        raise InputError(
-            f"{kind} predicts otherwise when a text stands beside a longer one: it reads padding, so batches "
-            "cannot be trusted"
+    for text, original in short_texts(isolated_copy(model), tokenizer):
+        short, both = (
+            encode(tokenizer, texts).inputs(device=read.device) for texts in ([text], [text, SAMPLE[1]])
         )
-    allowed = SAME if model.dtype not in HALVES else HALF_SAME
-    if float((alone - original).abs().max()) > allowed * largest:
-        raise InputError(
-            f"{kind} predicts otherwise when its attention is computed step by step, as it has to be to be "
-            "read"
-        )
+        with torch.no_grad():
+            alone = logits_of(read, short)[0]
+            padded = logits_of(read, both)[0]
+        if alone.ndim != 1:
+            raise InputError(f"{kind} gives no number for each class of a text")
+        if not all(bool(logits.isfinite().all()) for logits in (alone, padded, original)):
+            raise InputError(
+                f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first"
+            )
+        largest = float(alone.abs().max().clamp(min=1.0))
+        if float((alone - padded).abs().max()) > SAME * largest:
+            raise InputError(
+                f"{kind} predicts otherwise when a text stands beside a longer one: it reads padding, so "
+                "batches cannot be trusted"
+            )
+        allowed = SAME if model.dtype not in HALVES else HALF_SAME
+        if float((alone - original).abs().max()) > allowed * largest:
+            raise InputError(
+                f"{kind} predicts otherwise when its attention is computed step by step, as it has to be to "
+                "be read"
+            )
+
+
+@torch.no_grad()
+def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> list[tuple[str, Tensor]]:
+    """The shortest text that a model reads, with its logits. Where that is more than a word, the next longer
+    one as well: a model that pools pairs of tokens reads padding behind every other length.
+
+    Raises:
+        InputError: if it reads none.
+    """
+    found: list[tuple[str, Tensor]] = []
+    failure: Exception | None = None
+    for words in range(1, MOST_WORDS + 1):
+        text = " ".join([SAMPLE[0]] * words)
+        try:
+            inputs = encode(tokenizer, [text]).inputs(device=model.device)
+            found.append((text, logits_of(model, inputs)[0].float()))
+        except (RuntimeError, IndexError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            failure = error
+            continue
+        if words == 1 or len(found) > 1:
+            return found
+    raise InputError(
+        f"{class_name(model)} fails on every text of up to {MOST_WORDS} words: try it without Glasshead first"
+    ) from failure

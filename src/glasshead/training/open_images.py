@@ -11,11 +11,12 @@ from transformers.image_processing_base import ImageProcessingMixin
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
 from glasshead.errors import InputError
 from glasshead.huggingface import HALVES, PatchClassifier, isolated_copy
-from glasshead.trace import eval_mode, list_attention_calls, measure_rows, record
+from glasshead.trace import AttentionSelector, eval_mode, find_read_attention, record
 from glasshead.training.check_copy import HALF_SAME, SAME
 
 MOST_SPECIAL = 32
 """Tokens beside the patches; more of them are no class token and registers."""
+GREY = 128
 
 
 def find_patches(model: PreTrainedModel, processor: ImageProcessingMixin) -> ImageReader:
@@ -55,7 +56,7 @@ def open_image_classifier(
         )
     classifier = PatchClassifier(read).eval()
     reader = reader_for(classifier, processor)
-    classifier.reads_patches = reads_patches(classifier, reader.grid)
+    classifier.reads_patches = reads_patches(classifier, reader)
     check_image_copy(model, classifier, reader)
     return classifier, reader
 
@@ -95,12 +96,15 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
     return PatchGrid(rows, columns, height, width, special)
 
 
-def reads_patches(classifier: PatchClassifier, grid: PatchGrid) -> bool:
-    """Whether the prediction reads rows of patches in the last layer, alone or beside a class token."""
-    pixels = blank(classifier, grid.height, grid.width) + 0.5
-    last = len(list_attention_calls(classifier, {"pixel_values": pixels})) - 1
-    shares = measure_rows(classifier, {"pixel_values": pixels}, last)
-    return bool(shares[:, grid.special :].any())
+def reads_patches(classifier: PatchClassifier, reader: ImageReader) -> bool:
+    """Whether the prediction reads rows of patches in the last layer that it uses, alone or beside a class
+    token."""
+    grid = reader.grid
+    grey = Image.new("RGB", (grid.width, grid.height), (GREY,) * 3)
+    attention = find_read_attention(classifier, reader.encode([as_picture(grey)]), AttentionSelector())
+    assert attention is not None
+    used = attention.used
+    return used.change_prediction and used.shares is not None and bool(used.shares[:, grid.special :].any())
 
 
 def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader: ImageReader) -> None:

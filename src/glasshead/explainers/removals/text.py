@@ -7,9 +7,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glasshead.data import Encoded, batches, heads_of
+from glasshead.data import Encoded, Inputs, batches, heads_of, length_of
+from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals.removal import Removal, register
+from glasshead.huggingface import class_name
 
 CHUNK = 4_000_000
 """Tokens of variants that are written out at once, which bounds memory for long texts."""
@@ -42,10 +44,29 @@ class InputRemoval(Removal):
             some = slice(start, start + step)
             variants = self.variants(context, context.encoded.take(texts[some]), removed[some])
             for rows, inputs in batches(variants, device=model.device, maps=heads_of(model.config)):
-                result[start + rows] = model(**inputs).logits.cpu().to(result.dtype)
+                result[start + rows] = logits_of_rest(context, inputs).cpu().to(result.dtype)
                 done += len(rows)
                 context.progress(done * total // len(texts), total)
         return result
+
+
+def logits_of_rest(context: ExplanationContext, inputs: Inputs) -> Float[Tensor, "b classes"]:
+    """What the model says of changed texts.
+
+    Raises:
+        InputError: if they are too short for it, where the whole ones are not.
+    """
+    try:
+        logits: Tensor = context.model(**inputs).logits
+    except (RuntimeError, IndexError) as error:
+        left, whole = length_of(inputs), int(context.encoded.mask.sum(dim=1).min())
+        if left >= whole or isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise InputError(
+            f"{class_name(context.model)} fails on a text of {left} tokens, which is what is left without "
+            "others: use the method 'erasure-zero-value'"
+        ) from error
+    return logits
 
 
 class Delete(InputRemoval):

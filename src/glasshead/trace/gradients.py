@@ -1,0 +1,47 @@
+"""Derivatives of what a model says, where it lets them pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glasshead.errors import InputError
+from glasshead.huggingface import class_name
+
+
+def slopes_of(
+    model: nn.Module, value: Tensor, tensors: Sequence[Tensor], **options: Any
+) -> tuple[Tensor, ...]:
+    """The derivatives of a number with respect to tensors.
+
+    Raises:
+        InputError: if the model lets no gradient pass.
+    """
+    with gradients_that_pass(model):
+        return torch.autograd.grad(value, tensors, **options)
+
+
+@contextmanager
+def gradients_that_pass(model: nn.Module) -> Iterator[None]:
+    """A block that takes gradients of a model.
+
+    Raises:
+        InputError: if it lets none pass (Reformer outside training, or an operation without a derivative).
+    """
+    try:
+        yield
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise no_gradient_passes(model) from error
+
+
+def no_gradient_passes(model: nn.Module) -> InputError:
+    """What to say of a model that cannot be differentiated."""
+    return InputError(
+        f"no gradient passes through {class_name(model)} while it predicts: use the method 'erasure-delete'"
+    )

@@ -1,0 +1,97 @@
+"""The last attention of a model that its prediction reads: measured, where no layer is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from jaxtyping import Int
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.data import Encoded, longest
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier
+from glasshead.trace.attention_site import (
+    AttentionSelector,
+    AttentionSite,
+    find_site,
+    list_attention_calls,
+)
+from glasshead.trace.read_rows import ReadRows, WatchedPass, find_read_rows
+from glasshead.trace.records import LayerRecord
+
+
+@dataclass(frozen=True)
+class ReadAttention:
+    """The attention that is read before some texts: where, and which rows of it the prediction uses.
+
+    ``passed_over`` says that the prediction uses no attention behind it.
+    """
+
+    site: AttentionSite
+    used: ReadRows
+    passed_over: bool = False
+
+    @property
+    def rows(self) -> ReadRows:
+        """The rows that are shown: one that somebody chose, else those that the prediction uses."""
+        return ReadRows.named(self.site.row, self.used.above) if self.site.row_is_chosen else self.used
+
+    def some(self, texts: Int[Tensor, " some"]) -> ReadAttention:
+        """The same before some of the texts."""
+        return replace(self, used=self.used.some(texts))
+
+    @property
+    def note(self) -> str | None:
+        """Why the last layer is not shown; None where it is, or where a layer was chosen."""
+        if not self.passed_over:
+            return None
+        return (
+            f"attention is taken from layer {self.site.layer} (of 0 to {self.site.num_layers - 1}), because "
+            "no later attention changes the prediction"
+        )
+
+
+def find_read_attention(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    selector: AttentionSelector,
+    calls: Sequence[LayerRecord] | None = None,
+    watched: WatchedPass | None = None,
+    among: Sequence[int] | None = None,
+) -> ReadAttention | None:
+    """The attention that a selector means before these texts, and the rows that the prediction uses of it;
+    None for a pooled classifier. Without a layer it is the last one that the prediction uses for some text,
+    and the last of all where it uses none: a classifier of the states of the second last layer does not feel
+    what the last one attends to.
+
+    ``calls`` are those of a pass that there was already, and ``watched`` is one over these texts: what
+    watched its last call, and the logits. Layers are chosen ``among`` some (None: all).
+
+    Raises:
+        InputError: as `find_site`, and if the model cannot be differentiated.
+    """
+    if isinstance(model, PooledClassifier):
+        find_site(model, {}, selector)
+        return None
+    inputs = longest(encoded, model.device)
+    calls = list_attention_calls(model, inputs) if calls is None else calls
+    last = selector if among is None else replace(selector, layer=among[-1])
+    site = find_site(model, inputs, last, calls)
+    assert site is not None
+    if site.layer < site.num_layers - 1:
+        watched = None
+    used = find_read_rows(model, encoded, site.measured, watched)
+    if used.change_prediction or selector.layer is not None:
+        return ReadAttention(site, used)
+    for layer in reversed(range(site.layer) if among is None else among[:-1]):
+        try:
+            lower = find_site(model, inputs, replace(selector, layer=layer), calls)
+        except InputError:  # it has no such row or head, or reads no text
+            continue
+        assert lower is not None
+        used_below = find_read_rows(model, encoded, lower.measured)
+        if used_below.change_prediction:
+            return ReadAttention(lower, used_below, passed_over=True)
+    return ReadAttention(site, used)

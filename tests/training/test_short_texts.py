@@ -1,0 +1,73 @@
+"""Models that cannot read a short text, and those that merge tokens."""
+
+from functools import cache
+
+import pytest
+import torch
+import transformers as hf
+from torch import Tensor
+
+import glasshead
+from classifier_families import SIZES, widened, word_tokenizer
+from glasshead.errors import InputError
+
+TEXT = "the film was good and funny"
+
+
+@cache
+def funnel(*blocks: int) -> hf.PreTrainedModel:
+    """A model that halves the number of its vectors from block to block."""
+    config = hf.FunnelConfig(
+        vocab_size=60, block_sizes=list(blocks), d_model=16, n_head=2, d_head=8, d_inner=32, num_labels=3
+    )
+    return widened(hf.FunnelForSequenceClassification, config)
+
+
+class LongForSequenceClassification(hf.BertForSequenceClassification):
+    """BERT that fails on texts below so many tokens, as models that pool them do."""
+
+    least = 6
+
+    def forward(self, input_ids: Tensor, **inputs: Tensor) -> object:
+        return super().forward(input_ids=input_ids, **inputs, position_ids=self.places(input_ids))
+
+    def places(self, input_ids: Tensor) -> Tensor:
+        length = input_ids.shape[1]
+        return torch.arange(64)[:length].view(1, -1) if length >= self.least else torch.arange(3)[None, :-8]
+
+
+class NeverForSequenceClassification(LongForSequenceClassification):
+    least = 1_000
+
+
+@pytest.mark.parametrize("method", ["attention", "gradient", "erasure-delete"])
+@pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 2, 2), (2, 2)])
+def test_three_blocks_of_a_funnel_read_padding_and_that_is_said(blocks: tuple[int, ...], method: str) -> None:
+    with pytest.raises(InputError, match="it reads padding, so batches cannot be trusted"):
+        glasshead.explain(funnel(*blocks), [TEXT], tokenizer=word_tokenizer(), method=method)
+
+
+@pytest.mark.parametrize("method", ["rollout", "layer-mean", "gradient-attention", "attention-flow"])
+def test_where_tokens_are_merged_none_is_followed_through_all_layers(method: str) -> None:
+    with pytest.raises(InputError, match="makes 4 vectors of 8, so tokens cannot be followed"):
+        glasshead.explain(funnel(1, 1), [TEXT], tokenizer=word_tokenizer(), method=method)
+
+
+def test_what_is_left_of_a_text_may_be_too_short_for_a_model() -> None:
+    explain = {"tokenizer": word_tokenizer(), "method": "erasure-delete"}
+    (own,) = glasshead.explain(funnel(1, 1), [TEXT], **explain)
+    assert any(own.scores)
+    with pytest.raises(InputError, match=r"fails on a text of 2 tokens, which is what is left"):
+        glasshead.explain(funnel(1, 1), ["bad"], **explain)
+
+
+def test_a_model_of_longer_texts_is_checked_on_longer_texts() -> None:
+    model = widened(LongForSequenceClassification, hf.BertConfig(**SIZES, num_labels=3))
+    (own,) = glasshead.explain(model, [TEXT], tokenizer=word_tokenizer())
+    assert any(own.contributions)
+
+
+def test_a_model_that_reads_nothing_is_refused_in_one_line() -> None:
+    model = widened(NeverForSequenceClassification, hf.BertConfig(**SIZES, num_labels=3))
+    with pytest.raises(InputError, match="fails on every text of up to 16 words"):
+        glasshead.explain(model, [TEXT], tokenizer=word_tokenizer())
