@@ -8,6 +8,7 @@ from families import FAMILIES
 from glasshead import plug
 from glasshead.errors import InputError
 from glasshead.identifiability import RowSelector, attention_rows
+from glasshead.identifiability.row_extraction import spread_rows
 from glasshead.models import PooledClassifier
 from glasshead.trace import record
 from glasshead.trace.attention_site import forward
@@ -171,3 +172,18 @@ def test_a_text_that_is_too_short_goes_without_the_row():
     found = rows(small(), encoded(batch(lengths=(9, 3))), RowSelector(layers=(0,), rows=(5,)))
     assert {row.text for row in found} == {0}
     assert {row.row for row in found} == {5}
+
+
+@pytest.mark.parametrize("most", [1, 3, 4])
+def test_of_a_mean_of_many_rows_a_text_has_some_in_proportion_to_their_shares(most):
+    equal = np.full(12, 1 / 12)
+    assert spread_rows(equal, None) == list(range(12))
+    chosen = spread_rows(equal, most)
+    assert len(chosen) == most
+    assert np.ptp(np.diff(chosen)) <= 1 if most > 2 else True
+    one = np.eye(12)[5]
+    assert spread_rows(one, most) == [5]
+    heavy = np.where(np.arange(12) == 7, 0.9, 0.1 / 11)
+    assert 7 in spread_rows(heavy, most)
+    without = np.where(np.arange(12) % 2, equal, 0.0)
+    assert all(row % 2 for row in spread_rows(without, most))

@@ -11,6 +11,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 import glasshead
 from classifier_families import FAMILIES, GROUPED, GROUPED_NO_PADDING, SIZES, ClassifierFamily, word_tokenizer
 from glasshead.data import Encoded, encode
+from glasshead.errors import InputError
 from glasshead.explainers import make_context
 from glasshead.huggingface import readable_copy
 from glasshead.trace import (
@@ -258,6 +259,24 @@ def test_where_no_row_changes_the_prediction_that_is_said() -> None:
     nn.init.zeros_(model.classifier.weight)
     context = make_context(readable_copy(model), encode(word_tokenizer(), TEXTS), word_tokenizer())
     assert "none of which changes the prediction" in context.rows.in_words
+
+
+def test_texts_whose_prediction_no_row_changes_are_counted() -> None:
+    model, encoded = pooled(lambda states, mask: states[:, 0] * (mask.sum(dim=1, keepdim=True) > 7))
+    long = encoded.mask.sum(dim=1) > 7
+    short = int((~long).sum())
+    assert 0 < short < len(encoded.mask)
+    read = rows_of(readable_copy(model), encoded)
+    assert read.in_words.startswith("row of the first token (in")
+    assert f"in {short} text" in read.in_words
+    assert "no row" not in read.some(torch.where(long)[0]).in_words
+
+
+def test_gradients_that_are_no_numbers_are_refused() -> None:
+    """The root of 0 has no slope, and times 0 it is no number."""
+    model, encoded = pooled(lambda states, mask: torch.sqrt(states[:, 0] * 0.0))
+    with pytest.raises(InputError, match="NaN"):
+        rows_of(readable_copy(model), encoded)
 
 
 def test_a_row_that_is_asked_for_and_not_read_is_shown_with_a_sentence() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,11 @@ class Answers:
         """Room for so many answers, all NaN."""
         return cls(np.full(shape, np.nan, dtype=np.float32), np.zeros(shape, dtype=np.int64))
 
-    def __getitem__(self, key: object) -> Answers:
-        return Answers(self.values[key], self.classes[key])  # type: ignore[index]
+    def __getitem__(self, key: Any) -> Answers:
+        return Answers(self.values[key], self.classes[key])
 
-    def __setitem__(self, key: object, others: Answers) -> None:
-        self.values[key], self.classes[key] = others.values, others.classes  # type: ignore[index]
+    def __setitem__(self, key: Any, others: Answers) -> None:
+        self.values[key], self.classes[key] = others.values, others.classes
 
     def transposed(self) -> Answers:
         """With the first two axes exchanged."""
@@ -48,13 +49,13 @@ class Answers:
 
     def repeated(self, draws: int) -> Answers:
         """Those of one draw, so many times."""
-        return Answers(*(np.repeat(each, draws, axis=-1) for each in (self.values, self.classes)))
+        return Answers(np.repeat(self.values, draws, axis=-1), np.repeat(self.classes, draws, axis=-1))
 
     def split(self, sizes: list[int]) -> list[Answers]:
         """Runs of so many draws, one after another."""
         ends = np.cumsum(sizes[:-1])
-        values, classes = (np.split(each, ends, axis=-1) for each in (self.values, self.classes))
-        return [Answers(*both) for both in zip(values, classes, strict=True)]
+        values, classes = np.split(self.values, ends, axis=-1), np.split(self.classes, ends, axis=-1)
+        return [Answers(own, predicted) for own, predicted in zip(values, classes, strict=True)]
 
     def change_from(self, before: Answers) -> Change:
         """The change from other answers, whose shape may broadcast: rounding is none, nor is another class

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -36,6 +37,7 @@ from glasshead.data import Encoded
 from glasshead.errors import pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, rows_in_words, solve_batches
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.trace import READ, ReadRows
 
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
@@ -76,16 +78,19 @@ class Identifiability(Audit):
         encoded: Encoded,
         default_rows: RowSelector,
         seed: int,
+        read: ReadRows | None = None,
     ) -> tuple[Columns, dict[str, Any]]:
-        """The columns of all lines about heads, and the facts that they state."""
+        """The columns of all lines about heads, and the facts that they state; ``read`` are the rows that the
+        predictions read by default, where that is known."""
         row_selector = replace(default_rows, **self.row_options)
+        read = None if self.row_options else read
         options = replace(self.interval_options, processes=self.processes)
         with tempfile.TemporaryDirectory() as folder:
             heads = solve_batches(
                 model, tokenizer, encoded, row_selector, options,
-                self.store or Path(folder), seed=seed, progress=self.progress,
+                self.store or Path(folder), seed=seed, progress=self.progress, read=read,
             ).heads()  # fmt: skip
-        words = rows_in_words(model, encoded, row_selector)
+        words = rows_in_words(model, encoded, row_selector, read)
         return heads, {"identifiability": map_facts(heads, self.interval_options, words)}
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
@@ -101,11 +106,21 @@ class Identifiability(Audit):
             encoded.some(sample),
             rows_for_site(context.explanation.site),
             seed,
+            rows_known(context, sample),
         )
         rng = np.random.default_rng([seed, 8])
         slices = [group._replace(members=group.members[sample]) for group in context.slices]
         findings = list(map_findings(heads, len(sample), rng, slices))
         return AuditResult(findings, columns_per_text(heads, sample, len(encoded.ids)), facts=facts)
+
+
+def rows_known(context: AuditContext, sample: NDArray[np.int64]) -> ReadRows | None:
+    """The rows that the predictions for some texts read; None where they have names, or words and sentences
+    have rows of their own."""
+    site = context.explanation.site
+    if site is None or site.row != READ or site.above is not None:
+        return None
+    return context.explanation.rows.some(torch.from_numpy(sample))
 
 
 AUDITS.register("identifiability")(Identifiability())

@@ -15,6 +15,7 @@ from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
 from glasshead.identifiability import (
+    MOST_ROWS,
     IntervalOptions,
     RowSelector,
     solve_batches,
@@ -69,7 +70,7 @@ def rows_for_site(site: AttentionSite | None) -> RowSelector:
     if site is None:
         return RowSelector()
     layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
-    return RowSelector(layers=tuple(layers), rows="all" if site.row == "mean" else site.row)
+    return RowSelector(tuple(layers), rows="all" if site.row == "mean" else site.row, most=MOST_ROWS)
 
 
 def statistics_per_map(heads: Columns) -> dict[str, Floats]:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         rows_in_words,
         usual_rows,
     )
-    from glasshead.identifiability.row_selector import RowSelector
+    from glasshead.identifiability.row_selector import MOST_ROWS, RowSelector
 
 # The linear programs run in processes of their own, which need no torch.
 MODULES = {
@@ -82,6 +82,7 @@ MODULES = {
     "WEIGHT_DOMAINS": "glasshead.identifiability.lp.polytopes",
     "FLOAT32_EPS": "glasshead.identifiability.lp.rank",
     "ResultStore": "glasshead.identifiability.interval_batches",
+    "MOST_ROWS": "glasshead.identifiability.row_selector",
     "RowSelector": "glasshead.identifiability.row_selector",
     "SameOutput": "glasshead.identifiability.lp.extreme_weights",
     "solve_parallel": "glasshead.identifiability.parallel_intervals",
@@ -109,6 +110,7 @@ MODULES = {
 
 __all__ = [
     "FLOAT32_EPS",
+    "MOST_ROWS",
     "PARTS",
     "WEIGHT_DOMAINS",
     "AttentionRow",

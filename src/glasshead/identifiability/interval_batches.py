@@ -31,6 +31,7 @@ from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate
 from glasshead.identifiability.row_extraction import attention_rows
 from glasshead.identifiability.row_selector import RowSelector
 from glasshead.results import CLEAR_RANK_MARGIN, POINT_WIDTH
+from glasshead.trace import ReadRows
 
 PART = 32  # texts
 ROWS = 512  # rows of heads whose lines are held at once
@@ -129,9 +130,10 @@ def solve_batches(
     *,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    read: ReadRows | None = None,
 ) -> ResultStore:
     """Intervals of every chosen row of every chosen head before every text; what is in the folder already is
-    not computed again.
+    not computed again. Which rows are ``read`` is measured where they are chosen by that, unless it is known.
 
     Raises:
         InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
@@ -142,10 +144,11 @@ def solve_batches(
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
         if not store.has(part):
-            some = encoded.some(slice(start, min(start + PART, total)))
+            here = slice(start, min(start + PART, total))
+            some, known = encoded.some(here), None if read is None else read.some(here)
             words = [token_names(tokenizer, ids) for ids in some.ids.tolist()]
             with store.open_part(part) as write:
-                for rows in attention_rows(model, some, selector):
+                for rows in attention_rows(model, some, selector, known):
                     null = draw_null_rows(rows, start, seed)
                     for first in range(0, len(rows), ROWS):
                         chunk = slice(first, first + ROWS)

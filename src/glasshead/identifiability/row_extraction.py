@@ -18,7 +18,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import class_name
 from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
 from glasshead.identifiability.pooled import pooled_rows
-from glasshead.identifiability.row_selector import ROW_NAMES, RowSelector
+from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
 from glasshead.trace import (
     READ,
@@ -98,8 +98,10 @@ def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelecto
     return result
 
 
-def rows_in_words(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> str:
-    """Which rows a selector chooses."""
+def rows_in_words(
+    model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
+) -> str:
+    """Which rows a selector chooses; which are ``read`` is measured, unless it is known."""
     if selector.named is None:
         return f"rows {selector.rows}"
     if selector.named == "all":
@@ -108,8 +110,10 @@ def rows_in_words(model: PreTrainedModel, encoded: Encoded, selector: RowSelecto
         return ReadRows.named(selector.named).in_words
     if isinstance(model, PooledClassifier):
         return ReadRows.named("pooled").in_words
-    measured = measured_rows(model, encoded, selector).values()
-    return ", ".join(dict.fromkeys(rows.in_words for rows in measured))
+    measured = [*measured_rows(model, encoded, selector).values()] if read is None else [read]
+    words = ", ".join(dict.fromkeys(rows.in_words for rows in measured))
+    several = selector.most is not None and any(rows.most_in_a_text > selector.most for rows in measured)
+    return f"{words}: up to {selector.most} of them in each text" if several else words
 
 
 def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:
@@ -123,7 +127,7 @@ def usual_rows(model: PreTrainedModel, encoded: Encoded) -> RowSelector:
     with torch.no_grad():
         logits = getattr(forward(model, inputs), "logits", None)
     if logits is not None and logits.ndim == 2 and calls[-1].call.q.shape[2] > 1:
-        return RowSelector(rows=READ)
+        return RowSelector(rows=READ, most=MOST_ROWS)
     return RowSelector(rows="last" if any(map(is_causal, calls)) else "first")
 
 
@@ -228,7 +232,7 @@ def layer_rows(
         chosen = (
             query_indices(selector.rows, weights.shape[2], real[r])
             if shares is None
-            else np.flatnonzero(shares[r]).tolist()
+            else spread_rows(shares[r], selector.most)
         )
         for query in chosen:
             if query not in by_query:
@@ -267,6 +271,20 @@ def layer_rows(
                     learned=learned,
                     share=1.0 if shares is None else float(shares[r, query]),
                 )
+
+
+def spread_rows(shares: Floats, most: int | None) -> list[int]:
+    """The rows with a share, or ``most`` of them, spread over the rows in proportion to their shares: those
+    in which the running sum passes (k + ½) / most of the whole."""
+    read = np.flatnonzero(shares)
+    if most is None or len(read) <= most:
+        return [int(row) for row in read]
+    running = np.cumsum(shares)
+    points = (
+        np.arange(most) + 0.5
+    ) / most - 1e-9  # not on the border of two rows, where rounding would choose
+    passed = np.searchsorted(running, points * running[-1])
+    return [int(row) for row in np.unique(passed)]
 
 
 def query_indices(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool_]) -> list[int]:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from glasshead.errors import InputError
 
+MOST_ROWS = 4
+"""Rows of a text that say what its maps are like where the prediction reads a mean of them all: each is a
+linear program for every weight."""
 ROW_NAMES = {"cls": "first"} | {name: name for name in ("first", "last", "pooled", "asked", "all", "read")}
 
 
@@ -15,12 +18,15 @@ class RowSelector:
 
     ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "asked"
     (that of the token which a token classifier is asked about), "all", or numbers; or "read", those that the
-    prediction reads in the last of the layers that it uses (`glasshead.trace.find_read_attention`).
+    prediction reads in the last of the layers that it uses (`glasshead.trace.find_read_attention`). Of rows
+    that are read, a text has ``most`` (None: all), spread over them in proportion to how much the prediction
+    depends on each.
     """
 
     layers: tuple[int, ...] | None = None
     heads: tuple[int, ...] | None = None
     rows: str | tuple[int, ...] = "first"
+    most: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.rows, str) and self.rows not in ROW_NAMES:

@@ -20,6 +20,8 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, TracedCall
 from glasshead.data import Encoded, Inputs, batches
+from glasshead.errors import InputError, pluralise
+from glasshead.huggingface import class_name
 from glasshead.trace.attention_site import READ, AttentionSite, forward
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gradients import no_gradient_passes, slopes_of
@@ -53,11 +55,13 @@ class ReadRows:
 
     ``shares`` [texts, rows] are measured, by token where the call packs tokens, and sum to one for each text
     (each of its packed parts); None where rows are named, or there is one. ``kinds`` says what was found,
-    ``above`` what is read of the attention to sentences.
+    ``unread`` [texts] in which texts no row changes the prediction, so that their mean is read, and ``above``
+    what is read of the attention to sentences.
     """
 
     kinds: frozenset[str]
     shares: Float[Tensor, "texts rows"] | None = None
+    unread: Bool[Tensor, " texts"] | None = None
     above: ReadRows | None = None
 
     @classmethod
@@ -76,13 +80,21 @@ class ReadRows:
         shares = self.shares[texts].to(mask.device)
         return layout.pack(shares)[:, :queries]
 
-    def some(self, texts: Int[Tensor, " some"]) -> ReadRows:
+    def some(self, texts: Int[Tensor, " some"] | slice) -> ReadRows:
         """Those of some of the texts."""
         return replace(
             self,
             shares=None if self.shares is None else self.shares[texts],
+            unread=None if self.unread is None else self.unread[texts],
             above=None if self.above is None else self.above.some(texts),
         )
+
+    @property
+    def most_in_a_text(self) -> int:
+        """How many rows of a text are read at most."""
+        if self.shares is None or not len(self.shares):
+            return 1
+        return int((self.shares > 0).sum(dim=1).amax())
 
     @property
     def change_prediction(self) -> bool:
@@ -92,6 +104,16 @@ class ReadRows:
     @property
     def in_words(self) -> str:
         """Whose attention."""
+        count = 0 if self.unread is None else int(self.unread.sum())
+        if not count or self.kinds == {NONE}:
+            return self._words_of_read
+        some = pluralise(count, "text")
+        mean = f"in {some} no row changes the prediction, so the mean of all rows is shown"
+        return f"{self._words_of_read} ({mean})"
+
+    @property
+    def _words_of_read(self) -> str:
+        """The same of the texts in which rows are read."""
         if WEIGHTED in self.kinds:
             return ROW_WORDS[WEIGHTED]
         kinds = self.kinds - {NONE} or self.kinds
@@ -116,8 +138,11 @@ def find_read_rows(
         return ReadRows.named(site.row, above)
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
     kinds: set[str] = set()
+    unread = torch.zeros(len(encoded.mask), dtype=torch.bool)
     change, one_row = not bool(encoded.mask.any()), False
-    for texts, inputs in batches(encoded, device=model.device):
+    # The graph holds the maps of this layer and of all behind it.
+    maps = site.num_heads * (site.num_layers - site.layer) if watched is None else 1
+    for texts, inputs in batches(encoded, device=model.device, maps=maps):
         layout = token_layout(model, inputs, site.key_unit)
         measured = measure_rows(model, inputs, site.layer) if watched is None else row_shares(*watched)
         change |= bool(measured.any())
@@ -127,15 +152,18 @@ def find_read_rows(
             one_row = True
             continue
         kinds |= kinds_of_rows(measured, layout.mask)
-        unread = ~measured.any(dim=1, keepdim=True)
-        measured = torch.where(unread, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
+        felt = torch.zeros_like(layout.real[:, 0])
+        felt[layout.owners[measured.any(dim=1)]] = True
+        unread[texts] = (layout.real.any(dim=1) & ~felt).cpu()
+        none_read = ~measured.any(dim=1, keepdim=True)
+        measured = torch.where(none_read, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
         by_token = layout.unpack(measured).cpu()
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
     if one_row and not change:
         return ReadRows.named(NONE, above)
-    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, above)
+    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above)
 
 
 def measure_rows(model: PreTrainedModel, inputs: Inputs, layer: int) -> Float[Tensor, "r q"]:
@@ -179,9 +207,17 @@ def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Ten
         states = [(state, gradient) for state, gradient in states if depends_on(state, probe.output)]
     of_states = [gradient.flatten(2) for _, gradient in states]
     size = torch.zeros_like(at_output[..., 0])
+    has_nan = torch.zeros_like(size[:, 0], dtype=torch.bool)
     for gradient in (at_output, *of_states):
         unfelt = ~size.any(dim=1, keepdim=True)
-        size = torch.where(unfelt, gradient.norm(dim=2).nan_to_num(), size)
+        length = gradient.norm(dim=2)
+        has_nan |= length.isnan().any(dim=1)  # rows of padding may have such a gradient
+        size = torch.where(unfelt, length.nan_to_num(), size)
+    if bool((has_nan & ~size.any(dim=1)).any()):
+        raise InputError(
+            f"gradients of {class_name(probe.model)} are not numbers (NaN), so the rows that it reads cannot "
+            "be measured: use the method 'erasure-delete'"
+        )
     read = size > NO_GRADIENT * size.amax(dim=1, keepdim=True)
     averaged = alike_in_size(size, read) & averages_rows(probe.output, gradients[0], states, read)
     weighted = torch.where(averaged, read.to(size), size * read)
