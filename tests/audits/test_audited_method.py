@@ -59,8 +59,8 @@ def test_signs_are_compared_only_where_there_are_some(cards):
         name: {finding.statistic for finding in card.findings if finding.audit == "agreement"}
         for name, card in cards.items()
     }
-    assert statistics["gradient-l2"] == {"gradient-l2-absolute"}
-    assert statistics["random"] == {"random", "random-absolute"}
+    assert statistics["gradient-l2"] == {"gradient-l2-absolute", "focus"}
+    assert statistics["random"] == {"random", "random-absolute", "focus"}
     assert "contribution" in statistics["attention"]
     assert cards["gradient-l2"].facts["signed"] is False
     assert cards["random"].facts["signed"] is True

@@ -100,7 +100,7 @@ def test_uniform_weights_alone_answer_whether_the_weights_decide():
         assert first(DECIDE, shuffle).decides == "yes"
         assert first(SOME, shuffle).decides == "in part"
         assert first(NOT, shuffle).decides == "no"
-    assert "shuffled weights would change 50" in first(NOT, finding(SHUFFLED, (0.4, 0.6))).says
+    assert "shuffled weights would in 50" in first(NOT, finding(SHUFFLED, (0.4, 0.6))).says
     assert "shuffled" not in first(NOT, finding(SHUFFLED, (0.0, 0.04))).says
     assert first(finding(UNIFORM, (0.01, 0.3))).decides == "undecided"
 
