@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import glasshead
 import readable
 import small
 from glasshead.audits import audit, build_context
 from glasshead.audits.null_weights import are_alike
+from glasshead.data import encode
 from glasshead.training import open_subject
 
 
@@ -54,3 +56,55 @@ def test_weights_are_compared_with_those_that_share_their_row(name):
         np.where(np.arange(context.mask.shape[1]) == 0, 0.5, 0.3) * context.uniform
     )
     assert not are_alike(context)[counted].any()
+
+
+def one_word_each(count):
+    """Texts of one token, and as many longer ones."""
+    texts, labels = small.planted_texts(count)
+    return [text.split()[0] for text in texts] + texts, [*labels, *labels]
+
+
+@pytest.mark.parametrize("activation", ["softmax", "tanhmax"])
+def test_texts_of_one_token_say_nothing_of_weights_and_are_counted(activation):
+    texts, labels = one_word_each(30)
+    model = small.random_model(activation=activation)
+    data = small.split(texts, labels)
+    both = audit(small.as_run(model, texts, labels), data, audits=["perturbation"])
+    for test in ("permutation", "random", "random-normalised", "uniform"):
+        finding = both.finding(f"perturbation.{test}.absolute.all")
+        assert finding.n == 30
+        assert finding.undefined == {"fewer than two tokens": 30}
+    share = both.finding("perturbation.uniform.share.all")
+    assert (share.n, share.undefined) == (30, {"fewer than two tokens": 30})
+    assert share.reason != "by construction"
+
+
+def test_texts_of_one_token_alone_are_not_uniform_but_too_few():
+    texts, labels = one_word_each(30)
+    texts, labels = texts[:30], labels[:30]
+    card = audit(
+        small.as_run(small.random_model(activation="softmax"), texts, labels),
+        small.split(texts, labels), audits=["perturbation"],
+    )  # fmt: skip
+    assert card.finding("perturbation.uniform.share.all").reason == "too few"
+
+
+def test_equal_weights_are_seen_beside_texts_of_one_token():
+    texts, labels = one_word_each(30)
+    model = small.random_model(activation="softmax")
+    model.pooling.score.context.weight.data.zero_()  # every score is 0
+    card = audit(small.as_run(model, texts, labels), small.split(texts, labels), audits=["perturbation"])
+    assert card.finding("perturbation.uniform.share.all").reason == "by construction"
+
+
+def test_models_with_layers_leave_texts_of_one_token_out_too():
+    kind = readable.gpt()
+    texts = ["bad", "good", *kind.texts]
+    encoded = encode(kind.tokenizer, texts)
+    short = int((encoded.mask.sum(dim=1) < 2).sum())
+    assert short
+    data = small.split(texts, [0, 1] * (len(texts) // 2))
+    card = glasshead.audit(kind.model, data, tokenizer=kind.tokenizer, audits=["perturbation"], draws=2)
+    finding = card.finding("perturbation.uniform.share.all")
+    assert finding.undefined == {"fewer than two tokens": short}
+    assert finding.n == len(texts) - short

@@ -251,3 +251,22 @@ def test_the_row_that_the_prediction_reads_is_measured_once_beside_one_that_is_c
 def test_identifiability_calls_rows_as_explanations_do(row: str) -> None:
     context = context_of("first", row=row)
     assert rows_in_words(context.model, context.encoded, RowSelector(rows=row)) == context.rows.in_words
+
+
+def test_the_pass_that_predicts_measures_what_is_read() -> None:
+    """Of several texts one pass to see what calls there are, one that predicts and measures, one for the
+    weights and one for their gradients, by whatever target."""
+    model, tokenizer = readable_copy(FAMILIES["Bert"].build()), word_tokenizer()
+    passes = []
+    model.register_forward_hook(lambda *_: passes.append(1))
+    EXPLAINERS["attention"](model, tokenizer, TEXTS)
+    assert len(passes) == 4
+
+
+def test_what_was_measured_serves_every_target_and_part_of_the_texts() -> None:
+    context = context_of("mean")
+    assert context.towards_predicted().attention is context.attention
+    part = context.some(torch.tensor([1]))
+    assert part.site is context.site
+    assert (part.rows.shares == context.rows.shares[1:2]).all()
+    assert not context.afresh().shared

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.audits.null_weights import random_weights
+from glasshead.audits.null_weights import FEW_TOKENS, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
 from glasshead.data import batches, encode
@@ -85,15 +85,16 @@ def map_divergence(
             group=everything,
             citation=CITATION,
             against=subject.name,
-            undefined={"no token": int(np.isnan(values).sum())} if np.isnan(values).any() else {},
+            undefined={FEW_TOKENS: int(np.isnan(values).sum())} if np.isnan(values).any() else {},
         )
     facts = {"model": origin.name, "base": subject.name, "seeds": len(rulers)}
     return MapDivergence(findings[MAPS], findings[PREDICTIONS], by_text, facts)
 
 
 def distances(one: ModelOutputs, other: ModelOutputs, mask: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """JSD of the maps and TVD of the predictions of every text; NaN for the map of a text without tokens."""
-    maps = np.where(mask.any(axis=1), jensen_shannon(one.weights, other.weights), np.nan)
+    """JSD of the maps and TVD of the predictions of every text; NaN for the map of a text of
+    fewer than two tokens: that of one is always the same."""
+    maps = np.where(mask.sum(axis=1) > 1, jensen_shannon(one.weights, other.weights), np.nan)
     return maps, total_variation(one.probabilities, other.probabilities)
 
 

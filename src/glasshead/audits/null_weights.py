@@ -109,6 +109,20 @@ def mean_of_known(values: Floats) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
+FEW_TOKENS = "fewer than two tokens"
+"""Why weights of a text could not be others."""
+
+
+def leave_a_choice(context: AuditContext) -> NDArray[np.bool_]:
+    """In which texts [N] two units or more share a row of weights: the weight of one alone is what its
+    activation makes of any score, 1 after softmax, whatever the model has learned."""
+    parts = context.parts
+    shared = [
+        (context.mask & (parts == part)).sum(axis=1) > 1 for part in range(int(parts.max(initial=0)) + 1)
+    ]
+    return np.asarray(np.any(shared, axis=0))
+
+
 ALIKE = 1e-6
 """Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
 

@@ -12,7 +12,15 @@ from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
-from glasshead.audits.null_weights import are_alike, base_weights, even_weights, same_mass, uniform_draws
+from glasshead.audits.null_weights import (
+    FEW_TOKENS,
+    are_alike,
+    base_weights,
+    even_weights,
+    leave_a_choice,
+    same_mass,
+    uniform_draws,
+)
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.errors import InputError
@@ -57,11 +65,10 @@ class Perturbation(Audit):
     ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
     ``uniform`` gives all tokens the same weight, with one Σa for all texts (`even_weights`), which takes no
-    draws. The null is the same
-    test on random and on uniform weights. ``share`` is the share of the texts whose answer changes in half
+    draws. The null is the same test on random and on uniform weights. Texts in which no two tokens share a
+    row are left out: the weight of one alone cannot be another. ``share`` is the share of the texts whose answer changes in half
     of the draws or more: another class is predicted, or ŷ moves by a twentieth of the range of predictions
-    or more. ŷ is the target's probability, without a factor
-    ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
+    or more. ŷ is the target's probability, without a factor ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
     is a forward pass, and there are ``passes``.
     """
 
@@ -96,7 +103,9 @@ class Perturbation(Audit):
             bases[-1] = even_weights(context.readout, context.classes_predicted)
             medians, *rest = self.medians(context, bases, rng)
         nulls = dict(zip(BASES[1:], rest, strict=True))
-        alike = are_alike(context)
+        alike, choice = are_alike(context), leave_a_choice(context)
+        for result in (medians, *rest):
+            result |= {name: np.where(choice, values, np.nan) for name, values in result.items()}
 
         findings = []
         for group in self.groups(context):
@@ -114,7 +123,8 @@ class Perturbation(Audit):
                 if direction == "share":
                     summary = with_exact_intervals(summary, values, null, group.level)
                 still = not np.nan_to_num(medians[COLUMNS[test, "absolute"]][members]).any()
-                if test in OF_EQUAL_WEIGHTS and alike[members].all() and still:
+                equal = alike[members & choice]
+                if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
                     verdict = OF_EQUAL_WEIGHTS[test]
                 elif direction == "share":
                     verdict = share_verdict(summary.reliable_interval, test, context.prediction_range)
@@ -134,7 +144,7 @@ class Perturbation(Audit):
                         group=group,
                         citation=self.citation,
                         against=direction,
-                        undefined=undefined_counts(medians[column][members]),
+                        undefined=undefined_counts(medians[column][members], context.mask[members]),
                     )
                 )
         chance = {
@@ -294,10 +304,12 @@ def columns_of_test(test: str, change: Change, unit: float) -> dict[str, Floats]
     return columns
 
 
-def undefined_counts(medians: Floats) -> dict[str, int]:
-    """Texts that have no weights to change."""
-    count = int(np.isnan(medians).sum())
-    return {"no tokens": count} if count else {}
+def undefined_counts(medians: Floats, mask: NDArray[np.bool_]) -> dict[str, int]:
+    """Texts that have no weights to change, or none that could be others."""
+    missing = np.isnan(medians)
+    none = missing & ~mask.any(axis=1)
+    counts = {"no tokens": int(none.sum()), FEW_TOKENS: int((missing & ~none).sum())}
+    return {reason: count for reason, count in counts.items() if count}
 
 
 def perturbation_verdict(

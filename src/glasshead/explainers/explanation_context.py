@@ -1,6 +1,6 @@
 """Texts before a model: what every explanation is given."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,7 @@ from glasshead.trace import (
     unit_of_each,
 )
 
+ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
 
@@ -53,23 +54,28 @@ class ExplanationContext:
     progress: OnTexts = not_watched
     in_parts: InParts = in_one_part
     first_pass: FirstPass | None = None
+    shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was measured of these texts, whatever target is explained."""
 
     @cached_property
     def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
         """Logits without each token, by the meaning of "without": they serve every target."""
         return {}
 
-    @cached_property
+    @property
     def attention(self) -> ReadAttention | None:
         """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        kept = self.first_pass
-        return find_read_attention(
-            self.model,
-            self.encoded,
-            self.attention_selector,
-            None if kept is None else list(kept.calls),
-            None if kept is None else (kept.probe, kept.logits),
-        )
+        if ATTENTION not in self.shared:
+            kept = self.first_pass
+            self.shared[ATTENTION] = find_read_attention(
+                self.model,
+                self.encoded,
+                self.attention_selector,
+                None if kept is None else list(kept.calls),
+                None if kept is None else (kept.probe, kept.logits),
+            )
+        found: ReadAttention | None = self.shared[ATTENTION]
+        return found
 
     @property
     def site(self) -> AttentionSite | None:
@@ -150,11 +156,14 @@ class ExplanationContext:
         """The same view of some of the texts."""
         encoded = self.encoded.some(rows.numpy())
         logits, target = self.logits[rows], self.target[rows]
-        some = replace(self, encoded=encoded, logits=logits, target=target, first_pass=None)
         # What is known of the model, and of each of these texts, is not measured again.
-        if "attention" in vars(self):
-            vars(some)["attention"] = None if self.attention is None else self.attention.some(rows)
-        return some
+        known = self.shared.get(ATTENTION)
+        shared = {ATTENTION: None if known is None else known.some(rows)} if ATTENTION in self.shared else {}
+        return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None, shared=shared)
+
+    def afresh(self) -> "ExplanationContext":
+        """The same texts, of which nothing is known yet."""
+        return replace(self, shared={})
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
@@ -181,7 +190,8 @@ def make_context(
     """Predict, and resolve the class or number that is explained.
 
     ``progress`` is told how many of the texts are done while long methods run. Where what follows
-    ``reads_attention`` the pass over a single text is kept.
+    ``reads_attention`` the pass over a single text is kept, and of several the pass that predicts measures
+    which attention is read.
     """
     regression = is_regression(model.config)
     named = target_fn or default_target_fn(model)
@@ -197,13 +207,33 @@ def make_context(
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     with eval_mode(model):
         kept = first_pass(model, encoded) if reads_attention else None
-        logits = predict(model, encoded) if kept is None else kept.logits.detach().cpu()
+        attention = None
+        if kept is None and reads_attention and len(encoded.ids):
+            attention = attention_or_none(model, encoded, attention_selector)
+        if kept is not None:
+            logits = kept.logits.detach().cpu()
+        elif attention is not None and attention.logits is not None:
+            logits = attention.logits
+        else:
+            logits = predict(model, encoded)
     targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
     return ExplanationContext(
-        model, tokenizer, encoded, logits, targets, function, attention_selector, progress, first_pass=kept
-    )
+        model, tokenizer, encoded, logits, targets, function, attention_selector, progress,
+        first_pass=kept, shared={} if attention is None else {ATTENTION: attention},
+    )  # fmt: skip
+
+
+def attention_or_none(
+    model: PreTrainedModel, encoded: Encoded, selector: AttentionSelector
+) -> ReadAttention | None:
+    """The attention that is read, with the logits of the pass that has measured it; None where it cannot be:
+    whoever reads it says why."""
+    try:
+        return find_read_attention(model, encoded, selector)
+    except InputError:
+        return None
 
 
 @torch.no_grad()

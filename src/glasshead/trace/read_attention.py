@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -18,7 +18,7 @@ from glasshead.trace.attention_site import (
     find_site,
     list_attention_calls,
 )
-from glasshead.trace.read_rows import ReadRows, WatchedPass, find_read_rows
+from glasshead.trace.read_rows import ReadRows, WatchedPass, find_read_rows, find_rows_and_logits
 from glasshead.trace.records import LayerRecord
 
 
@@ -26,12 +26,14 @@ from glasshead.trace.records import LayerRecord
 class ReadAttention:
     """The attention that is read before some texts: where, and which rows of it the prediction uses.
 
-    ``passed_over`` says that the prediction uses no attention behind it.
+    ``passed_over`` says that the prediction uses no attention behind it. ``logits`` is what the model says of
+    these texts, where it was run on all of them.
     """
 
     site: AttentionSite
     used: ReadRows
     passed_over: bool = False
+    logits: Float[Tensor, "texts classes"] | None = None
 
     @property
     def rows(self) -> ReadRows:
@@ -40,7 +42,7 @@ class ReadAttention:
 
     def some(self, texts: Int[Tensor, " some"]) -> ReadAttention:
         """The same before some of the texts."""
-        return replace(self, used=self.used.some(texts))
+        return replace(self, used=self.used.some(texts), logits=None)
 
     @property
     def note(self) -> str | None:
@@ -82,9 +84,9 @@ def find_read_attention(
     assert site is not None
     if site.layer < site.num_layers - 1:
         watched = None
-    used = find_read_rows(model, encoded, site.measured, watched)
+    used, logits = find_rows_and_logits(model, encoded, site.measured, watched)
     if used.change_prediction or selector.layer is not None:
-        return ReadAttention(site, used)
+        return ReadAttention(site, used, logits=logits)
     for layer in reversed(range(site.layer) if among is None else among[:-1]):
         try:
             lower = find_site(model, inputs, replace(selector, layer=layer), calls)
@@ -93,5 +95,5 @@ def find_read_attention(
         assert lower is not None
         used_below = find_read_rows(model, encoded, lower.measured)
         if used_below.change_prediction:
-            return ReadAttention(lower, used_below, passed_over=True)
-    return ReadAttention(site, used)
+            return ReadAttention(lower, used_below, True, logits)
+    return ReadAttention(site, used, logits=logits)

@@ -19,7 +19,7 @@ from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, TracedCall
-from glasshead.data import Encoded, Inputs, batches
+from glasshead.data import Encoded, Inputs, batches, heads_of
 from glasshead.errors import InputError, pluralise
 from glasshead.huggingface import class_name
 from glasshead.trace.attention_site import READ, AttentionSite, forward
@@ -133,22 +133,32 @@ def find_read_rows(
     Raises:
         InputError: if the model cannot be differentiated.
     """
+    return find_rows_and_logits(model, encoded, site, watched)[0]
+
+
+def find_rows_and_logits(
+    model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
+) -> tuple[ReadRows, Float[Tensor, "texts classes"] | None]:
+    """The same with what the model predicts, on the CPU; None where nothing was measured."""
     above = None if site.above is None else find_read_rows(model, encoded, site.above)
     if site.row != READ:
-        return ReadRows.named(site.row, above)
+        return ReadRows.named(site.row, above), None
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
+    logits: Tensor | None = None
     kinds: set[str] = set()
     unread = torch.zeros(len(encoded.mask), dtype=torch.bool)
     change, one_row = not bool(encoded.mask.any()), False
     # The graph holds the maps of this layer and of all behind it.
-    maps = site.num_heads * (site.num_layers - site.layer) if watched is None else 1
+    maps = site.num_heads * (site.num_layers - site.layer) if watched is None else heads_of(model.config)
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
         layout = token_layout(model, inputs, site.key_unit)
-        measured = measure_rows(model, inputs, site.layer) if watched is None else row_shares(*watched)
+        probe, predicted = watched_pass(model, inputs, site.layer) if watched is None else watched
+        measured = row_shares(probe, predicted)
+        predicted = predicted.detach().cpu()
+        logits = predicted.new_zeros(len(encoded.ids), predicted.shape[1]) if logits is None else logits
+        logits[texts] = predicted
         change |= bool(measured.any())
         if measured.shape[1] == 1 < layout.mask.shape[1]:  # nothing but one row is worked out
-            if change:
-                return ReadRows.named(ONE, above)
             one_row = True
             continue
         kinds |= kinds_of_rows(measured, layout.mask)
@@ -161,27 +171,22 @@ def find_read_rows(
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
-    if one_row and not change:
-        return ReadRows.named(NONE, above)
-    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above)
+    if one_row:
+        return ReadRows.named(ONE if change else NONE, above), logits
+    return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above), logits
 
 
-def measure_rows(model: PreTrainedModel, inputs: Inputs, layer: int) -> Float[Tensor, "r q"]:
-    """The share of each row of an attention call in what the prediction reads, 0 where it reads none.
-
-    One pass, differentiated from the call on: what stands before it needs no graph.
-
-    Raises:
-        InputError: if the model cannot be differentiated.
-    """
+def watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
+    """A pass whose graph begins at the output of an attention call: what stands before it needs none."""
     probe = RowProbe(model, layer, detached=True)
     with torch.no_grad(), eval_mode(model), attach_hook(probe):
         logits: Tensor = forward(model, inputs, rows="mean").logits
-    return row_shares(probe, logits)
+    return probe, logits
 
 
 def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Tensor, "r q"]:
-    """The shares of rows from a pass that was watched, whose graph stays.
+    """The share of each row of an attention call in what the prediction reads, 0 where it reads none, from a
+    pass that was watched, whose graph stays.
 
     One row: that one. Rows whose vectors are averaged, which is seen where a module behind the call has the
     same gradient at all of them and nothing passes by it: equal shares. Anything else: in proportion to

@@ -49,7 +49,7 @@ def score_methods(
     first = context.explanation.some(torch.arange(1))
     for method in methods:
         stages.begin(method)
-        replace(context, explanation=replace(first), method=method).scores  # noqa: B018
+        replace(context, explanation=first.afresh(), method=method).scores  # noqa: B018
     for method in methods:
         stages.begin(method)
         own, seconds = least_seconds(partial(view_with_scores, context, method))
@@ -58,7 +58,7 @@ def score_methods(
 
 def view_with_scores(context: AuditContext, method: str) -> AuditContext:
     """A view of the texts in which a method has scored their tokens."""
-    own = replace(context, explanation=replace(context.explanation), method=method)
+    own = replace(context, explanation=context.explanation.afresh(), method=method)
     own.scores  # noqa: B018
     return own
 
