@@ -66,10 +66,12 @@ class Perturbation(Audit):
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
     ``uniform`` gives all tokens the same weight, with one Σa for all texts (`even_weights`), which takes no
     draws. The null is the same test on random and on uniform weights. Texts in which no two tokens share a
-    row are left out: the weight of one alone cannot be another. ``share`` is the share of the texts whose answer changes in half
-    of the draws or more: another class is predicted, or ŷ moves by a twentieth of the range of predictions
-    or more. ŷ is the target's probability, without a factor ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
-    is a forward pass, and there are ``passes``.
+    row are left out: the weight of one alone cannot be another.
+
+    ``share`` is the share of the texts whose answer changes in half of the draws or more: another class is
+    predicted, or ŷ moves by a twentieth of the range of predictions or more. ŷ is the target's probability,
+    without a factor ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws;
+    elsewhere each is a forward pass, and there are ``passes``.
     """
 
     question = "does the prediction change when the attention weights change?"
