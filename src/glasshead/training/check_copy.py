@@ -18,6 +18,8 @@ SAMPLE = ("a", "a longer text than the first, so that one of them is padded")
 
 MOST_WORDS = 16
 """Words of the longest text that is tried where a model cannot read a shorter one."""
+MOST_REASON = 120
+"""Letters of what it says then."""
 
 
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
@@ -72,6 +74,8 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
             continue
         if words == 1 or len(found) > 1:
             return found
+    reason = " ".join(str(failure).split())[:MOST_REASON]
     raise InputError(
-        f"{class_name(model)} fails on every text of up to {MOST_WORDS} words: try it without Glasshead first"
+        f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it runs "
+        "without Glasshead"
     ) from failure
