@@ -178,11 +178,14 @@ def rare(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 def movable(card: AuditCard, finding: Finding) -> Holds | None:
-    """Hardly any prediction that no weights change; what a search did not change may still change."""
+    """Hardly any prediction that no weights change. What a search did not change may still change: its share
+    is an upper bound, of which less than half says that most can be changed."""
     ends = decisive(finding)
     if ends is None or ends[1] <= FEW_TEXTS:
         return "undecided" if ends is None else "yes"
-    if not adversary_is_exact(card) or ends[0] <= FEW_TEXTS:
+    if not adversary_is_exact(card):
+        return "in part" if ends[1] < 0.5 else "undecided"
+    if ends[0] <= FEW_TEXTS:
         return "undecided"
     return "no" if ends[0] > 0.5 else "in part"
 

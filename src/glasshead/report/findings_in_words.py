@@ -12,9 +12,14 @@ def estimate(finding: Finding) -> str:
 
 
 def bounds(finding: Finding) -> str:
-    """The interval; of a bound, which has none, that it is one."""
+    """The interval; of a bound, which has none, that it is one, and its limit for other texts."""
     if finding.bound and finite(finding.estimate) is not None:
-        return f"{finding.bound} bound"
+        limit = (
+            ""
+            if finite(finding.limit) is None
+            else f" (for other texts {SIGNS[finding.bound]}{number(finding.limit)})"
+        )
+        return f"{finding.bound} bound{limit}"
     return interval(finding.interval)
 
 

@@ -152,17 +152,17 @@ def points_words(card: AuditCard, points: Points) -> str:
     }
     where = "large where a token matters"
     if points == "yes":
-        return f", and {subject} {where}, by {named[True]}"
+        return f", and {subject} {where}, according to {named[True]}"
     if points == "no":
-        return f", but {subject} not {where}, by {named[False]}"
+        return f", but {subject} not {where}, according to {named[False]}"
     if points == "in part" and set(known.values()) == {True}:
         sinks = (
             "tokens with large weights contribute less than others and matter only by taking weight from them"
         )
-        return f", and {subject} {where}, by {named[True]}; but {sinks}"
+        return f", and {subject} {where}, according to {named[True]}; but {sinks}"
     if points == "in part":
-        rest = f"but not by {named[False]}" if False in named else f"while {named[None]} leaves it open"
-        return f", and {subject} {where} by {named[True]}, {rest}"
+        rest = f", but not to {named[False]}" if False in named else f"; by {named[None]} this is not settled"
+        return f", and {subject} {where} according to {named[True]}{rest}"
     if points == "undecided":
         return f"; whether {subject} {where} is not settled"
     return ""
