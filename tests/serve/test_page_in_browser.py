@@ -548,6 +548,26 @@ class TestHeads:
             assert view.locator("iframe").bounding_box()["height"] > 300
             assert "lines=true" in page.url
 
+    def test_how_far_it_is_is_shown_and_it_can_be_cancelled(self, browser: Browser, address: str) -> None:
+        with watched(browser, address, "/#heads") as page:
+            view = part(page, "heads")
+            view.locator("select[name=model]").select_option("pieces")
+            page.locator("#heads-text").fill(TEXT)
+            held = []
+            page.route("**/view/heads*", lambda route: held.append(route))
+            far = {"stage": "predictions without each head: 25%", "share": 0.25}
+            page.route("**/api/progress*", lambda route: route.fulfill(json=far))
+            view.get_by_role("button", name="Show the heads").click()
+            status = view.locator(".framed [role=status]")
+            expect(status).to_contain_text("predictions without each head: 25%")
+            view.get_by_role("button", name="Cancel").click()
+            expect(status).to_have_text("Cancelled.")
+            expect(view.locator("iframe")).to_have_count(0)
+            page.unroute("**/view/heads*")
+            view.get_by_role("button", name="Show the heads").click()
+            frame = page.frame_locator("section[data-view=heads] iframe")
+            expect(frame.locator("button[data-head='0-1']")).to_be_visible()
+
     def test_by_typing(self, browser: Browser, address: str) -> None:
         with watched(browser, address, "/#heads") as page:
             part(page, "heads").locator("select[name=model]").select_option("bare")

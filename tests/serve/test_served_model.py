@@ -106,6 +106,23 @@ def test_what_nobody_waits_for_takes_no_place_in_the_queue(model):
     assert waiting[-1].future.result(SECONDS) == "THE MODEL"
 
 
+def test_a_model_says_how_far_its_question_is(model):
+    told, going_on = threading.Event(), threading.Event()
+
+    def work(opened):
+        model.tell("predictions without each head: 25%", 0.25)
+        told.set()
+        assert going_on.wait(SECONDS)
+        return "done"
+
+    job = model.submit(work)
+    assert told.wait(SECONDS)
+    assert (model.progress.stage, model.progress.share) == ("predictions without each head: 25%", 0.25)
+    going_on.set()
+    assert job.future.result(SECONDS) == "done"
+    assert model.submit(lambda opened: model.progress.stage).future.result(SECONDS) == ""
+
+
 class Slow(torch.nn.Module):
     """Says when it is begun; whoever cancels in the meantime, it ends."""
 

@@ -99,7 +99,13 @@ def removal_columns(context: AuditContext) -> dict[str, Column]:
     others = [(number, call.heads) for number, call in enumerate(calls) if number != site.layer]
     read = heads_read(site)
     removals = [(site.layer, read), *((site.layer, (head,)) for head in read), *others]
-    changes = np.abs(ablate_heads(explanation, explanation.target, removals, explanation.progress))
+    texts = len(encoded.ids)
+    changes = np.abs(
+        ablate_heads(
+            explanation, explanation.target, removals,
+            lambda done, total: explanation.progress(done * texts // total, texts),
+        )
+    )  # fmt: skip
     changes[~context.token_mask.any(axis=1)] = np.nan
     together, alone, elsewhere = np.split(changes, [1, 1 + len(read)], axis=1)
     least = SMALL_CHANGE * context.prediction_range

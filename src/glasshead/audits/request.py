@@ -53,6 +53,10 @@ class StageProgress:
         """So many of the texts are done."""
         self.progress(f"{self.stage}: {done:,} of {total:,} {self.nouns.texts}", done / total)
 
+    def on_share(self, done: int, total: int) -> None:
+        """Such a share of the stage is done."""
+        self.progress(f"{self.stage}: {done / total:.0%}", done / total)
+
 
 class SubjectOptions(TypedDict, total=False):
     """What can be said of a model and its data: which ``split`` (train, dev, test or all) and how to read it

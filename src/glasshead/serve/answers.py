@@ -231,15 +231,18 @@ def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> Generate
     return GenerateAnswer(written=plain(written.to_dict()), python=generate_line(opened.source, question))
 
 
-def inspect_heads(subject: Subject, question: HeadsQuestion, examples: Sequence[str]) -> HeadReport:
+def inspect_heads(
+    subject: Subject, question: HeadsQuestion, examples: Sequence[str], progress: Callable[..., None]
+) -> HeadReport:
     """What the heads do before the text, and before ``examples`` of the model's own; the text is drawn.
+    ``progress`` is told how far that is.
 
     Raises:
         InputError: as `glasshead.heads`.
     """
     rows, drawn = heads_rows(question, examples)
     request = HeadsRequest(model=subject, data=rows, limit=len(rows), texts=drawn, effects=question.effects)
-    return run_heads(request, lambda *_: check_current())
+    return run_heads(request, progress)
 
 
 def heads_rows(

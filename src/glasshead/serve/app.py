@@ -51,6 +51,7 @@ from glasshead.serve.questions import (
     LedgerAnswer,
     ModelFacts,
     Problem,
+    ProgressFacts,
     PythonLine,
     RunFacts,
 )
@@ -150,6 +151,12 @@ def add_questions(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         """The models, and what may be chosen of each."""
         return await ask(request, catalogue.readers.submit(catalogue.facts), seconds)
 
+    @app.get("/api/progress")
+    async def progress(model: str) -> ProgressFacts:
+        """How far the question is that a model answers now; nothing where it answers none."""
+        now = catalogue.model(model).progress
+        return ProgressFacts(stage=now.stage, share=now.share)
+
     @app.post("/api/explain")
     async def explain(request: Request, question: ExplainQuestion) -> ExplainAnswer:
         """Which words mattered for the prediction of a text."""
@@ -233,8 +240,9 @@ def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         examples = await ask(
             request, catalogue.readers.submit(lambda: catalogue.examples(question.model)), seconds
         )
-        job = catalogue.model(question.model).submit(
-            lambda opened: heads_page(inspect_heads(opened.subject, question, examples))
+        model = catalogue.model(question.model)
+        job = model.submit(
+            lambda opened: heads_page(inspect_heads(opened.subject, question, examples, model.tell))
         )
         return as_page(await ask(request, job, seconds))
 

@@ -314,6 +314,13 @@ class RunFacts(Answer):
     problem: str = ""
 
 
+class ProgressFacts(Answer):
+    """How far the question is that a model answers now: its stage, and which share of that is done."""
+
+    stage: str = ""
+    share: float | None = None
+
+
 class PythonLine(Answer):
     """The line of Python that computes what is seen."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from glasshead.errors import InputError
+from glasshead.serve.cancellation import check_current
 from glasshead.serve.jobs import Job, JobQueue
 from glasshead.serve.opened_model import OpenedModel
 
@@ -17,6 +19,14 @@ ONE_OPENS = threading.Lock()
 """Transformers holds in global state how weights are made while it loads a model."""
 MOST_WAITING = 16
 """Questions that may wait for a model; more are refused."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a question is: the ``stage``, and the share of it that is behind, where that is known."""
+
+    stage: str = ""
+    share: float | None = None
 
 
 class NotReadyError(Exception):
@@ -43,6 +53,7 @@ class ServedModel:
         self.state: State = "loading"
         self.message = opening
         self.opened: OpenedModel | None = None
+        self.progress = Progress()
         self._open_model = open_model
         self._on_failure = on_failure
         self._jobs = JobQueue(MOST_WAITING)
@@ -62,7 +73,24 @@ class ServedModel:
         opened = self.opened
         if opened is None or self.state != "ready" or self._jobs.stopped:
             raise NotReadyError(f"{self.name} is not ready: {self.message}")
-        return self._jobs.submit(lambda: work(opened))
+
+        def answer() -> T:
+            self.progress = Progress()
+            try:
+                return work(opened)
+            finally:
+                self.progress = Progress()
+
+        return self._jobs.submit(answer)
+
+    def tell(self, stage: str, share: float | None = None) -> None:
+        """Keep how far the question is that is being answered.
+
+        Raises:
+            CancelledError: if nobody waits for the answer any more.
+        """
+        check_current()
+        self.progress = Progress(stage, share)
 
     def stop(self) -> None:
         """End what runs and refuse what waits."""

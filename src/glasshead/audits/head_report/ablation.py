@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.data import batches, heads_of
-from glasshead.explainers import ExplanationContext, OnTexts, value_change
+from glasshead.explainers import ExplanationContext, value_change
 from glasshead.trace import ResumedPasses, find_shortcut, zero_heads
 
 Removal = tuple[int, tuple[int, ...]]
@@ -20,10 +20,10 @@ Removal = tuple[int, tuple[int, ...]]
 
 def ablate_heads(
     context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[Removal],
-    on_texts: OnTexts,
+    on_edits: Callable[[int, int], None],
 ) -> NDArray[np.float64]:  # fmt: skip
     """ŷ(x) − ŷ(x without the heads) [texts, removals] of the ``target`` class, or of the rating: their
-    weights are zero.
+    weights are zero. ``on_edits`` is told how many of texts × removals are done.
 
     The model is entered at the layer that is edited, where it can be. Source: Michel, Levy and Neubig (2019),
     eq. 1.
@@ -34,7 +34,7 @@ def ablate_heads(
     ends = torch.stack([lengths.argmax(), lengths.argmin()])
     layers = sorted({layer for layer, _ in removals})
     shortcuts = {layer: find_shortcut(model, encoded.inputs(ends, model.device), layer) for layer in layers}
-    done = 0
+    done, total = 0, len(lengths) * len(removals)
     for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         for layer in layers:
             passes = ResumedPasses(model, inputs, shortcuts[layer])
@@ -44,8 +44,8 @@ def ablate_heads(
                     drops[texts.numpy(), place] = drop(
                         context, whole, passes.logits(zero_heads(*heads)), target[texts]
                     )
-        done += len(texts)
-        on_texts(done, len(lengths))
+                    done += len(texts)
+                    on_edits(done, total)
     return drops
 
 

@@ -283,7 +283,7 @@ def head_effects(
         names = [(layer, head) for layer, ones in more.items() for head in range(len(ones))]
         stages.begin("predictions without each head")
         removals = [(layer, (head,)) for layer, head in names]
-        drops = ablate_heads(predictions.context, predictions.predicted, removals, stages.on_texts)
+        drops = ablate_heads(predictions.context, predictions.predicted, removals, stages.on_share)
         for place, (layer, head) in enumerate(names):
             more[layer][head] |= {"removal": drops[:, place], "removal-size": np.abs(drops[:, place])}
         for statistics in layers:

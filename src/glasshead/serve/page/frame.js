@@ -1,15 +1,25 @@
 // A page of the report inside this one, as tall as it is.
 import { element } from "./dom.js";
 
+// What a model says of how far it is; nothing where it says none.
+async function stageOf(model) {
+  try {
+    return (await (await fetch(`/api/progress?${new URLSearchParams({ model })}`)).json()).stage || "";
+  } catch {
+    return "";
+  }
+}
+
 // `wait` says how long a model may take, and there is no empty box until then; `inner` is its own state, what
-// stands behind # there; `remember` is told when that changes.
-export function show(box, address, title, wait, inner = "", remember = () => {}) {
+// stands behind # there; `remember` is told when that changes. `model` is asked how far it is.
+export function show(box, address, title, wait, inner = "", remember = () => {}, model = "") {
   const words = wait ? `Working: ${wait}…` : "Working…", begun = Date.now();
   const said = element("span", { textContent: words }), cancel = element("button", { type: "button", textContent: "Cancel" });
   const status = element("p", { className: "quiet", role: "status" }, said, " ", cancel);
-  const ticking = setInterval(() => {
+  const ticking = setInterval(async () => {
+    const stage = model ? await stageOf(model) : "";
     if (!status.isConnected) clearInterval(ticking);
-    else said.textContent = `${words} ${Math.round((Date.now() - begun) / 1000)} s`;
+    else said.textContent = `${words} ${stage ? `${stage}, ` : ""}${Math.round((Date.now() - begun) / 1000)} s`;
   }, 1000);
   const frame = element("iframe", { title, src: address + inner, className: wait ? "empty" : "" });
   cancel.addEventListener("click", () => {  // a server hears that nobody waits any more

@@ -73,7 +73,7 @@ export class Heads {
     show(this.section.querySelector(".framed"), `/view/heads?${query}`, `Heads of ${given.model}`, `${wait}${passes}, ${LARGE}`, this.inner, inner => {
       this.inner = inner;
       this.remember();
-    });
+    }, given.model);
     this.section.querySelector(".share").hidden = false;
     showPython(this, "/api/python/heads", query);
   }
