@@ -211,8 +211,9 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     site = context.explanation.site
     assert site is not None
     reading = context.explainer.reading(context.explanation)
+    here = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
     return facts | {
-        "attention_layer": {"layer": site.layer, "layers": site.num_layers, "head": site.head},
+        **({"attention_layer": here} if site.above is None else {}),  # words' weights times their sentence's
         **({} if reading is None else {"reading": reading}),
         "level": context.nouns.reword(context.explanation.attention_selector.level),
     }
