@@ -45,7 +45,13 @@ from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
-from glasshead.huggingface.structure import MECHANISM, attention_modules, learned_length, positions_of
+from glasshead.huggingface.structure import (
+    MECHANISM,
+    attention_modules,
+    every_attention,
+    learned_length,
+    positions_of,
+)
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
@@ -65,6 +71,7 @@ __all__ = [
     "doctor",
     "dtype_name",
     "dtype_of",
+    "every_attention",
     "first_line",
     "free_memory",
     "image_model_of",
