@@ -1,4 +1,4 @@
-"""Options of audit, rank and heads with a value of another kind are refused in one line; None is the default."""
+"""Options of audit, rank and heads of another kind are refused in one line, and None is the default."""
 
 from functools import partial
 

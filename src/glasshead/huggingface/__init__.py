@@ -25,6 +25,7 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.next_token import (
+    SEES,
     NextTokenClassifier,
     class_name,
     decoder_start,
@@ -32,6 +33,7 @@ from glasshead.huggingface.next_token import (
     is_writer,
     language_model_of,
     quoted,
+    saved_class,
     token_id,
     vocabulary_names,
 )
@@ -59,6 +61,7 @@ __all__ = [
     "HALVES",
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
+    "SEES",
     "NextTokenClassifier",
     "PatchClassifier",
     "attention_modules",
@@ -92,6 +95,7 @@ __all__ = [
     "readable_copy",
     "reads_images",
     "refuse_own_code",
+    "saved_class",
     "shortened",
     "shows_attention",
     "silence_transformers",
