@@ -38,6 +38,16 @@ def is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
+def is_flag(value: object) -> bool:
+    """True or False."""
+    return isinstance(value, bool)
+
+
+def is_function(value: object) -> bool:
+    """Something that can be called."""
+    return callable(value)
+
+
 KINDS: dict[str, tuple[Callable[[object], bool], ...]] = {
     **dict.fromkeys(
         ("method", "target_fn", "against", "row", "level", "unit", "split", "statistic", "task"), (is_word,)
@@ -47,6 +57,8 @@ KINDS: dict[str, tuple[Callable[[object], bool], ...]] = {
     **dict.fromkeys(("limit", "max_length", "draws", "blocks", "tokens", "alternatives"), (is_whole,)),
     **dict.fromkeys(("audits", "methods", "removals", "by", "classes", "texts"), (are_words,)),
     **dict.fromkeys(("load_options", "facts"), (is_mapping,)),
+    **dict.fromkeys(("effects", "trust_remote_code"), (is_flag,)),
+    "progress": (is_function,),
     "tolerance": (is_number,),
     "seed": (is_natural,),
 }
@@ -58,6 +70,8 @@ IN_WORDS: dict[Callable[[object], bool], str] = {
     is_number: "a number",
     are_words: "a word or a list of words",
     is_mapping: "a mapping of names to values",
+    is_flag: "True or False",
+    is_function: "a function",
 }
 
 
@@ -70,6 +84,13 @@ def check_kinds(values: Mapping[str, object], required: Iterable[str] = ()) -> N
         if kinds and chosen and not any(fits(value) for fits in kinds):
             expected = " or ".join(IN_WORDS[fits] for fits in kinds)
             raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}")
+
+
+def check_instances(options: Mapping[str, object], classes: Mapping[str, type]) -> None:
+    """Raise InputError on an option that is no instance of its class; None, where none is chosen, will do."""
+    for name, kind in classes.items():
+        if not isinstance(value := options.get(name), kind | None):
+            raise ParameterError(name, f"is an instance of {kind.__name__}, not {ascii(value)[:60]}")
 
 
 def check_options(options: Mapping[str, object], known: Iterable[str], function: str) -> None:

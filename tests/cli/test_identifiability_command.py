@@ -257,15 +257,15 @@ def test_facts_can_be_read_by_machines(saved, tmp_path):
 class TestPartsOfAnAudit:
     """The folder beside the audit, from which it goes on."""
 
-    def stop(self, tmp_path, *made, **options):
-        """Begin an audit that makes these files and is interrupted."""
+    def stop(self, tmp_path, *made, by=KeyboardInterrupt, **options):
+        """Begin an audit that makes these files and is interrupted, or ends with an error."""
         chosen = {"resume": False, "overwrite": False} | options
         with resumable_parts(tmp_path / "out", **chosen) as parts:
             parts.mkdir(exist_ok=True)
             for name in made:
                 (parts / name).parent.mkdir(exist_ok=True)
                 (parts / name).write_text("")
-            raise KeyboardInterrupt
+            raise by
 
     def test_before_a_part_is_whole_there_is_nothing_to_go_on_from(self, tmp_path, capsys):
         with pytest.raises(typer.Exit):
@@ -281,6 +281,22 @@ class TestPartsOfAnAudit:
                 assert "--resume" in capsys.readouterr().err
                 assert (tmp_path / "out.parts" / whole).exists()
             shutil.rmtree(tmp_path / "out.parts")
+
+    def test_a_late_error_loses_no_part(self, tmp_path, capsys):
+        """Audits run one after the other: the last of them may refuse the model."""
+        whole = "audits/agreement.audit.json"
+        with pytest.raises(InputError):
+            self.stop(tmp_path, "settings.json", whole, by=InputError("not this model"))
+        assert "the finished parts are kept" in capsys.readouterr().err
+        assert (tmp_path / "out.parts" / whole).exists()
+        with pytest.raises(InputError):
+            self.stop(tmp_path, resume=True, by=InputError("not this model"))
+        assert (tmp_path / "out.parts" / whole).exists()
+
+    def test_an_early_error_leaves_nothing(self, tmp_path):
+        with pytest.raises(InputError):
+            self.stop(tmp_path, "settings.json", by=InputError("not this model"))
+        assert list(tmp_path.iterdir()) == []
 
     def test_files_of_others_are_not_lost(self, tmp_path):
         (tmp_path / "out.parts").mkdir()

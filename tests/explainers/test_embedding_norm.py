@@ -1,12 +1,16 @@
 """Gradients along a token where a layer norm follows the embeddings."""
 
+from functools import partial
+
 import pytest
 import torch
+import transformers as hf
 from torch import nn
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 import glasshead
 import image_families
-from classifier_families import FAMILIES, TEXTS
+from classifier_families import FAMILIES, TEXTS, widened, word_tokenizer
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS
 from readable import family
@@ -77,6 +81,105 @@ def test_a_norm_of_no_module_is_known_too():
     model.bert.embeddings = Embeddings(model.bert.embeddings)
     explained = glasshead.explain(model, TEXTS, tokenizer=tokenizer, method="gradient")
     assert explained[0].caveat is not None
+
+
+def in_sequence(layers):
+    return nn.Sequential(*layers)
+
+
+def one_by_one(layers):
+    class Layers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = layers
+
+        def __iter__(self):
+            return iter((self.first, self.second))
+
+        def __getitem__(self, part):
+            return [self.first, self.second][part]
+
+        def __len__(self):
+            return 2
+
+    return Layers()
+
+
+@pytest.mark.parametrize("held", [in_sequence, one_by_one])
+@pytest.mark.parametrize("name", ["Bert", "GPT2", "Llama"])
+def test_it_does_not_matter_what_holds_the_layers(name, held):
+    owner, attribute = {"Bert": ("bert.encoder", "layer"), "GPT2": ("transformer", "h")}.get(
+        name, ("model", "layers")
+    )
+    tokenizer, results = FAMILIES[name].tokenizer(), []
+    for change in (nn.ModuleList, held):
+        model = FAMILIES[name].build()
+        layers = getattr(model.get_submodule(owner), attribute)
+        setattr(model.get_submodule(owner), attribute, change(layers))
+        one, behind = (
+            glasshead.explain(model, TEXTS, tokenizer=tokenizer, method=method)[0]
+            for method in ("gradient", "gradient-after-norm")
+        )
+        results.append((one.caveat is not None, [round(score, 4) for score in behind.scores]))
+    assert results[0] == results[1]
+    assert results[0][0] == (name in NORMALISED)
+
+
+class OneLayerForSequenceClassification(hf.PreTrainedModel):
+    """A class of one's own with a single layer, which no list holds."""
+
+    config_class = hf.BertConfig
+
+    def __init__(self, config, *, first):
+        super().__init__(config)
+        self.words, self.places = nn.Embedding(60, 16), nn.Embedding(64, 16)
+        self.norm, self.first, self.head = nn.LayerNorm(16), first, nn.Linear(16, 2)
+        self.attention = OwnAttention()
+        self.post_init()
+
+    def get_input_embeddings(self):
+        return self.words
+
+    def forward(self, input_ids, attention_mask=None, **options):
+        states = self.words(input_ids) + self.places(torch.arange(input_ids.shape[1]))
+        if self.first:
+            states = self.norm(states)
+        weights = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        states = states + self.attention(states if self.first else self.norm(states), weights)
+        pooled = (states.tanh() * weights[..., None]).sum(dim=1) / weights.sum(dim=1, keepdim=True)
+        return SequenceClassifierOutput(logits=self.head(pooled))
+
+
+class OwnAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.num_heads, self.keys = 1, nn.Linear(16, 16)
+
+    def forward(self, states, mask):
+        keys = self.keys(states)[:, None]
+        scores = (states[:, None] @ keys.mT).masked_fill(mask[:, None, None] == 0, -1e9)
+        return (scores.softmax(dim=-1) @ keys)[:, 0]
+
+
+def one_layer(*, first):
+    build = partial(OneLayerForSequenceClassification, first=first)
+    return widened(build, hf.BertConfig(num_labels=2, hidden_size=16))
+
+
+def caveat_of_gradient(model):
+    (explained,) = glasshead.explain(model, TEXTS[0], tokenizer=word_tokenizer(), method="gradient")
+    return explained.caveat or ""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_single_layer_of_ones_own(first):
+    assert ("this model normalises" in caveat_of_gradient(one_layer(first=first))) == first
+
+
+def test_what_reads_no_word_cannot_tell():
+    model = one_layer(first=True)
+    nn.init.zeros_(model.head.weight)
+    assert "cannot be told" in caveat_of_gradient(model)
 
 
 def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_norm():

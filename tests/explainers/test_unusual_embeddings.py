@@ -104,3 +104,38 @@ def test_quantised_modules_are_called_so():
     for quantised in (dynamic, packed, whole):
         with pytest.raises(InputError, match="is quantised"):
             glasshead.explain(quantised, TEXTS, tokenizer=tokenizer)
+
+
+class Stop(torch.autograd.Function):
+    """Nothing changes; the way back fails."""
+
+    @staticmethod
+    def forward(context, values, error):
+        context.error = error
+        return values.clone()
+
+    @staticmethod
+    def backward(context, slope):
+        raise context.error
+
+
+@pytest.mark.parametrize("method", ["gradient", "gradient-l2", "captum:integrated-gradients"])
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (RuntimeError("CUDA error: device-side assert triggered"), "device-side assert"),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), "mat1 and mat2"),
+        (AssertionError("sizes differ"), "sizes differ"),
+        (RuntimeError("derivative for aten::_grouped_mm is not implemented"), "^no gradient passes"),
+        (NotImplementedError("the derivative for 'a' is not implemented."), "^no gradient passes"),
+        (RuntimeError("element 0 of tensors does not require grad"), "^no gradient passes"),
+    ],
+)
+def test_only_a_missing_derivative_is_called_one(method, error, says):
+    if method.startswith("captum"):
+        pytest.importorskip("captum")
+    model = FAMILIES["Bert"].build()
+    model.classifier.register_forward_hook(lambda _, args, logits: Stop.apply(logits, error))
+    expected = InputError if says.startswith("^") else type(error)
+    with pytest.raises(expected, match=says):
+        glasshead.explain(model, TEXTS, tokenizer=FAMILIES["Bert"].tokenizer(), method=method)

@@ -1,5 +1,7 @@
 """The searches of the audit `adversarial` against other optimisers, and how what they find is printed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -71,6 +73,7 @@ def test_of_three_classes_the_search_finds_what_slsqp_finds():
     for text, mask in enumerate(readout.mask.numpy()):
         own, polarity = (each[text].double().numpy()[mask] for each in (readout.weights, readout.polarity))
         expected.append(by_slsqp(own, polarity, readout.bias.double().numpy(), setting.search.epsilon))
+    assert min(expected) > 0.1
     assert (found["own"] >= np.array(expected) - 0.01).all()
     assert found["own"].mean() >= np.mean(expected) - 0.002
     assert effort.converged
@@ -93,11 +96,14 @@ def test_of_a_query_of_two_numbers_the_search_finds_what_a_grid_finds():
             own, polarity = readout.weights[text, mask].double(), readout.polarity[text, mask, 0].double()
             steps = directions @ keys[place, mask].T
             weights = (readout.scores[text, mask].double() + sizes[:, None, None] * steps).softmax(dim=-1)
-            z = torch.stack([own @ polarity, *(weights @ polarity)[None]][:1])[0] + readout.bias[0]
-            change = (torch.sigmoid(weights @ polarity + readout.bias[0]) - torch.sigmoid(z)).abs()
+            answer, answers = (torch.sigmoid(rows @ polarity + readout.bias[0]) for rows in (own, weights))
+            change = (answers - answer).abs()
             feasible = weights[change <= setting.search.epsilon].numpy()
             best[text] = max((divergence(own.numpy(), row) for row in feasible), default=0.0)
-    assert found.mean() >= 0.95 * best.mean()
+    few = replace(setting.search, candidates=4, starts=4, doublings=0)
+    short = producible_distances(replace(setting, search=few), every.numpy(), 0, Effort(few.steps))["own"]
+    assert short.mean() < 0.95 * best.mean()
+    assert (found >= 0.99 * best).all()
 
 
 def small_bert():

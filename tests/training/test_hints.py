@@ -7,6 +7,7 @@ import transformers as hf
 import glasshead
 from classifier_families import FAMILIES, TEXTS, widened, word_tokenizer
 from glasshead.errors import InputError
+from glasshead.huggingface import is_writer
 from image_families import SIZES as VISION
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -60,9 +61,27 @@ def llava():
     return widened(hf.LlavaForConditionalGeneration, config)
 
 
+def qwen_audio():
+    text = hf.Qwen2Config(
+        vocab_size=60, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        intermediate_size=24, bos_token_id=1, eos_token_id=1, pad_token_id=0,
+    )  # fmt: skip
+    sounds = {
+        "d_model": 16, "encoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 16,
+        "num_mel_bins": 8, "max_source_positions": 10,
+    }  # fmt: skip
+    config = hf.Qwen2AudioConfig(
+        audio_config=sounds, text_config=text.to_dict(), audio_token_id=59, pad_token_id=0
+    )
+    return widened(hf.Qwen2AudioForConditionalGeneration, config)
+
+
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_model_that_also_sees_is_explained_and_writes_behind_texts(saved, tmp_path):
-    model, options = llava(), {"tokenizer": word_tokenizer("")}
+@pytest.mark.parametrize(("make", "beside"), [(llava, "images"), (qwen_audio, "sounds")])
+def test_a_model_that_also_reads_something_else_is_explained_and_writes_behind_texts(
+    saved, make, beside, tmp_path
+):
+    model, options = make(), {"tokenizer": word_tokenizer("")}
     ids = options["tokenizer"](TEXTS[0], return_tensors="pt").input_ids
     with torch.no_grad():
         expected = float(model(input_ids=ids).logits[0, -1].softmax(-1).max())
@@ -74,10 +93,28 @@ def test_a_model_that_also_sees_is_explained_and_writes_behind_texts(saved, tmp_
     for method in ("attention", "gradient", "erasure-delete"):
         attributions = glasshead.explain(model, TEXTS[:1], method=method, **options)
         assert attributions[0].prediction == pytest.approx(expected, rel=1e-4)
-    assert any("also reads images" in note for note in attributions.notes)
+    assert any(f"also reads {beside}" in note for note in attributions.notes)
     written = glasshead.generate(model, TEXTS[0], tokens=3, **options)
     assert list(written.ids) == answer
     assert written.with_maps(["attention", "gradient"]).maps
+
+
+@pytest.mark.parametrize(
+    ("name", "writes"),
+    [
+        ("Qwen2AudioForConditionalGeneration", True),
+        ("LlavaForConditionalGeneration", True),
+        ("BlipForConditionalGeneration", False),  # nothing without an image
+        ("CsmForConditionalGeneration", False),  # sounds
+        ("OwnForConditionalGeneration", True),
+        ("BertForMaskedLM", False),
+    ],
+)
+def test_whether_a_saved_model_writes_is_a_matter_of_what_it_reads(name, writes):
+    cls = getattr(hf, name, None)
+    config = (hf.LlamaConfig if cls is None else cls.config_class)()
+    config.architectures = [name]
+    assert is_writer(config) == writes
 
 
 def test_columns_are_named_to_audit_as_its_messages_name_them():

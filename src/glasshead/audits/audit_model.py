@@ -40,19 +40,14 @@ from glasshead.data import LoadOptions, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
-from glasshead.options import check_kinds, check_options
+from glasshead.options import check_instances, check_kinds, check_options
 from glasshead.results import ATTENTION, AuditCard
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import AttentionSelector, Subject
+from glasshead.trace import Subject
 from glasshead.training import Run, is_run, open_subject
 
 if TYPE_CHECKING:
     import pandas as pd
-
-CLASSES = {
-    "identifiability": Identifiability, "cluster": Cluster, "attention_selector": AttentionSelector
-}  # fmt: skip
-"""Options that are no plain values."""
 
 
 class AuditOptions(SubjectOptions, total=False):
@@ -98,13 +93,7 @@ def audit(
     """
     check_options(options, ("tokenizer", "audits", "limit", "seed", *AuditOptions.__annotations__), "audit")
     check_kinds({"audits": audits, "limit": limit, "seed": seed}, required=["seed"])
-    for name, kind in (
-        ("identifiability", Identifiability),
-        ("cluster", Cluster),
-        ("attention_selector", AttentionSelector),
-    ):
-        if not isinstance(value := options.get(name), kind | None):
-            raise ParameterError(name, f"is an instance of {kind.__name__}, not {ascii(value)[:60]}")
+    check_instances(options, {"identifiability": Identifiability, "cluster": Cluster})
     by = options.get("by") or ()
     request = AuditRequest(
         model=model,
@@ -120,7 +109,7 @@ def audit(
         cluster=options.get("cluster"),
         **subject_settings(options),
     )
-    return run_request(request, options.get("progress", no_progress), options.get("facts") or {})
+    return run_request(request, options.get("progress") or no_progress, options.get("facts") or {})
 
 
 def run_request(

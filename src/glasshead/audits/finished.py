@@ -54,7 +54,7 @@ class FinishedAudits:
                 tokens={key: np.array(column) for key, column in values["tokens"].items()},
                 facts=values["facts"],
             )
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise InputError(f"{path} is damaged: remove it and resume") from error
 
     def keep(self, name: str, result: AuditResult) -> None:

@@ -16,6 +16,7 @@ from glasshead.cluster import Cluster
 from glasshead.errors import ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.nouns import TEXTS
+from glasshead.options import check_instances
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
@@ -92,6 +93,7 @@ READING = ("text_column", "label_column", "marks_column", "classes", "task")
 def subject_settings(options: SubjectOptions) -> dict[str, Any]:
     """The same as fields of a `SubjectRequest`."""
     values: Mapping[str, Any] = {**options}
+    check_instances(options, {"attention_selector": AttentionSelector})
     columns = {name: values[name] for name in READING if values.get(name) is not None}
     return {
         "split": options.get("split"),
@@ -100,11 +102,11 @@ def subject_settings(options: SubjectOptions) -> dict[str, Any]:
         "attention_selector": options.get("attention_selector") or AttentionSelector(),
         "train": options.get("train"),
         "opening": OpenOptions(
-            options.get("labels", {}),
-            trust_remote_code=options.get("trust_remote_code", False),
+            options.get("labels") or {},
+            trust_remote_code=options.get("trust_remote_code") or False,
             device=options.get("device"),
         ),
-        "dtype": options.get("dtype", torch.float64),
+        "dtype": options.get("dtype") or torch.float64,
         "blocks": options.get("blocks"),
     }
 

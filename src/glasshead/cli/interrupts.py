@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from glasshead.cli.console import print_error
+from glasshead.cli.console import print_error, print_remark
 from glasshead.errors import InputError, exit_code
 
 
@@ -32,8 +32,8 @@ def resume_on_interrupt(parts: Path, unit: str = "epochs") -> Iterator[None]:
 
 @contextmanager
 def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing. They go
-    when all is done, and if the input was wrong.
+    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing, nor
+    does an error. They go when all is done, and where none is finished.
 
     Raises:
         InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
@@ -61,7 +61,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError:
-        if not resume:
-            remove(parts)
+        if parts.exists() and not resume:
+            print_remark("the finished parts are kept: repeat the command with --resume, or --overwrite them")
         raise
     remove(parts)

@@ -58,10 +58,13 @@ def reader_of(tokenizer: Any) -> TextReader | UnitReader:
     return tokenizer if isinstance(tokenizer, UnitReader) else TextReader(tokenizer)
 
 
+SINGLE = (str, bytes, bytearray, memoryview, Mapping)
+"""What has parts and is one thing all the same."""
+
+
 def as_sources(inputs: Any) -> list[Any]:
     """One input that is no text, or several."""
-    several = isinstance(inputs, Iterable) and not isinstance(inputs, str | Mapping)
-    return list(inputs) if several else [inputs]
+    return list(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, SINGLE) else [inputs]
 
 
 def as_texts(texts: str | Iterable[str]) -> list[str]:
@@ -70,7 +73,7 @@ def as_texts(texts: str | Iterable[str]) -> list[str]:
     Raises:
         InputError: if they are no strings.
     """
-    listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
+    listed = as_sources(texts)
     for text in listed:
         if not isinstance(text, str):
             second = "; second texts are an argument of their own, pairs" if isinstance(text, tuple) else ""

@@ -181,7 +181,8 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     text = printed(metric.mean * scale(name), f".{digits(name)}f")
     if metric.interval is None:
         return text
-    half = (metric.interval[1] - metric.interval[0]) / 2 * scale(name)
+    low, high = metric.interval  # of which one end may be cut to what the metric can be
+    half = max(high - metric.mean, metric.mean - low) * scale(name)
     return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
 
 

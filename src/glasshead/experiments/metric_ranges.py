@@ -1,30 +1,63 @@
 """Which numbers a metric of a table can be, so that no interval leaves them."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
-CORRELATIONS = {"gradient", "erasure", "gradient_contribution", "erasure_contribution"}
-PROPORTIONS = {
-    "accuracy", "macro_f1", "gradient_share", "erasure_share", "permutation", "random", "separation",
-    "separation_contribution", "margin", "positive_polarity", "map_entropy", "positive_w", "positive_v",
-    "rising_positive", "rising_negative", "parted", "may_be_zero", "unique", "undetermined", "obtainable",
+from glasshead.registry import did_you_mean
+
+Interval = tuple[float, float]
+CORRELATION, SHARE, HALF, SIZE, ANY = (-1.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.0, np.inf), (-np.inf, np.inf)
+RANGES = {
+    "gradient_contribution": CORRELATION, "erasure_contribution": CORRELATION,
+    "accuracy": SHARE, "dev_accuracy": SHARE, "macro_f1": SHARE, "follows": SHARE, "parted": SHARE,
+    "separation": SHARE, "separation_contribution": SHARE, "margin": SHARE, "map_entropy": SHARE,
+    "positive_polarity": SHARE, "positive_w": SHARE, "positive_v": SHARE, "may_be_zero": SHARE,
+    "unique": SHARE, "undetermined": SHARE, "obtainable": SHARE,
+    "separation_size": HALF,  # |AUC − ½|
+    "rmse": SIZE, "mae": SIZE, "width": SIZE, "neutral_change": SIZE, "neutral_size": SIZE,
+    "step_seconds": SIZE, "short_of_full": SIZE, "full_rank_tokens": SIZE,
+    "perplexity": (1.0, np.inf),
+    "gap": ANY, "VᵀW": ANY, "least_w": ANY, "most_w": ANY,
 }  # fmt: skip
-SIZES = {"rmse", "mae", "perplexity", "width"}
-"""Metrics by what they can be: from −1 to 1, from 0 to 1, or not below 0."""
+"""The smallest and the largest value of a metric, by its whole name."""
+FAMILIES = {
+    "gradient_share_": SHARE, "erasure_share_": SHARE, "gradient_": CORRELATION, "erasure_": CORRELATION,
+    "permutation_": SHARE, "random_": SHARE, "probability_": SHARE, "rising_": SHARE, "as_": SHARE,
+    "score_": SHARE, "polarity_": SHARE,  # AUC
+    "rank_": SIZE, "null_": SIZE, "_words": SIZE, "weight_": ANY, "_rest": ANY,
+}  # fmt: skip
+"""The same by how a name begins, or ends, for those that are not named whole."""
 
 
-def within(interval: tuple[float, float] | None, name: str) -> tuple[float, float] | None:
+def within(interval: Interval | None, name: str) -> Interval | None:
     """The part of an interval that a metric can have."""
+    return cut(interval, possible_range(name))
+
+
+def within_difference(interval: Interval | None, names: Iterable[str]) -> Interval | None:
+    """The part of an interval that a difference between two values of one of the metrics can have."""
+    most = max(high - low for low, high in map(possible_range, names))
+    return cut(interval, (-most, most))
+
+
+def cut(interval: Interval | None, possible: Interval) -> Interval | None:
+    """The part of an interval within another one."""
     if interval is None:
         return None
-    low, high = possible_range(name)
+    low, high = possible
     return min(max(interval[0], low), high), max(min(interval[1], high), low)
 
 
 def possible_range(name: str) -> tuple[float, float]:
-    """The smallest and the largest value of a metric, ±∞ where there is none."""
-    stem = name.rsplit("_", 1)[0] if name[-1:].isdigit() else name
-    if stem in CORRELATIONS:
-        return -1.0, 1.0
-    if stem in PROPORTIONS or stem.startswith("probability_"):
-        return 0.0, 1.0
-    return (0.0, np.inf) if stem in SIZES else (-np.inf, np.inf)
+    """The smallest and the largest value of a metric, ±∞ where there is none.
+
+    Raises:
+        ValueError: for a metric whose range nobody has written down.
+    """
+    if name in RANGES:
+        return RANGES[name]
+    for part, possible in FAMILIES.items():
+        if name.startswith(part) or (part.startswith("_") and name.endswith(part)):
+            return possible
+    raise ValueError(f"no range of {name!r} is known: {did_you_mean(name, RANGES)}")

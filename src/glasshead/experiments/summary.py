@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.experiments.cell import Cell, PaperNumber
-from glasshead.experiments.metric_ranges import within
+from glasshead.experiments.metric_ranges import within, within_difference
 from glasshead.experiments.row import Row
 from glasshead.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
 from glasshead.experiments.tuning import TUNING_SEED, Tuning, settings_of
@@ -331,6 +331,7 @@ def summarise_claims(
         if verdict == NOT_SHOWN and test.claim.effect and size is not None and size > abs(test.claim.effect):
             verdict = UNCLEAR  # the paper's own effect would not have been seen
         kept = {name: getattr(test, name) for name in KEPT}
+        kept["interval"] = within_difference(test.interval, metrics_of(test.claim))
         results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results
 

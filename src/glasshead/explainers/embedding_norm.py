@@ -10,14 +10,16 @@ alone, whatever made t (words, places, types, a convolution, parameters) and wha
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
+from glasshead.huggingface import every_attention
 from glasshead.models import TransformerClassifier
 from glasshead.trace import thread_hook
 
@@ -25,24 +27,32 @@ UNMOVED = 0.05
 """Below this part of what a random direction does, ‖J t‖² d / (‖t‖² ‖J‖²), x does not move along t; the ε of
 a layer norm leaves some movement, a state that is not normalised has about 1."""
 PROBES = 8
+SAME = 1e-3
+"""Gradients that differ by less than this part of their length are the same up to rounding."""
 
-Leaves = Callable[[PreTrainedModel], AbstractContextManager[list[tuple[Tensor, Tensor]]]]
+Lookups = list[tuple[Tensor, Tensor]]
+Leaves = Callable[[PreTrainedModel], AbstractContextManager[Lookups]]
 """Makes leaves of the vectors that a model looks up in a block of code: their ids, and they themselves."""
 
 
-def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: Leaves) -> bool:
-    """Whether some state on the way to the first layer tells it nothing but its direction."""
-    with (
-        torch.enable_grad(),
-        leaves(model) as lookups,
-        first_layer_inputs(model) as read,
-        EmbeddingStates(model) as states,
-    ):
-        model(**inputs)
+def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: Leaves) -> bool | None:
+    """Whether some state on the way to the first layer tells it nothing but its direction; None where it
+    cannot be told, since no attention of the model follows, or its output depends on no word."""
+    with torch.enable_grad(), leaves(model) as lookups, embedding_states(model, lookups) as states:
+        logits = model(**inputs).logits
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(logits.shape, generator=generator, dtype=torch.float64).to(logits)
+    reads = states.first_reads((logits * noise).sum())
     if isinstance(model, TransformerClassifier):
-        read = read[:1]  # the words; further ones are sentences
+        reads = reads[:1]  # the words; further ones are sentences
+    if not reads or any(read is None for read in reads):
+        return None
     words = [vectors for _, vectors in lookups]
-    return bool(read) and all(hides_length(x, [*words, *states.made], words) for x in read)
+    return all(
+        hides_length(x, [*words, *states.before(number)], words)
+        for number, x in enumerate(reads)
+        if x is not None
+    )
 
 
 def hides_length(x: Tensor, states: list[Tensor], words: list[Tensor]) -> bool:
@@ -71,72 +81,63 @@ def made_of(state: Tensor, words: list[Tensor]) -> bool:
 
 
 class EmbeddingStates(TorchFunctionMode):
-    """Collects every vector that is computed outside the layers of a model, in the block."""
+    """Collects, for each look-up of words, every vector computed between it and the next attention."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, lookups: Lookups) -> None:
         super().__init__()
-        self.made: list[Tensor] = []
-        self.layers = [layer for layers in outer_lists(model).values() for layer in layers]
-        self.inside = 0
-        self.hooks: list[Any] = []
+        self.lookups, self.closed = lookups, 0
+        self.made: dict[int, list[Tensor]] = {}
 
-    def __enter__(self) -> "EmbeddingStates":
-        for layer in self.layers:
-            self.hooks.append(layer.register_forward_pre_hook(thread_hook(self._enter_layer)))
-            self.hooks.append(layer.register_forward_hook(thread_hook(self._leave_layer), always_call=True))
-        super().__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
-        for hook in self.hooks:
-            hook.remove()
-
-    def _enter_layer(self, *_: Any) -> None:
-        self.inside += 1
-
-    def _leave_layer(self, *_: Any) -> None:
-        self.inside -= 1
+    def enter_attention(self, *_: Any) -> None:
+        """The first layer has begun that reads what was looked up."""
+        self.closed = len(self.lookups)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        if not self.inside and isinstance(result, Tensor) and result.requires_grad and result.ndim > 1:
-            self.made.append(result)
+        if isinstance(result, Tensor) and result.requires_grad and result.ndim > 1:
+            for number in range(self.closed, len(self.lookups)):
+                self.made.setdefault(number, []).append(result)
         return result
 
+    def before(self, number: int) -> list[Tensor]:
+        """The states between a look-up and the attention behind it; none where no attention follows."""
+        return self.made.get(number, []) if number < self.closed else []
 
-def outer_lists(model: nn.Module) -> dict[str, nn.ModuleList]:
-    """The lists of layers of a model that are in no other such list, by name."""
-    lists = {name: module for name, module in model.named_modules() if isinstance(module, nn.ModuleList)}
-    return {
-        name: module
-        for name, module in lists.items()
-        if len(module) and not any(name.startswith(f"{outer}.") for outer in lists)
-    }
+    def first_reads(self, value: Tensor) -> list[Tensor | None]:
+        """What the first layer behind each look-up reads: the last state [b, n, d] before its attention
+        through which everything passes that a number made of the logits reads of the words. What a layer
+        computes inside is no such state, since its residual goes past. None where nothing passes, or no
+        attention follows."""
+        return [self.first_read(number, value) for number in range(len(self.lookups))]
+
+    def first_read(self, number: int, value: Tensor) -> Tensor | None:
+        """The same of one look-up."""
+        word = self.lookups[number][1]
+        states = [word, *(state for state in self.before(number) if state.ndim == 3)]
+        if number >= self.closed:
+            return None
+        slopes_of = partial(torch.autograd.grad, retain_graph=True, allow_unused=True, materialize_grads=True)
+        whole, *slopes = slopes_of(value, states)
+        if not bool(whole.any()):
+            return None
+        for state, slope in zip(reversed(states[1:]), reversed(slopes), strict=True):
+            (through,) = slopes_of(state, word, slope)
+            if bool((through - whole).norm() <= SAME * whole.norm()):
+                return state
+        return word
 
 
 @contextmanager
-def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
-    """What the first layer reads [b, n, d] in the block; of an encoder and a decoder the first layer of each.
-
-    Empty where a model has no layers.
-    """
-    inputs: list[Tensor] = []
-    called = set()
-    owners = {layers[0]: name.rpartition(".")[0] for name, layers in outer_lists(model).items()}
-
-    def read(layer: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        # ALBERT runs one layer many times; XLM has the parts of its layers in several lists.
-        if owners[layer] not in called:
-            called.add(owners[layer])
-            values = (*args, *options.values())
-            inputs.extend([each for each in values if isinstance(each, Tensor) and each.ndim == 3][:1])
-
-    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in owners]
+def embedding_states(model: PreTrainedModel, lookups: Lookups) -> Iterator[EmbeddingStates]:
+    """The states on the way from the look-ups in the block to the attention that follows them."""
+    states = EmbeddingStates(lookups)
+    enter = thread_hook(states.enter_attention)
+    hooks = [module.register_forward_pre_hook(enter) for module in set(every_attention(model))]
     try:
-        yield inputs
+        with states:
+            yield states
     finally:
         for hook in hooks:
             hook.remove()

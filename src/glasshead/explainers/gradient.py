@@ -12,13 +12,13 @@ from transformers import PreTrainedModel
 from glasshead.data import Inputs, batches, heads_of, layers_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import sum_words
-from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
+from glasshead.explainers.embedding_norm import embedding_states, normalises_embeddings
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
-from glasshead.trace import slopes_of, thread_hook, token_layout
+from glasshead.trace import gradients_that_pass, slopes_of, thread_hook, token_layout
 
 Reduction = Callable[[Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
@@ -46,19 +46,24 @@ def embedding_gradients(
     maps = heads_of(context.model.config) * layers_of(context.model.config)
     for rows, inputs in batches(context.encoded, device=context.model.device, maps=maps):
         model = context.model
-        with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
+        with (
+            torch.enable_grad(),
+            embedding_leaves(model) as lookups,
+            embedding_states(model, lookups) as states,
+        ):
             logits = model(**inputs).logits
         shifts = lookup_shifts(model, lookups, inputs)
         segments = None
         if after_norm and isinstance(model, TransformerClassifier) and model.packs_segments:
-            read = read[:1]  # the words; further ones are sentences
             segments = token_layout(model, inputs, "packed").segments
-        if after_norm and len(read) != len(shifts):
-            raise no_vector_for_each_token(model)
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if context.target_fn is probability else context.target_fn
         value = target_fn(logits, context.target[rows].to(logits.device))
-        vectors = tuple(read if after_norm else (leaf for _, leaf in lookups))
+        with gradients_that_pass(model):
+            read = states.first_reads(value.sum()) if after_norm else [leaf for _, leaf in lookups]
+        vectors = tuple(vector for vector in read if vector is not None)
+        if len(vectors) != len(shifts):
+            raise no_vector_for_each_token(model)
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
@@ -183,7 +188,13 @@ class GradientAlong(Explainer):
         )
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        if self.after_norm or not normalises(context):
+        normalised = normalises(context)
+        if normalised is None:
+            return (
+                "whether this model normalises its embeddings cannot be told; if it does, the derivative "
+                f"along a word says little of the word: compare with {context.encoded.erasure!r}"
+            )
+        if self.after_norm or not normalised:
             return None
         return (
             "this model normalises its embeddings, so the derivative along a word is minus that along its "
@@ -191,7 +202,7 @@ class GradientAlong(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        gradients = embedding_gradients(context, after_norm=self.after_norm and normalises(context))
+        gradients = embedding_gradients(context, after_norm=self.after_norm and bool(normalises(context)))
         return fill_texts(context, ((texts, along) for texts, _, along in gradients))
 
 
@@ -257,11 +268,14 @@ def sum_text_words(
     return torch.stack([sum_words(own, text) for own, text in zip(vectors, words, strict=True)])
 
 
-def normalises(context: ExplanationContext) -> bool:
-    """Whether the model normalises its embeddings, asked of the longest text."""
-    return bool(len(context.encoded.ids)) and normalises_embeddings(
-        context.model, longest(context.encoded, context.model.device), embedding_leaves
-    )
+def normalises(context: ExplanationContext) -> bool | None:
+    """Whether the model normalises its embeddings, asked of the longest text; None: it cannot be told."""
+    if not len(context.encoded.ids):
+        return False
+    with gradients_that_pass(context.model):
+        return normalises_embeddings(
+            context.model, longest(context.encoded, context.model.device), embedding_leaves
+        )
 
 
 register("gradient", GradientAlong())

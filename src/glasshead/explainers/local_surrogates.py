@@ -1,13 +1,10 @@
 """LIME and KernelSHAP, by Captum: a linear model of what removing tokens does to one prediction."""
 
-import random
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 from zlib import crc32
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -19,6 +16,7 @@ from glasshead.explainers.embedding_path import rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import value_change
+from glasshead.random_numbers import seeded
 
 SAMPLES_PER_TOKEN, LEAST_SAMPLES = 30, 200
 MOST_ROWS = 64
@@ -144,19 +142,3 @@ def replacement(tokenizer: PreTrainedTokenizerFast) -> tuple[str, int]:
     raise InputError(
         "this tokenizer has no token that could stand for a removed one: use the method 'erasure-delete'"
     )
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Random numbers follow from the seed in the block, and go on behind it as before: those of torch on the
-    CPU, of NumPy and of Python, of which Captum draws from one or the other."""
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(numpy)  # noqa: NPY002

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
+from glasshead.files.atomic import write_text
 
 SETTINGS_FILE = "settings.json"
 
@@ -14,11 +15,16 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     """Make a folder for parts with these settings, or take up what was begun in it.
 
     Raises:
-        InputError: if its parts were made with other settings.
+        InputError: if its parts were made with other settings, or if nobody can tell with which.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path, mine = folder / SETTINGS_FILE, json.loads(json.dumps(settings))
     if not path.exists():
-        path.write_text(json.dumps(mine, indent=1), encoding="utf-8")
-    elif json.loads(path.read_text(encoding="utf-8")) != mine:
+        write_text(path, json.dumps(mine, indent=1))
+        return
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: remove the folder {folder} and begin again") from error
+    if before != mine:
         raise InputError(f"{folder} holds part of another audit: repeat that command, or remove the folder")

@@ -28,6 +28,7 @@ from glasshead.huggingface import (
     silence_transformers,
 )
 from glasshead.options import check_kinds, check_options, is_natural
+from glasshead.random_numbers import seeded
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -302,23 +303,22 @@ class Writer:
     def run(self, ids: Tensor, config: GenerationConfig) -> Any:
         """What `transformers` writes; the caller's random numbers go on as if it had not."""
         model = self.model
-        own, model.generation_config = model.generation_config, GenerationConfig()
         devices = [model.device] if model.device.type == "cuda" else []
         try:
-            with torch.random.fork_rng(devices), torch.no_grad(), silence_transformers():
-                if self.seed is not None:
-                    torch.manual_seed(self.seed)
-                write: Any = model.generate
-                return write(
-                    ids,
-                    attention_mask=torch.ones_like(ids),
-                    generation_config=config,
-                    tokenizer=self.subject.tokenizer,
-                )
+            with seeded(self.seed, devices), torch.no_grad(), silence_transformers():
+                own, model.generation_config = model.generation_config, GenerationConfig()
+                try:
+                    write: Any = model.generate
+                    return write(
+                        ids,
+                        attention_mask=torch.ones_like(ids),
+                        generation_config=config,
+                        tokenizer=self.subject.tokenizer,
+                    )
+                finally:
+                    model.generation_config = own
         except (ValueError, NotImplementedError) as error:  # settings of one's own that do not go together
             raise InputError(f"Transformers cannot write so: {first_line(error)}") from error
-        finally:
-            model.generation_config = own
 
     def cut(self, answer: Tensor) -> list[int]:
         """An answer up to the token that ends it, without padding."""

@@ -25,6 +25,7 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.next_token import (
+    SEES,
     NextTokenClassifier,
     class_name,
     decoder_start,
@@ -32,6 +33,7 @@ from glasshead.huggingface.next_token import (
     is_writer,
     language_model_of,
     quoted,
+    saved_class,
     token_id,
     vocabulary_names,
 )
@@ -45,7 +47,13 @@ from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
-from glasshead.huggingface.structure import MECHANISM, attention_modules, learned_length, positions_of
+from glasshead.huggingface.structure import (
+    MECHANISM,
+    attention_modules,
+    every_attention,
+    learned_length,
+    positions_of,
+)
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
@@ -53,6 +61,7 @@ __all__ = [
     "HALVES",
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
+    "SEES",
     "NextTokenClassifier",
     "PatchClassifier",
     "attention_modules",
@@ -65,6 +74,7 @@ __all__ = [
     "doctor",
     "dtype_name",
     "dtype_of",
+    "every_attention",
     "first_line",
     "free_memory",
     "image_model_of",
@@ -85,6 +95,7 @@ __all__ = [
     "readable_copy",
     "reads_images",
     "refuse_own_code",
+    "saved_class",
     "shortened",
     "shows_attention",
     "silence_transformers",

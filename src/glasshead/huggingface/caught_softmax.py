@@ -1,9 +1,9 @@
 """Read and replace the attention of models that compute it themselves: their softmax is caught on its way.
 
-Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention; columns of learned sinks
-behind those of the keys belong to no token. It goes past the hooks of `glasshead.trace` as any other call
-does, as attention of no features whose scores are all bias: weights, their gradients and edits are there, and
-q, k and v are not.
+Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention; columns of sinks
+(`learned_sinks`) belong to no token. It goes past the hooks of `glasshead.trace` as any other call does, as
+attention of no features whose scores are all bias: weights, their gradients and edits are there, and q, k and
+v are not.
 """
 
 from __future__ import annotations
@@ -14,19 +14,11 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glasshead.attention import (
-    ACTIVE_HOOKS,
-    Activation,
-    AttentionInputs,
-    Mask,
-    Mechanism,
-    TracedCall,
-    mechanism,
-)
+from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, TracedCall, mechanism
+from glasshead.huggingface.learned_sinks import SinkColumns, SinkMechanism
 from glasshead.huggingface.structure import (
     HEADS,
     MECHANISM,
@@ -39,18 +31,6 @@ CAUGHT_HEADS = "glasshead_caught_heads"
 """Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
 
 SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
-JOINS = {torch.cat, torch.concat, torch.concatenate}
-SHIFTS = {
-    torch.sub,
-    Tensor.sub,
-    Tensor.__sub__,
-    torch.clamp,
-    Tensor.clamp,
-    Tensor.to,
-    Tensor.float,
-    Tensor.double,
-}
-"""What becomes of scores between the sinks' joining them and softmax."""
 NOTHING = -1e4
 """A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
 
@@ -71,7 +51,7 @@ class CaughtSoftmax(TorchFunctionMode):
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module = module
-        self.joined: dict[int, tuple[Tensor, int]] = {}
+        self.sinks = SinkColumns(module)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -79,7 +59,7 @@ class CaughtSoftmax(TorchFunctionMode):
         kwargs = kwargs or {}
         if func not in SOFTMAX:
             result = func(*args, **kwargs)
-            self.follow_sinks(func, args, kwargs, result)
+            self.sinks.follow(func, args, kwargs, result)
             return result
         scores = args[0] if args else kwargs["input"]
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
@@ -89,24 +69,13 @@ class CaughtSoftmax(TorchFunctionMode):
         weights = func(*args, **kwargs)
         heads = getattr(self.module, CAUGHT_HEADS)
         if scores.ndim == 4 and dim in (-1, 3) and heads in (0, scores.shape[1]):
-            keys = scores.shape[-1] - self.joined.get(id(scores), (scores, 0))[1]
-            own, sinks = scores.to(weights.dtype).split([keys, scores.shape[-1] - keys], dim=-1)
-            seen = caught(self.module, own, weights[..., :keys], sinks)
-            return torch.cat([seen, weights[..., keys:]], dim=-1) if sinks.shape[-1] else seen
+            front, back = self.sinks.of(scores)
+            parts = [front, scores.shape[-1] - front - back, back]
+            before, own, behind = scores.to(weights.dtype).split(parts, dim=-1)
+            first, middle, last = weights.split(parts, dim=-1)
+            seen = caught(self.module, own, middle, torch.cat([before, behind], dim=-1))
+            return torch.cat([first, seen, last], dim=-1) if front or back else seen
         return weights
-
-    def follow_sinks(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        """Remember scores that were joined with those of sinks, which are learned and belong to no token, and
-        what is made of them until softmax."""
-        if not isinstance(result, Tensor) or result.ndim != 4:
-            return
-        if func in JOINS and (args[1] if len(args) > 1 else kwargs.get("dim", 0)) in (-1, 3):
-            sinks = sum(part.shape[-1] for part in args[0][1:])
-            self.joined[id(result)] = result, sinks
-        elif func in SHIFTS and isinstance(args[0], Tensor) and args[0].shape == result.shape:
-            _, sinks = self.joined.get(id(args[0]), (result, 0))
-            if sinks:
-                self.joined[id(result)] = result, sinks
 
 
 def caught(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
@@ -138,39 +107,6 @@ class CaughtCall(TracedCall):
     def call(self) -> AttentionInputs:  # type: ignore[override]
         assert self.scores is not None
         return call_of(self.module, self.scores.detach(), self.sinks.detach())
-
-
-class SinkSoftmax(Activation):
-    """[φ(s)]_i = e^{s_i} / (Σ_k e^{s_k} + Σ_j e^{σ_j}) with the scores σ of sinks (OpenAI 2025, gpt-oss)."""
-
-    paper = "OpenAI 2025"
-    signed = False
-    rows_sum_to_one = False
-    monotone = True
-    log_nonlinear = False
-    origin_symmetric = False
-    normalised = False
-
-    def __init__(self, sinks: Float[Tensor, "b h q sinks"]) -> None:
-        self.sinks = sinks
-
-    def weights(
-        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
-    ) -> Float[Tensor, "*rows keys"]:
-        safe = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        joined = torch.cat([safe, self.sinks.to(scores)], dim=-1).softmax(dim=-1)
-        return joined[..., : scores.shape[-1]].masked_fill(~mask, 0.0)
-
-
-class SinkMechanism(Mechanism):
-    """A mechanism of one call whose rows have sinks."""
-
-    def __init__(self, plain: Mechanism, sinks: Float[Tensor, "b h q sinks"]) -> None:
-        super().__init__(SinkSoftmax(sinks), plain.position, plain.spec)
-        self.sinks = sinks
-
-    def of_heads(self, heads: slice) -> Mechanism:
-        return SinkMechanism(super().of_heads(heads), self.sinks[:, heads])
 
 
 def call_of(module: nn.Module, scores: Tensor, sinks: Tensor) -> AttentionInputs:

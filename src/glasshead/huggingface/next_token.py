@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+import transformers
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForMultimodalLM,
+    AutoModelForTextToWaveform,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
@@ -20,7 +27,8 @@ from glasshead.huggingface.vocabulary_at import vocabulary_at
 WRITERS = ("ForCausalLM", "LMHeadModel")
 """How Transformers calls the classes of models that write from left to right."""
 SEES = "ForConditionalGeneration"
-"""How it calls those that write from left to right behind images and text, where they have no encoder."""
+"""How it calls those that write from left to right behind images or sounds and text, if they are no
+encoder–decoders."""
 ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
 """How Transformers calls those of encoder–decoders that write."""
 
@@ -143,7 +151,38 @@ def class_name(model: object) -> str:
 def is_writer(config: PreTrainedConfig) -> bool:
     """Whether a language model was saved that writes from left to right."""
     saved = (config.architectures or [""])[0]
-    return saved.endswith((*WRITERS, SEES)) and not getattr(config, "is_encoder_decoder", False)
+    if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
+        return False
+    cls = saved_class(config)
+    return saved.endswith(WRITERS) or cls is None or (reads_text(cls) and not speaks(config, cls))
+
+
+def saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
+    """The class in Transformers of the model that was saved; None if it is in code of its own."""
+    cls = getattr(transformers, (config.architectures or [""])[0], None)
+    return cls if isinstance(cls, type) and issubclass(cls, PreTrainedModel) else None
+
+
+def reads_text(cls: type[PreTrainedModel]) -> bool:
+    """Whether models of a class write behind texts alone; BLIP needs an image."""
+    return cls.main_input_name == "input_ids" and bool(cls.can_generate())
+
+
+def speaks(config: PreTrainedConfig, cls: type[PreTrainedModel]) -> bool:
+    """Whether models of a class write sounds, and no text."""
+    writes_text, writes_sounds = (
+        cls.__name__ in names_of(getattr(auto, "_model_mapping", {}), config)
+        for auto in (AutoModelForMultimodalLM, AutoModelForTextToWaveform)
+    )
+    return writes_sounds and not writes_text
+
+
+def names_of(mapping: Any, config: PreTrainedConfig) -> list[str]:
+    """The names of the classes that such a mapping has for a configuration."""
+    if type(config) not in mapping:
+        return []
+    found = mapping[type(config)]
+    return [each.__name__ for each in (found if isinstance(found, tuple) else (found,))]
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:

@@ -2,7 +2,6 @@
 
 import copy
 
-import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.huggingface.configuration import clear_spec, spec_of
@@ -10,6 +9,7 @@ from glasshead.huggingface.next_token import NextTokenClassifier
 from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
+from glasshead.random_numbers import seeded
 
 
 def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
@@ -18,8 +18,7 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     spec = spec_of(config)
     clear_spec(config)
     config._attn_implementation = None
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         twin = new_like(model, config).eval()
         if spec is not None:
             plug(twin, spec)

@@ -57,6 +57,13 @@ def undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
             yield name, module
 
 
+def every_attention(model: nn.Module) -> Iterator[nn.Module]:
+    """The attention modules of a model, whoever computes their weights."""
+    for find in (attention_modules, built_in_attention, undispatched_attention):
+        for _, module in find(model):
+            yield module
+
+
 def pluggable_parts(model: nn.Module) -> list[str]:
     """The outermost parts of a model that dispatch all their attention."""
     reached = [name for name, _ in attention_modules(model)]

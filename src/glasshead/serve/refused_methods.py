@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from importlib.util import find_spec
 
-from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
 from glasshead.trace import Subject
 
@@ -24,6 +23,6 @@ def refused_methods(subject: Subject, *, pairs: bool, seconds: float = SECONDS) 
             continue
         try:
             explain_texts(subject, [TEXT], [TEXT] if pairs else None, ExplainRequest(method=name))
-        except InputError:
+        except Exception:  # whatever it is: one method is no reason to serve none of the others
             refused.add(name)
     return frozenset(refused)

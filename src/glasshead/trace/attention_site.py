@@ -190,7 +190,10 @@ def find_site(
         key_unit: KeyUnit = (
             "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
         )
-        return find_site_among(model, records, records, selector, key_unit)
+        site = find_site_among(model, records, records, selector, key_unit)
+        if key_unit == "token":
+            check_keys(records[site.layer], inputs)
+        return site
     words = [record for record in records if record.name.startswith("words.")]
     sentences = [record for record in records if record.name.startswith("sentences.")]
     top = find_site_among(model, records, sentences, AttentionSelector(), "sentence")
@@ -205,6 +208,17 @@ def find_site(
     if layer is not None and layer >= len(words):
         return find_site_among(model, records, sentences, selector, "sentence")
     return find_site_among(model, records, words, selector, "packed", top)
+
+
+def check_keys(record: LayerRecord, inputs: Inputs) -> None:
+    """Raise InputError if a layer has scores for something else than the tokens that were given."""
+    tokens, keys = inputs.get("input_ids"), record.call.k.shape[2]
+    if tokens is not None and tokens.shape[1] != keys:
+        raise InputError(
+            f"layer {record.layer} ({record.name}) has {keys} scores for {tokens.shape[1]} tokens, and which "
+            "of them belong to no token cannot be told: the methods 'gradient' and 'erasure-delete' do "
+            "without attention"
+        )
 
 
 def find_site_among(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,12 @@ from torch import Tensor, nn
 
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
+
+NOT_DIFFERENTIABLE = re.compile(
+    r"require[sd]? grad|used in the graph|derivative for .* not implemented|implement .*\bbackward\b|"
+    r"saved for backward|in-?place operation|not differentiable|model\.train\(\)"
+)
+"""What torch says where it finds no derivative, and Transformers of models with one in training alone."""
 
 
 def slopes_of(
@@ -35,7 +42,9 @@ def gradients_that_pass(model: nn.Module) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        if isinstance(error, torch.OutOfMemoryError):
+        if not NOT_DIFFERENTIABLE.search(
+            str(error)
+        ):  # a fault of the device or of the model is none of gradients
             raise
         raise no_gradient_passes(model) from error
 

@@ -137,8 +137,8 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     """Raise InputError unless the work that left this record was planned alike."""
     plan = json.loads(json.dumps(plan))
     try:
-        before = with_current_settings(json.loads(record.read_text(encoding="utf-8")))
-    except ValueError as error:
+        before = with_current_settings(dict(json.loads(record.read_text(encoding="utf-8"))))
+    except (ValueError, TypeError, RecursionError) as error:
         raise InputError(f"cannot resume: {record} is damaged ({error}); use `overwrite=True`") from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:

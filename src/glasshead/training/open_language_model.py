@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.errors import InputError
 from glasshead.huggingface import (
@@ -19,9 +19,15 @@ from glasshead.huggingface import (
 def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
     """Whether the model is one that writes from left to right or, with ``answers``, writes one text for
     another."""
+    config = config_to_save(model)
+    return is_writer(config) or (answers and is_answerer(config))
+
+
+def config_to_save(model: PreTrainedModel) -> PreTrainedConfig:
+    """The configuration of a model as it would be saved, with the name of its class."""
     config = copy.copy(model.config)
     config.architectures = [type(model).__name__]
-    return is_writer(config) or (answers and is_answerer(config))
+    return config
 
 
 def read_next_token(

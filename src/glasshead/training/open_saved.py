@@ -18,6 +18,7 @@ from transformers import (
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
+    SEES,
     is_answerer,
     is_writer,
     load,
@@ -26,6 +27,7 @@ from glasshead.huggingface import (
     read_config,
     reads_images,
     refuse_own_code,
+    saved_class,
     spec_of,
 )
 from glasshead.training.check_model import has_own_classifier, refuse_other_tasks
@@ -87,7 +89,8 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     elif cls is AutoModel and options.classifies:
         if not is_writer(config):
             refuse_other_tasks(config)
-        cls = AutoModelForImageTextToText if is_seeing(config) else AutoModelForCausalLM
+        # Of what reads images or sounds beside the text no one auto class has all.
+        cls = (saved_class(config) if also_reads(config) else None) or AutoModelForCausalLM
     missing: list[str] = []
     try:
         if spec_of(config) is not None:
@@ -114,9 +117,12 @@ def load_reason(source: str | Path, error: Exception) -> str:
     return "its configuration and its weights do not make a model: save both again with save_pretrained"
 
 
-def is_seeing(config: PreTrainedConfig) -> bool:
-    """Whether a language model was saved that also sees images."""
-    return type(config) in getattr(AutoModelForImageTextToText, "_model_mapping", ())
+def also_reads(config: PreTrainedConfig) -> str | None:
+    """What a language model reads beside texts: images, or sounds; None: nothing."""
+    if type(config) in getattr(AutoModelForImageTextToText, "_model_mapping", ()):
+        return "images"
+    saved = (config.architectures or [""])[0]
+    return "sounds" if saved.endswith(SEES) and is_writer(config) else None
 
 
 def is_classifier(config: PreTrainedConfig) -> bool:

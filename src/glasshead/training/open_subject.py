@@ -32,10 +32,10 @@ from glasshead.training.check_copy import check_copy
 from glasshead.training.check_model import check_model, check_tokenizer
 from glasshead.training.fit_tokenizer import fit_tokenizer
 from glasshead.training.open_images import open_image_classifier
-from glasshead.training.open_language_model import read_next_token, writes
+from glasshead.training.open_language_model import config_to_save, read_next_token, writes
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.open_pipeline import follow_pipeline, parts_of
-from glasshead.training.open_saved import is_seeing, open_saved
+from glasshead.training.open_saved import also_reads, open_saved
 from glasshead.training.rename_classes import rename_classes
 from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
@@ -210,8 +210,8 @@ def model_subject(
         check_tokenizer(name, model, tokenizer)
     notes = []
     if writer:
-        if is_seeing(model.config):
-            notes.append("the model also reads images: texts are given to it alone")
+        if beside := also_reads(config_to_save(model)):
+            notes.append(f"the model also reads {beside}: texts are given to it alone")
         model, tokenizer = read_next_token(model, tokenizer)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)

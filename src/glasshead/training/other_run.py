@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import SCORE_FIELDS, PooledClassifier
+from glasshead.random_numbers import seeded
 from glasshead.training.run import load_run, read_record
 
 OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
@@ -47,7 +47,7 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
     Raises:
         InputError: if it is no run of a pooled classifier, or reads texts in another way.
     """
-    with torch.random.fork_rng(devices=[]):
+    with seeded(None):
         run = load_run(Path(folder))
     if not isinstance(run.model, PooledClassifier):
         raise InputError(

@@ -127,18 +127,18 @@ def heads(
     """
     check_options(options, ("tokenizer", "limit", "seed", *HeadsOptions.__annotations__), "heads")
     check_kinds({"limit": limit, "seed": seed}, required=["seed"])
-    texts = options.get("texts", ())
+    texts, effects = options.get("texts"), options.get("effects")
     request = HeadsRequest(
         model=model,
         data=data,
         tokenizer=tokenizer,
         limit=limit,
         seed=seed,
-        texts=tuple(as_sources(texts)),
-        effects=options.get("effects", True),
+        texts=() if texts is None else tuple(as_sources(texts)),
+        effects=True if effects is None else effects,
         **subject_settings(options),
     )
-    return run_heads(request, options.get("progress", no_progress))
+    return run_heads(request, options.get("progress") or no_progress)
 
 
 class Predictions(NamedTuple):

@@ -155,7 +155,7 @@ def rank(
         statistic=statistic,
         **subject_settings(options),
     )
-    return run_ranking(request, options.get("progress", no_progress))
+    return run_ranking(request, options.get("progress") or no_progress)
 
 
 def names_of(names: str | Sequence[str]) -> tuple[str, ...]:

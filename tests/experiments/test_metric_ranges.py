@@ -1,0 +1,68 @@
+"""No interval leaves what a metric can be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glasshead.experiments import PAPERS
+from glasshead.experiments.metric_ranges import possible_range, within, within_difference
+
+RESULTS = Path(__file__).parents[2] / "docs/results"
+
+
+@pytest.mark.parametrize(
+    ("name", "interval", "cut"),
+    [
+        ("macro_f1", (0.93, 1.04), (0.93, 1.0)),
+        ("erasure_1", (-1.2, 0.4), (-1.0, 0.4)),
+        ("erasure_share_1", (-0.2, 0.4), (0.0, 0.4)),
+        ("separation_size", (-0.367, 1.035), (0.0, 0.5)),
+        ("dev_accuracy", (-0.1, 1.1), (0.0, 1.0)),
+        ("perplexity", (-3.0, 9.0), (1.0, 9.0)),
+        ("VᵀW", (-3.0, 9.0), (-3.0, 9.0)),
+        ("accuracy", None, None),
+    ],
+)
+def test_an_interval_is_cut_to_what_can_be(name, interval, cut):
+    assert within(interval, name) == cut
+
+
+@pytest.mark.parametrize(
+    ("names", "cut"),
+    [
+        (("separation_size",), (-0.33, 0.5)),
+        (("erasure_0", "erasure_1"), (-0.33, 1.2)),
+        (("gap",), (-0.33, 1.2)),
+    ],
+)
+def test_a_difference_is_no_larger_than_the_range(names, cut):
+    assert within_difference((-0.33, 1.2), names) == cut
+    assert within_difference(None, names) is None
+
+
+def test_every_metric_of_every_table_has_a_range():
+    for paper in PAPERS.values():
+        for table in paper.tables:
+            for name in table.metrics:
+                low, high = possible_range(name)
+                assert low < high, (table.name, name)
+    with pytest.raises(ValueError, match="no range of 'accurcy' is known: did you mean 'accuracy'"):
+        possible_range("accurcy")
+
+
+def test_whatever_was_published_lies_in_it():
+    published = 0
+    for path in RESULTS.glob("s*/*.json"):
+        for cell in json.loads(path.read_text()).get("cells", []):
+            for name, metric in cell.get("metrics", {}).items():
+                low, high = possible_range(name)
+                numbers = [*metric["values"], *(metric["interval"] or ()), *(metric["next_seed"] or ())]
+                assert all(low <= number <= high for number in numbers), (path, cell["name"], name, numbers)
+                published += len(numbers)
+        for claim in json.loads(path.read_text()).get("claims", []):
+            if claim["interval"] is not None and claim["metric"]:
+                assert within_difference(tuple(claim["interval"]), [claim["metric"]]) == tuple(
+                    claim["interval"]
+                )
+    assert published > 1000

@@ -1,0 +1,23 @@
+"""Methods that a model refuses, or that fail on it, are not offered; the others are."""
+
+import pytest
+
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS, explain_texts
+from glasshead.serve import refused_methods
+from glasshead.training import open_subject
+from small import as_run, planted_model, planted_texts
+
+
+@pytest.mark.parametrize("error", [InputError, RuntimeError, ZeroDivisionError, AttributeError])
+def test_a_method_that_fails_is_not_offered_and_stops_no_other(monkeypatch, error):
+    def explain(subject, texts, pairs, request):
+        if request.method == "attention":
+            raise error("on purpose")
+        return explain_texts(subject, texts, pairs, request)
+
+    few = {name: EXPLAINERS[name] for name in ("attention", "gradient")}
+    monkeypatch.setattr(refused_methods, "EXPLAINERS", few)
+    monkeypatch.setattr(refused_methods, "explain_texts", explain)
+    subject = open_subject(as_run(planted_model("softmax"), *planted_texts(4)))
+    assert refused_methods.refused_methods(subject, pairs=False) == {"attention"}
