@@ -72,6 +72,8 @@ def test_audits_cut_texts_as_the_pipeline_does():
         ("add_special_tokens='False'", {"add_special_tokens": False}),
         ("truncation='only_second'", {"truncation": "only_second", "max_length": 9}),
         ("stride='2'", {"stride": 2}),
+        ("cuts texts to 0 tokens", {"truncation": True, "max_length": 0}),
+        ("leaves no room for a word", {"truncation": True, "max_length": 2}),
         ("function_to_apply='sigmoid'", {"function_to_apply": "sigmoid"}),
         ("function_to_apply='none'", {"function_to_apply": "none"}),
         ("build the pipeline with function_to_apply='none'", {"labels": 1}),

@@ -112,7 +112,14 @@ def longest(pipeline: Pipeline) -> int:
     if not CUTS[getattr(cut, "value", cut)]:
         return NO_LIMIT
     tokenizer: Any = pipeline.tokenizer
-    return int(tokenizer.model_max_length if length is None else length)
+    if length is None:
+        return int(tokenizer.model_max_length)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise InputError(
+            f"the pipeline cuts texts to {length!r} tokens, which leaves none: build it with as many as the "
+            "model reads"
+        )
+    return length
 
 
 def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
