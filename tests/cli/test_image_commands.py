@@ -157,7 +157,7 @@ def test_what_open_gives_is_explained_as_the_folder_is(run, picture):
         for model, tokenizer in ((run, None), (subject.model, subject.tokenizer))
     )
     assert found.scores == expected.scores
-    with pytest.raises(InputError, match="needs its image processor beside it"):
+    with pytest.raises(InputError, match="needs its image processor"):
         front_door.explain(subject.model, picture)
 
 

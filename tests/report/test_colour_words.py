@@ -55,4 +55,6 @@ def test_bars_of_several_texts_share_one_scale():
 @pytest.mark.parametrize(("target", "named"), [("positive", "“positive”"), ("“ '”", "“ '”")])
 def test_a_class_has_quotes_once(target, named):
     """The name of a token has them already, so that its blank can be seen."""
-    assert draw_text(replace(WEAK, target=target), 1.0).meaning.startswith(f"Red words speak for {named}, blue")
+    assert draw_text(replace(WEAK, target=target), 1.0).meaning.startswith(
+        f"Red words speak for {named}, blue"
+    )
