@@ -40,8 +40,9 @@ class Coverage:
         if self.cut:
             whole = self.tokens + self.left_out
             share, about = self.left_out / whole, "about " if self.estimated else ""
+            cut = f"{self.cut:,} of {pluralise(self.texts, 'text')} cut"
             lines.append(
-                f"{name}: {self.cut:,} of {pluralise(self.texts, 'text')} cut to {pluralise(self.length, 'token')}, "
+                f"{name}: {cut} to {pluralise(self.length, 'token')}, "
                 f"{about}{self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
             )
         if self.unknown:

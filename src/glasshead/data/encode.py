@@ -31,11 +31,18 @@ def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
     return Encoded(ids, torch.ones_like(ids, dtype=torch.bool), words, np.zeros((*ids.shape, 2), dtype=int))
 
 
+def is_utf8(text: str) -> bool:
+    """Whether no character is a byte that could not be decoded, or half of a pair."""
+    return HALF_CHARACTER.search(text) is None
+
+
 def check_utf8(*texts: str) -> None:
-    """Raise InputError for texts that a terminal has handed on byte by byte, or with half a character."""
+    """Raise InputError for texts that were handed on byte by byte, or with half a character."""
     for half in filter(None, map(HALF_CHARACTER.search, texts)):
         if "\udc80" <= half[0] <= "\udcff":
-            raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+            raise InputError(
+                "the text is not UTF-8: convert it to UTF-8 or, if you typed it, set the terminal to UTF-8"
+            )
         raise InputError(
             f"the text has half a character, {half[0]!a}: it was cut within a pair of surrogates, or decoded "
             "wrongly"
