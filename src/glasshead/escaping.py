@@ -45,6 +45,11 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "↵").replace("\t", "⇥")
 
 
+def in_quotes(name: str) -> str:
+    """The name of a class in quotes; that of a token, in which a blank counts, has them already."""
+    return name if name.startswith("“") and name.endswith("”") else f"“{name}”"
+
+
 def sendable(value: Any) -> Any:
     r"""A string with \udcff for what is no text in UTF-8, such as a byte of a file's name; so with all
     strings in lists and mappings."""

@@ -234,6 +234,19 @@ def test_one_leader_under_every_meaning():
     assert "50 texts" in rest[0]
 
 
+def test_the_only_method_leads_nobody():
+    (everywhere,) = conclusion_of({"a": both(LEADS)})
+    assert everywhere == "a is more faithful than a random order under both types of deletion."
+    (once,) = conclusion_of({"a": both(LEADS, NOT)}, own={"a": "delete"})
+    assert once.startswith("a is more faithful than a random order under delete only (delete is the edit")
+    worse = conclusion_of({"a": both(LEADS, WORSE)})
+    assert worse[1:] == ["a is worse than a random order under mask-token."]
+    (nowhere,) = conclusion_of({"a": both(NOT)})
+    assert nowhere.startswith("a is not shown to be better than a random order under any type of deletion")
+    marked = conclusion_of({"a": both(LEADS) | {"": LEADS}})
+    assert marked[-1] == "a is closer to the words that people mark than a random order."
+
+
 def test_leaders_that_cannot_be_told_apart():
     (first,) = conclusion_of({"a": both(LEADS), "b": both(LEADS), "c": both(BEHIND)})
     assert first.startswith("a and b tie for the lead")

@@ -101,7 +101,7 @@ class TestWatched:
 
     def test_a_page_ends_in_html(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "dp", "--out", tmp_path / "y.pdf")
-        assert "y.pdf is to end in .html" in said
+        assert "y.pdf must end in .html" in said
 
     @pytest.mark.parametrize("command", [("dynamics",), ("plot", "dynamics"), ("plot", "ratios")])
     def test_a_step_before_the_first(self, runs, tmp_path, command):
@@ -456,6 +456,6 @@ class TestPlot:
         assert message in refusal(
             tmp_path, "plot", "dynamics", runs / run, *options, "--out", tmp_path / "a.png"
         )
-        assert "is to end in" in refusal(
+        assert "must end in" in refusal(
             tmp_path, "plot", "dynamics", runs / "dp", "--out", tmp_path / "a.jpg"
         )

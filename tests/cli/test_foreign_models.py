@@ -78,7 +78,7 @@ MODELS = {
     ),
     "adapters": (bert, None, peft, "holds adapters (PEFT) and no whole model"),
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
-    "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability'"),
+    "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability --out DIR'"),
     "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),
     "images": (tiny_vit, None, nothing, "has no image processor that loads"),
     "tokens": (tiny_tagger, None, nothing, "classifies every token, not the text"),

@@ -237,7 +237,9 @@ def test_a_pooled_model_says_whose_row_was_read(tiny, tmp_path):
 
 def test_other_audits_need_a_run(saved, tmp_path):
     given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--out", tmp_path / "out"
-    assert "only the audit 'identifiability' needs none" in refusal(tmp_path, *given)
+    assert "'glasshead heads' or 'glasshead audit MODEL DATA --audits identifiability --out DIR'" in refusal(
+        tmp_path, *given
+    )
     given = "audit", saved / "bert", saved / "texts.csv", "--audits", "agreement", "--layers", "1"
     assert "--audits identifiability" in refusal(tmp_path, *given, "--out", tmp_path / "out")
 

@@ -86,6 +86,13 @@ def test_the_page_of_heads_shows_the_image(run, picture, tmp_path):
     assert "Attention to a word" not in page
 
 
+def test_a_file_of_lines_is_not_offered_to_a_reader_of_images(run, tmp_path):
+    (tmp_path / "reviews.csv").write_text("text,label\na film,1\n")
+    said = refusal(tmp_path, "explain", run, tmp_path / "reviews.csv")
+    assert "reviews.csv is no image that can be read" in said
+    assert "--file" not in said
+
+
 def test_a_writer_of_texts_is_wanted(run, tmp_path):
     assert "writes no text" in refusal(tmp_path, "generate", run, "hello")
 
@@ -157,7 +164,7 @@ def test_what_open_gives_is_explained_as_the_folder_is(run, picture):
         for model, tokenizer in ((run, None), (subject.model, subject.tokenizer))
     )
     assert found.scores == expected.scores
-    with pytest.raises(InputError, match="needs its image processor beside it"):
+    with pytest.raises(InputError, match="needs its image processor"):
         front_door.explain(subject.model, picture)
 
 

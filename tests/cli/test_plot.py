@@ -44,8 +44,8 @@ def test_options_reach_the_plot(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (["distance", "--out", "a.png"], "did you mean 'distance-aware'"),
-        (["distance-aware", "--out", "a.jpg"], "is to end in .png, .svg or .pdf"),
-        (["distance-aware", "--out", "a"], "is to end in .png, .svg or .pdf"),
+        (["distance-aware", "--out", "a.jpg"], "must end in .png, .svg or .pdf"),
+        (["distance-aware", "--out", "a"], "must end in .png, .svg or .pdf"),
         (["distance-aware", "--out", "a.png", "--w", "1,x"], "--w takes 1 to 4 numbers"),
         (["distance-aware", "--out", "a.png", "--v", "nan"], "--v takes 1 to 4 numbers"),
         (["distance-aware", "--out", "a.png", "--v", "1,2,3,4,5"], "--v takes 1 to 4 numbers"),

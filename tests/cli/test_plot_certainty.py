@@ -116,7 +116,7 @@ def test_where_the_rank_of_logits_says_nothing(folder, name, said, tmp_path):
         (("--layer", "7"), "there is no attention layer 7"),
         (("--head", "6"), "has no head 6"),
         (("--split", "tset"), "did you mean 'test'?"),
-        (("--out", "a.jpg"), "is to end in"),
+        (("--out", "a.jpg"), "must end in"),
         (("--data", "/dev/null/a.csv"), "not a folder"),
     ],
 )

@@ -131,4 +131,4 @@ def test_files_in_the_way(runs, tmp_path):
     out = tmp_path / "a.svg"
     out.write_text("mine")
     assert "pass --overwrite" in refusal(tmp_path, "plot", "ratios", runs / "1", runs / "2", "--out", out)
-    assert "is to end in" in refusal(tmp_path, "plot", "ratios", runs / "1", "--out", tmp_path / "a.jpg")
+    assert "must end in" in refusal(tmp_path, "plot", "ratios", runs / "1", "--out", tmp_path / "a.jpg")

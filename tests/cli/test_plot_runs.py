@@ -57,7 +57,7 @@ class TestPositions:
     def test_refusals(self, runs, tmp_path):
         out = ("--out", tmp_path / "a.png")
         assert "is not a run" in refusal(tmp_path, "plot", "positions", tmp_path / "nothing", *out)
-        assert "is to end in" in refusal(tmp_path, "plot", "positions", runs / "first", "--out", "a.jpg")
+        assert "must end in" in refusal(tmp_path, "plot", "positions", runs / "first", "--out", "a.jpg")
         (tmp_path / "bad").mkdir()
         for body in ("[", "{}", '{"seeds": [0, "x"]}'):
             (tmp_path / "bad" / "repeats.json").write_text(body)
@@ -86,7 +86,7 @@ class TestHeads:
             ("first", [TEXT, "--heads", "1,6"], "has no head 6: its heads are 0 to 5"),
             ("first", [TEXT, "--heads", "0.5"], "counts from 0 in whole numbers"),
             ("first", [TEXT, "--heads", "a"], "--heads takes 1 to 16 numbers"),
-            ("first", [TEXT, "--out", "a.gif"], "is to end in"),
+            ("first", [TEXT, "--out", "a.gif"], "must end in"),
             ("nothing", [TEXT], "is not a run"),
         ],
     )

@@ -133,7 +133,7 @@ class TestRank:
 
     def test_two_files(self, made, tmp_path):
         command = ("recommend", "rank", made / "run", made / "logs" / "test", "--out")
-        assert "is to end in .txt" in refusal(tmp_path, *command, tmp_path / "a.csv")
+        assert "must end in .txt" in refusal(tmp_path, *command, tmp_path / "a.csv")
         both = refusal(tmp_path, *command, tmp_path / "a.txt", "--scores", tmp_path / "a.txt")
         assert "the same file" in both
 

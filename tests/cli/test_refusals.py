@@ -1,8 +1,10 @@
 """Bad input: one clear line, exit code 2, nothing left behind."""
 
+import io
 import json
 import shutil
 from itertools import cycle
+from types import SimpleNamespace
 
 import pytest
 from typed import TINY, glasshead, one_line, refusal, shell, tree
@@ -314,13 +316,13 @@ class TestTheOutput:
     @pytest.mark.parametrize(("command", "kind"), [("compare", "html, .json"), ("explain", "html")])
     def test_a_page_is_no_file_of_another_kind(self, tiny, tmp_path, command, kind):
         message = refusal(tmp_path, *self.commands(tiny, tmp_path / "y.txt")[command])
-        assert f"y.txt is to end in .{kind}" in message
+        assert f"y.txt must end in .{kind}" in message
 
     def test_numbers_are_no_page(self, tiny, tmp_path):
         explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.html", "--format"
-        assert "y.html is to end in .json" in refusal(tmp_path, *explain, "json")
+        assert "y.html must end in .json" in refusal(tmp_path, *explain, "json")
         explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.txt"
-        assert "y.txt is to end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *explain)
+        assert "y.txt must end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *explain)
 
     def test_what_is_finished_is_not_resumed(self, tiny, tmp_path):
         message = refusal(tmp_path, "train", *TINY, "--out", tiny.softmax, "--resume")
@@ -334,7 +336,7 @@ class TestTheOutput:
 
     def test_text_is_not_written_to_a_file(self, tiny, tmp_path):
         arguments = "explain", tiny.softmax, "a wonderful film", "--out", tmp_path / "page"
-        assert "page is to end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *arguments)
+        assert "page must end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *arguments)
 
 
 def one_line_of(read, folder) -> str:
@@ -493,6 +495,15 @@ class TestExplainArguments:
     @pytest.mark.parametrize("format", ["text", "json", "html"])
     def test_unknown_words(self, refused, format):
         assert "the model knows no word of 'zyx wvut'" in refused("zyx wvut", "--format", format)
+
+    def test_what_is_piped_is_not_blamed_on_the_terminal(self, refused, monkeypatch):
+        piped = io.TextIOWrapper(io.BytesIO(b"a \xff film"), encoding="utf-8", errors="surrogateescape")
+        monkeypatch.setattr("glasshead.cli.explain.sys", SimpleNamespace(stdin=piped))
+        assert "standard input is not UTF-8: convert what you pipe to UTF-8" in refused("-")
+
+    def test_a_file_where_a_text_is_typed(self, refused, write):
+        path = write(["a wonderful film,positive"])
+        assert f"is a file: --file {path} explains its lines" in refused(path)
 
     def test_half_a_surrogate_pair(self, refused):
         assert "UTF-8" in refused("a wonderful \udcff film")

@@ -120,3 +120,14 @@ def test_a_refused_parameter_is_known_by_name():
     error = ParameterError("limit", "must be at least 1, not 0")
     assert isinstance(error, InputError)
     assert (error.parameter, str(error)) == ("limit", "`limit` must be at least 1, not 0")
+
+
+def test_a_command_that_a_message_names_can_be_typed():
+    """One with options names all that it needs."""
+    typed = [words.strip("'").split()[1:] for words in WORDS.values() if words.startswith("'glasshead ")]
+    for words in (each for each in typed if any(word.startswith("--") for word in each)):
+        command, rest = APP, list(words)
+        while hasattr(command, "commands"):
+            command = command.commands[rest.pop(0)]
+        needed = {each.opts[0] for each in command.params if each.required and each.opts[0].startswith("-")}
+        assert needed <= set(rest), words

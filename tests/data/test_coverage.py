@@ -2,7 +2,9 @@
 
 import pytest
 
+from classifier_families import FAMILIES
 from glasshead.data import coverage, describe_in_words, encode, train_tokenizer
+from glasshead.errors import InputError
 
 TEXTS = ["a b c d e f g", "a b", "a x y", "", "a b c d"]
 
@@ -73,3 +75,26 @@ def test_of_a_very_long_text_what_is_not_read_is_estimated():
     found = coverage(tokenizer, [text], None, encode(tokenizer, [text]))
     assert found.left_out == pytest.approx(80_000 - 4, rel=1e-3)
     assert "about" in found.lines("audited")[0]
+
+
+def test_what_a_tokenizer_does_not_cut_is_not_said_to_be_cut():
+    """A limit in which not even the special tokens fit is not followed by fast tokenizers."""
+    tokenizer = FAMILIES["Bert"].tokenizer()
+    tokenizer.model_max_length = 1
+    read = encode(tokenizer, ["a warm film"])
+    assert (read.words >= 0).sum() == 3
+    assert coverage(tokenizer, ["a warm film"], None, read).lines("read") == []
+
+
+def test_a_limit_without_room_for_a_word_is_named():
+    tokenizer = FAMILIES["Bert"].tokenizer()
+    tokenizer.model_max_length = 2
+    with pytest.raises(InputError, match="cut to 2 tokens, which leaves no room for a word"):
+        encode(tokenizer, ["a warm film"])
+    tokenizer.model_max_length = 3
+    assert coverage(tokenizer, ["a b"], None, encode(tokenizer, ["a b"])).lines("read")
+    with pytest.raises(InputError, match="pairs are cut to 3 tokens"):
+        encode(tokenizer, ["a"], ["b"])
+    tokenizer.model_max_length = 0
+    with pytest.raises(InputError, match="cut to 0 tokens"):
+        encode(tokenizer, ["a warm film" * 100])

@@ -169,9 +169,9 @@ class TestClaim:
         ("name", "kinds", "message"),
         [
             ("a.html", ("html",), None), ("a.HTML", ("json", "html"), None),
-            ("y.pdf", ("html",), "y.pdf is to end in .html"),
-            ("y", ("html",), "y is to end in .html"),
-            ("y.txt", ("png", "svg", "pdf"), "y.txt is to end in .png, .svg or .pdf"),
+            ("y.pdf", ("html",), "y.pdf must end in .html"),
+            ("y", ("html",), "y must end in .html"),
+            ("y.txt", ("png", "svg", "pdf"), "y.txt must end in .png, .svg or .pdf"),
         ],
     )  # fmt: skip
     def test_endings(self, name, kinds, message):

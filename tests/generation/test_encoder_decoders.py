@@ -13,7 +13,7 @@ from rich.console import Console
 import glasshead
 from classifier_families import FAMILIES, word_tokenizer
 from glasshead.errors import InputError
-from glasshead.generation import METHODS, generate
+from glasshead.generation import METHODS, generate, open_writer
 from glasshead.report import written_page, written_table
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL, of_size
@@ -320,6 +320,13 @@ def test_what_needs_a_class_still_refuses_an_encoder_decoder():
     model, tokenizer = answerer("T5")
     with pytest.raises(InputError, match=r"glasshead\.generate"):
         glasshead.open(model, tokenizer)
+    opened = open_writer(model, tokenizer)
+    with pytest.raises(InputError, match=r"glasshead\.generate"):
+        glasshead.explain(opened, PROMPT)
+    report = glasshead.heads(opened, [{"text": PROMPT}], effects=False)
+    assert len(report.heads) == len(
+        glasshead.heads(model, [{"text": PROMPT}], tokenizer=tokenizer, effects=False).heads
+    )
 
 
 @cache

@@ -50,3 +50,11 @@ def test_bars_of_several_texts_share_one_scale():
 
     assert longest(attribution_table(WEAK)) == 2 * longest(attribution_table(WEAK, 0.066))
     assert printed(attribution_table(STRONG, 3.3)) == printed(attribution_table(STRONG))
+
+
+@pytest.mark.parametrize(("target", "named"), [("positive", "“positive”"), ("“ '”", "“ '”")])
+def test_a_class_has_quotes_once(target, named):
+    """The name of a token has them already, so that its blank can be seen."""
+    assert draw_text(replace(WEAK, target=target), 1.0).meaning.startswith(
+        f"Red words speak for {named}, blue"
+    )

@@ -85,6 +85,16 @@ def test_what_no_font_has_is_a_box_and_needs_no_other_font():
     assert text.get_fontfamily() == [fonts.FONT]
 
 
+def test_what_no_font_has_is_named_with_what_helps(font_of_squares):
+    missing = "電影"
+    assert not {*missing} & {*HAN} - {"影"}
+    with pytest.warns(fonts.MissingFontWarning, match="1 character of the picture.*CJK 電; install a font"):
+        image_file(drawn(f"a {missing} film"), "png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        image_file(drawn(f"a {HAN} film"), "png")
+
+
 ARABIC = "هذا فيلم جيد"
 
 

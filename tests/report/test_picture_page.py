@@ -79,5 +79,5 @@ def test_pictures_are_pages_where_the_name_of_the_file_says_so(runs, tmp_path):
     assert one.read_text(encoding="utf-8") == figure_page(
         PLOTS["ledger"].draw(read_history(runs[0]), PlotOptions())
     )
-    with pytest.raises(InputError, match=r"is to end in \.png, \.svg, \.pdf or \.html$"):
+    with pytest.raises(InputError, match=r"must end in \.png, \.svg, \.pdf or \.html$"):
         plot_ratios(runs, out=tmp_path / "ratios.htm")

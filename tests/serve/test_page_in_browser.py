@@ -679,7 +679,9 @@ class TestTrainings:
             choose(page, "explain", model="pieces")
             expect(part(page, "explain").locator(".notice").first).to_be_hidden()
             page.goto(address + link("write", model="planted", prompt="a film"))
-            expect(part(page, "write").locator(".notice")).to_contain_text("which is of another kind")
+            expect(part(page, "write").locator(".notice")).to_contain_text(
+                "which predicts classes and writes no text"
+            )
 
     @pytest.mark.parametrize(("view", "asked"), [("audits", "/api/audits"), ("trainings", "/api/runs")])
     def test_a_list_that_does_not_come_is_a_sentence(

@@ -69,9 +69,11 @@ def test_audits_cut_texts_as_the_pipeline_does():
 @pytest.mark.parametrize(
     ("says", "settings"),
     [
-        ("add_special_tokens='False'", {"add_special_tokens": False}),
+        ("add_special_tokens=False, which Glasshead does not follow", {"add_special_tokens": False}),
         ("truncation='only_second'", {"truncation": "only_second", "max_length": 9}),
-        ("stride='2'", {"stride": 2}),
+        ("stride=2", {"stride": 2}),
+        ("cuts texts to 0 tokens", {"truncation": True, "max_length": 0}),
+        ("leaves no room for a word", {"truncation": True, "max_length": 2}),
         ("function_to_apply='sigmoid'", {"function_to_apply": "sigmoid"}),
         ("function_to_apply='none'", {"function_to_apply": "none"}),
         ("build the pipeline with function_to_apply='none'", {"labels": 1}),
@@ -81,6 +83,15 @@ def test_settings_that_cannot_be_followed_are_refused_by_name(says, settings):
     with pytest.raises(InputError, match=says) as refusal:
         glasshead.explain(pipeline(**settings), "a warm film")
     assert len(str(refusal.value)) <= 300
+
+
+def test_the_hint_to_logits_can_be_followed():
+    plain = pipeline()
+    with pytest.raises(InputError) as refusal:
+        glasshead.explain(pipeline(function_to_apply="none"), "a warm film")
+    assert "`target_fn='logit'` and `method='gradient'`" in str(refusal.value)
+    (attribution,) = glasshead.explain(plain, "a warm film", target_fn="logit", method="gradient")
+    assert len(attribution.scores) == len(attribution.tokens)
 
 
 def test_padding_that_is_read_is_refused():

@@ -1,8 +1,8 @@
 """A run, a saved model of Hugging Face, or one line that says why the folder cannot be opened."""
 
+import copy
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -163,6 +163,15 @@ def test_classes_are_renamed_by_name_or_by_number():
     assert model.config.id2label[0] == "LABEL_0"
     refused_model("has no class 'LABEL_7' to rename: it has LABEL_0, LABEL_1", labels={"LABEL_7": "good"})
     refused_model("classes 0 and 1 of the model are both called 'bad'", labels={"0": "bad", "1": "bad"})
+    refused_model(
+        "no class 'film' to rename: it has LABEL_0, LABEL_1", labels={"LABEL_0": "good", "film": "bad"}
+    )
+    for name in (["bad"], "", " ", None, 1):
+        refused_model("`labels` calls the class 'LABEL_0' .*: give a name", labels={"LABEL_0": name})
+    unnamed = copy.deepcopy(model)
+    unnamed.config.id2label = {0: "", 1: "good", 2: "bad"}
+    with pytest.raises(InputError, match="class 0 of the model has no name"):
+        open_subject(unnamed, tokenizer)
     alike = open_subject(model, tokenizer, OpenOptions(labels={"0": "bad", "1": "BAD"}))
     assert alike.notes == ("the classes 'bad' and 'BAD' differ by case alone",)
 
@@ -221,8 +230,9 @@ def test_models_that_cannot_be_read():
     refused_model("predicts no class of a text", hf.BertModel(model.config))
     refused_model("reads pixel_values, and neither classifies texts nor images", FAMILIES["vit"].build())
     refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
-    slow = SimpleNamespace(model_input_names=[])
+    slow = hf.CanineTokenizer()
     refused_model("does not know where its tokens stand", tokenizer=slow)
+    refused_model("`tokenizer` is a str, not a tokenizer", tokenizer="bert-base-uncased")
     quantised, _ = bert()
     quantised.is_quantized = True
     refused_model("is quantised", quantised)

@@ -3,6 +3,8 @@
 import io
 import signal
 import sys
+import warnings
+from typing import Any
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
@@ -28,6 +30,7 @@ from glasshead.cli import (  # importing a file adds its command
     train,
 )
 from glasshead.cli.app import app
+from glasshead.cli.console import print_remark
 
 __all__ = [
     "app",
@@ -61,8 +64,20 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
+    warnings.showwarning = show_warning
     try:
         app()
     finally:  # a signal while the interpreter ends would only falsify the exit code of what is done
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """What is warned of in one line, without the place in the code."""
+    if issubclass(category, UserWarning):
+        print_remark(f"warning: {message}")
+    else:
+        SHOW(message, category, *where)
+
+
+SHOW = warnings.showwarning

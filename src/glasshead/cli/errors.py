@@ -28,7 +28,7 @@ WORDS = {
     "AuditCard.save": "'glasshead audit'",
     "DATASETS": "'glasshead list datasets'",
     "DynamicsCallback": "--watch dynamics",
-    "audits=['identifiability']": "'glasshead audit MODEL DATA --audits identifiability'",
+    "audits=['identifiability']": "'glasshead audit MODEL DATA --audits identifiability --out DIR'",
     "data": "DATA",
     "glasshead.attention.build_native": "'glasshead kernels build'",
     "glasshead.generate": "'glasshead generate'",

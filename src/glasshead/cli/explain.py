@@ -22,7 +22,7 @@ from glasshead.cli.options import (
 )
 from glasshead.cli.parsing import parse_labels
 from glasshead.cli.renamed_options import with_old_spellings
-from glasshead.cli.typed_inputs import inputs_for, is_file
+from glasshead.cli.typed_inputs import check_no_file, inputs_for
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ def explain(
         parse_labels(labels), trust_remote_code=trust_remote_code, device=device, dtype=dtype
     )
     subject = open_subject(model, options=opening)
+    if file is None:
+        check_no_file(subject, lines)
     lines = inputs_for(subject, lines)
     if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
         raise InputError(f"{model} predicts classes and writes no text: leave --next out")
@@ -152,17 +154,17 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
     Raises:
         InputError: if there is none, or more than one source.
     """
-    from glasshead.data import IMAGE_SUFFIXES
+    from glasshead.data import is_utf8
     from glasshead.files import check_readable
 
     if file is None and list(texts) == ["-"]:
         if sys.stdin is None or sys.stdin.closed:
             raise InputError("standard input is closed: give a text, or --file FILE")
-        return non_empty(sys.stdin.read(), "standard input")
+        piped = sys.stdin.read()
+        if not is_utf8(piped):
+            raise InputError("standard input is not UTF-8: convert what you pipe to UTF-8")
+        return non_empty(piped, "standard input")
     if file is None:
-        for text in texts:
-            if is_file(text) and Path(text).suffix.lower() not in IMAGE_SUFFIXES:
-                raise InputError(f"{text!r} is a file: --file {text} explains its lines")
         if not texts:
             raise typer.BadParameter(
                 "give a text, --file FILE, or - for the lines of standard input",

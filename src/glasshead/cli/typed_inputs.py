@@ -31,6 +31,17 @@ def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
     return list(lines)
 
 
+def check_no_file(subject: "Subject", lines: Sequence[str]) -> None:
+    """Raise InputError for the name of a file where a text was typed, and the model reads texts."""
+    from glasshead.data import IMAGE_SUFFIXES, UnitReader
+
+    if isinstance(subject.tokenizer, UnitReader):
+        return
+    for line in lines:
+        if is_file(line) and Path(line).suffix.lower() not in IMAGE_SUFFIXES:
+            raise InputError(f"{line!r} is a file: --file {line} explains its lines")
+
+
 def one_input(subject: "Subject", line: str) -> Any:
     """A text as it is, or the one image that was named.
 

@@ -26,6 +26,7 @@ from glasshead.data.encode import (
     begins_twice,
     check_utf8,
     encode,
+    is_utf8,
     join_pair,
     occurrences,
 )
@@ -110,6 +111,7 @@ __all__ = [
     "is_conllu",
     "is_plain",
     "is_undivided",
+    "is_utf8",
     "join_pair",
     "layers_of",
     "length_of",

@@ -6,6 +6,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.data.encode import begins_twice
 from glasshead.data.encoded import Encoded
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
@@ -39,8 +40,9 @@ class Coverage:
         if self.cut:
             whole = self.tokens + self.left_out
             share, about = self.left_out / whole, "about " if self.estimated else ""
+            cut = f"{self.cut:,} of {pluralise(self.texts, 'text')} cut"
             lines.append(
-                f"{name}: {self.cut:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} tokens, "
+                f"{name}: {cut} to {pluralise(self.length, 'token')}, "
                 f"{about}{self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
             )
         if self.unknown:
@@ -60,7 +62,8 @@ def coverage(
     """What became of the texts as they were ``encoded``; only those that may have been cut are read again."""
     sizes = encoded.mask.sum(dim=1)
     length = min(tokenizer.model_max_length, LIMITLESS)
-    full = (sizes >= length).nonzero().flatten().tolist()
+    # One less where a text began with a token that is put before each text.
+    full = (sizes >= length - 1).nonzero().flatten().tolist()
     beyond, estimated = list[int](), False
     if full and not isinstance(tokenizer, UnitReader):
         firsts = [texts[row][:MOST_LETTERS] for row in full]
@@ -70,7 +73,11 @@ def coverage(
         parts = [sum(map(len, each)) for each in zip(firsts, *seconds, strict=True)]
         more = [whole / max(part, 1) for whole, part in zip(letters, parts, strict=True)]
         estimated = any(share > 1 for share in more)
-        beyond = [round(share * len(ids)) - length for share, ids in zip(more, read, strict=True)]
+        # What was read is counted, not what should have been: a limit below the special tokens cuts nothing.
+        beyond = [
+            max(round(share * (len(ids) - begins_twice(tokenizer, ids))) - int(sizes[row]), 0)
+            for share, ids, row in zip(more, read, full, strict=True)
+        ]
     unknown = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return Coverage(
         texts=len(texts),

@@ -18,7 +18,7 @@ from glasshead.data.encoded import Encoded
 from glasshead.data.pictures import Picture
 from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
-from glasshead.errors import InputError
+from glasshead.errors import InputError, pluralise
 
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 LONGEST = 100_000  # a maximum length beyond this means that there is none
@@ -31,11 +31,18 @@ def as_encoded(ids: Int[Tensor, "texts tokens"]) -> Encoded:
     return Encoded(ids, torch.ones_like(ids, dtype=torch.bool), words, np.zeros((*ids.shape, 2), dtype=int))
 
 
+def is_utf8(text: str) -> bool:
+    """Whether no character is a byte that could not be decoded, or half of a pair."""
+    return HALF_CHARACTER.search(text) is None
+
+
 def check_utf8(*texts: str) -> None:
-    """Raise InputError for texts that a terminal has handed on byte by byte, or with half a character."""
+    """Raise InputError for texts that were handed on byte by byte, or with half a character."""
     for half in filter(None, map(HALF_CHARACTER.search, texts)):
         if "\udc80" <= half[0] <= "\udcff":
-            raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+            raise InputError(
+                "the text is not UTF-8: convert it to UTF-8 or, if you typed it, set the terminal to UTF-8"
+            )
         raise InputError(
             f"the text has half a character, {half[0]!a}: it was cut within a pair of surrogates, or decoded "
             "wrongly"
@@ -63,7 +70,8 @@ def encode(
 
     Raises:
         ValueError: if there are not as many pairs as texts.
-        InputError: on what is no text, and as the reader says.
+        InputError: on what is no text, if the maximum length leaves no room for a word, and as the reader
+            says.
     """
     if isinstance(tokenizer, UnitReader):
         if pairs is not None:
@@ -72,6 +80,7 @@ def encode(
     check_strings(texts)
     if pairs is not None and len(pairs) != len(texts):
         raise ValueError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
+    check_room(tokenizer, pair=pairs is not None)
     rows = [
         encoding
         for start in range(0, len(texts), chunk)
@@ -120,6 +129,23 @@ def check_strings(texts: Sequence[Any]) -> None:
                 f"{text} is an image, and this model reads texts: give texts, or an image classifier"
             )
     check_utf8(*texts)
+
+
+def check_room(tokenizer: PreTrainedTokenizerFast, *, pair: bool) -> None:
+    """Raise InputError if a text is cut to so few tokens that none of its own is left.
+
+    Some tokenizers cut nothing where not even the special tokens fit, so this is tried.
+    """
+    limit, special = tokenizer.model_max_length, tokenizer.num_special_tokens_to_add(pair=pair)
+    if limit > special:
+        return
+    texts = ["a", "a"] if pair else ["a"]
+    if limit > 0 and len(tokenizer(*texts, truncation=True, verbose=False)["input_ids"]) > special:
+        return
+    raise InputError(
+        f"{'pairs' if pair else 'texts'} are cut to {pluralise(limit, 'token')}, which leaves no room for a "
+        "word: allow more, with model_max_length of the tokenizer or where the pipeline is built"
+    )
 
 
 def begins_twice(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> bool:

@@ -198,7 +198,7 @@ class GradientAlong(Explainer):
             return None
         return (
             "this model normalises its embeddings, so the derivative along a word is minus that along its "
-            f"place, and says little of the word: use {INSTEAD.format(context.encoded.erasure)}"
+            f"place, and mixes the two: for the word alone use {INSTEAD.format(context.encoded.erasure)}"
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:

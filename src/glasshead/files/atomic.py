@@ -111,7 +111,7 @@ def format_from_suffix(out: Path, *kinds: str) -> str:
     kind = out.suffix.removeprefix(".").lower()
     if kind not in kinds:
         first = f"{', '.join('.' + name for name in kinds[:-1])} or " if kinds[1:] else ""
-        raise InputError(f"{out} is to end in {first}.{kinds[-1]}")
+        raise InputError(f"{out} must end in {first}.{kinds[-1]}")
     return kind
 
 

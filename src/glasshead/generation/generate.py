@@ -172,9 +172,7 @@ def generate_texts(
         InputError: as `generate`.
     """
     if not isinstance(subject.model, NextTokenClassifier):
-        raise InputError(
-            f"{subject.name} predicts classes and writes no text: give a language model (…ForCausalLM)"
-        )
+        raise InputError(f"{subject.name} writes no text: give a language model (…ForCausalLM)")
     check_utf8(*as_texts(prompts))
     classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from glasshead.escaping import visible
+from glasshead.escaping import in_quotes, visible
 from glasshead.report.text_spans import diverging, quantity
 from glasshead.results import Attribution
 
@@ -21,7 +21,7 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
     if any(attribution.rates for attribution in attributions):
         return nouns.reword("Red words raise the predicted rating, blue words lower it")
     targets = {attribution.target for attribution in attributions}
-    side = f"“{visible(*targets)}”" if len(targets) == 1 else "its target class"
+    side = in_quotes(visible(*targets)) if len(targets) == 1 else "its target class"
     if len(targets) > 1 and all(attribution.target == attribution.predicted for attribution in attributions):
         side = "the predicted class"
     return f"Red {nouns.words} speak for {side}, blue {nouns.words} against it"

@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox
 
 from glasshead.escaping import visible
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
-from glasshead.report.fonts import FONT, drawable, in_order, used_families
+from glasshead.report.fonts import FONT, drawable, in_order, used_fonts
 from glasshead.report.labels import sentence
 from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, in_style, matplotlib_style
 
@@ -87,10 +87,14 @@ def freeze_layout(figure: MatplotlibFigure) -> None:
 
 
 def to_matplotlib(figure: Figure) -> MatplotlibFigure:
-    """The figure as one of matplotlib, laid out but not yet drawn, in the fonts that have its letters."""
-    with used_families() as used:
+    """The figure as one of matplotlib, laid out but not yet drawn, in the fonts that have its letters.
+
+    Letters that no font has are drawn as a sign and named in a `MissingFontWarning`.
+    """
+    with used_fonts() as used:
         canvas = in_families(figure, [FONT])
-    return canvas if used <= {FONT} else in_families(figure, in_order(used))
+    used.warn()
+    return canvas if used.families <= {FONT} else in_families(figure, in_order(used.families))
 
 
 def in_families(figure: Figure, families: list[str]) -> MatplotlibFigure:

@@ -4,15 +4,18 @@ Letters are shaped and ordered by matplotlib (libraqm), within the words that ar
 """
 
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager, get_font
 from matplotlib.textpath import TextToPath
 
+from glasshead.errors import pluralise
 from glasshead.escaping import visible
 from glasshead.report.style import quiet_search
 
@@ -24,7 +27,49 @@ LAST_RESORT = "lastresort"
 """Such a font has a box for every character."""
 IGNORED = frozenset("\u200d\u200f")
 """A joiner and a mark of direction: they shape what stands beside them, and have no glyph."""
-USED: ContextVar[set[str] | None] = ContextVar("used", default=None)
+MOST_SHOWN = 4
+"""So many missing characters of a script are shown, and so many scripts."""
+
+
+class MissingFontWarning(UserWarning):
+    """A saved picture has characters that no installed font has."""
+
+
+@dataclass(frozen=True)
+class UsedFonts:
+    """The families that a picture needs, and the characters that none has."""
+
+    families: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
+
+    def warn(self) -> None:
+        """Name the missing characters, if there are some, and what helps."""
+        if not self.missing:
+            return
+        scripts: dict[str, list[str]] = {}
+        for character in sorted(self.missing):
+            scripts.setdefault(script_of(character), []).append(character)
+        listed = ", ".join(
+            f"{name} {''.join(own[:MOST_SHOWN])}{'…' if len(own) > MOST_SHOWN else ''}"
+            for name, own in list(scripts.items())[:MOST_SHOWN]
+        )
+        more = " and others" if len(scripts) > MOST_SHOWN else ""
+        warnings.warn(
+            f"no installed font has {pluralise(len(self.missing), 'character')} of the picture, drawn as "
+            f"{LACKING}: {listed}{more}; install a font that has them, such as one of Noto, and save again",
+            MissingFontWarning,
+            stacklevel=2,
+        )
+
+
+def script_of(character: str) -> str:
+    """What the script of a character is called, by the first word of its name; of a sign, its number."""
+    if unicodedata.category(character)[0] not in "LM":
+        return f"U+{ord(character):04X}"
+    return unicodedata.name(character, f"U+{ord(character):04X}").split()[0]
+
+
+USED: ContextVar[UsedFonts | None] = ContextVar("used", default=None)
 
 
 def drawable(text: str) -> str:
@@ -35,14 +80,16 @@ def drawable(text: str) -> str:
         family = family_of(character)
         letters.append(LACKING if family is None else character)
         if used is not None and family is not None:
-            used.add(family)
+            used.families.add(family)
+        elif used is not None:
+            used.missing.add(character)
     return "".join(letters)
 
 
 @contextmanager
-def used_families() -> Iterator[set[str]]:
-    """The families that everything which is made drawable in the block needs."""
-    used: set[str] = set()
+def used_fonts() -> Iterator[UsedFonts]:
+    """What everything that is made drawable in the block needs."""
+    used = UsedFonts()
     token = USED.set(used)
     try:
         yield used

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from glasshead.audits import HeadsRequest, run_heads
 from glasshead.data import join_pair
 from glasshead.errors import InputError, ParameterError
-from glasshead.escaping import visible
+from glasshead.escaping import in_quotes, visible
 from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_texts
 from glasshead.generation import GenerateRequest, check_methods, generate_texts, parse_strategy
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
@@ -169,7 +169,8 @@ def colour_caution(first: Attribution, second: Attribution, opened: Sequence[Ope
         return None
     one, other = (model.subject.labels for model in opened)
     why = "choose one class for both" if one == other else "the classes of the two have different names"
-    return f"red speaks for “{visible(first.target)}” above and for “{visible(second.target)}” below: {why}"
+    above, below = (in_quotes(visible(each.target)) for each in (first, second))
+    return f"red speaks for {above} above and for {below} below: {why}"
 
 
 def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:

@@ -7,6 +7,7 @@ from transformers import (
     AutoModelForTokenClassification,
     PreTrainedConfig,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
 
@@ -92,13 +93,18 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
         raise NoClassError(f"{saved} classifies every token, not the text: give a classifier of texts")
     raise NoClassError(
-        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification); "
-        "only the audit 'identifiability' needs none"
+        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "
+        "look at its attention with `glasshead.heads` or `audits=['identifiability']`"
     )
 
 
 def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
-    """Raise InputError for a tokenizer that is slow, or knows more tokens than the model."""
+    """Raise InputError for a tokenizer that is none, is slow, or knows more tokens than the model."""
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise InputError(
+            f"`tokenizer` is a {type(tokenizer).__name__}, not a tokenizer: load one with "
+            "AutoTokenizer.from_pretrained and pass that"
+        )
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(
             f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"

@@ -70,8 +70,8 @@ def settings_of(pipeline: Pipeline) -> Mapping[str, Any]:
 def refuse(name: str, value: object) -> None:
     """Raise InputError for a setting that cannot be followed."""
     raise InputError(
-        f"the pipeline has the setting {name}={str(value)[:60]!r}, which Glasshead cannot follow: it would "
-        "explain another prediction, so build the pipeline without this setting"
+        f"the pipeline has the setting {name}={repr(value)[:60]}, which Glasshead does not follow and which "
+        "may change the prediction: build the pipeline without it"
     )
 
 
@@ -93,7 +93,8 @@ def check_function(pipeline: Pipeline) -> None:
     if not one and function != "softmax":
         raise InputError(
             f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains softmax "
-            "probabilities: build it without that setting (logits are explained with `target_fn='logit'`)"
+            "probabilities: build it without that setting (for logits add `target_fn='logit'` and "
+            "`method='gradient'`, or an erasure)"
         )
 
 
@@ -112,7 +113,14 @@ def longest(pipeline: Pipeline) -> int:
     if not CUTS[getattr(cut, "value", cut)]:
         return NO_LIMIT
     tokenizer: Any = pipeline.tokenizer
-    return int(tokenizer.model_max_length if length is None else length)
+    if length is None:
+        return int(tokenizer.model_max_length)
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise InputError(
+            f"the pipeline cuts texts to {length!r} tokens, which leaves none: build it with as many as the "
+            "model reads"
+        )
+    return length
 
 
 def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:

@@ -82,7 +82,10 @@ def open_subject(
     options = options or OpenOptions()
     if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
-        raise InputError(f"{kind} has its tokenizer beside it: leave `tokenizer` out")
+        raise InputError(f"{kind} already has a tokenizer: leave `tokenizer` out")
+    if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
+        # It was opened to write, and is asked something else: its tokens are classes of no text.
+        tokenizer, source = source.tokenizer, source.model.model
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
         check_model(subject.model, True)  # it may have been opened for its attention alone
@@ -124,10 +127,15 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
     kind = class_name(source)
     if tokenizer is None:
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
-        raise InputError(f"{kind} needs its {reader} beside it: add `tokenizer`")
+        raise InputError(f"{kind} needs its {reader}: pass it as `tokenizer`")
     name = Path(source.config.name_or_path or "").name or class_name(source)
     subject = model_subject(source, tokenizer, name, None, options)
     return subject if pipeline is None else follow_pipeline(pipeline, subject)
+
+
+def only_answers(model: PreTrainedModel) -> bool:
+    """Whether an encoder–decoder was opened to write one text for another."""
+    return isinstance(model, NextTokenClassifier) and bool(model.config.is_encoder_decoder)
 
 
 def needs_decoder_inputs(model: PreTrainedModel) -> bool:

@@ -14,7 +14,8 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     """A subject with the classes called as ``labels`` says: by old name, or by number.
 
     Raises:
-        InputError: on classes that do not exist, and where two classes have one name.
+        InputError: on classes that do not exist, on names that are no text, and where a class has no name or
+            two have one.
     """
     if not isinstance(labels, Mapping):
         raise InputError(f"`labels` is a mapping of old names to new ones, not {labels!r}")
@@ -23,11 +24,18 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     names = class_names(subject.model)
     before = list(names)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
-    for old, new in ((str(old), str(new)) for old, new in labels.items()):
-        index = places.get(old, int(old) if old.isdigit() else -1)
+    for old, new in ((str(old), new) for old, new in labels.items()):
+        index = places.get(old, int(old) if old.isdecimal() else -1)
         if not 0 <= index < len(names):
-            raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(names)}")
-        names[index] = new
+            raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(before)}")
+        if not isinstance(new, str) or not new.strip():
+            raise InputError(f"`labels` calls the class {old!r} {new!r}: give a name, which is a text")
+        names[index] = str(new)
+    unnamed = next((index for index, name in enumerate(names) if not name.strip()), None)
+    if unnamed is not None:
+        raise InputError(
+            f"the class {unnamed} of the model has no name: give it one with `labels`, as in {unnamed}=first"
+        )
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         first, second = [index for index, name in enumerate(names) if name == twice][:2]

@@ -38,7 +38,10 @@ def conclude(
         own = {method.name: method.own_removal for method in methods}
         removal_of = {finding_name(statistic, removal): removal for removal in leaders}
         pairs = [(removal_of[each.name], each) for each in differences if each.name in removal_of]
-        sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders))
+        if len(methods) == 1:
+            sentences += sentences_of_one(methods[0], leaders)
+        else:
+            sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders))
         sentences += margin_sentences(methods, pairs, statistic, leaders)
         sentences += tie_sentences(methods, pairs, leaders)
         sentences += random_sentences(methods, statistic, removals)
@@ -46,6 +49,17 @@ def conclude(
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods))
     return sentences
+
+
+def sentences_of_one(method: RankedMethod, leaders: Leaders) -> list[str]:
+    """Under which types of deletion the only method that was tried is better than a random order: it leads
+    nobody. That it is nowhere better is said of several methods, too (`random_sentences`)."""
+    better = [removal for removal, names in leaders.items() if names]
+    if not better:
+        return []
+    own = f" ({method.own_removal} is the edit by which it scores tokens)" * (method.own_removal in better)
+    where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {in_words(better)} only"
+    return [f"{method.name} is more faithful than a random order {where}{own}."]
 
 
 def leading_sentences(
@@ -198,6 +212,8 @@ def marks_sentence(methods: Sequence[RankedMethod]) -> str:
         return "No method is shown to be closer to the words that people mark than a random order."
     if len(names) == len(methods) > 1:
         return "All methods are closer to the words that people mark than a random order, and tie."
+    if len(methods) == 1:
+        return f"{names[0]} is closer to the words that people mark than a random order."
     together = " (tied)" if len(names) > 1 else ""
     return f"Closest to the words that people mark: {in_words(names)}{together}."
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from glasshead.escaping import one_line
+from glasshead.escaping import in_quotes, one_line
 from glasshead.report.figure import Figure, Ink, Panel
 from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, image_array, picture_panels
 from glasshead.report.plot_registry import plot
@@ -47,7 +47,11 @@ def patches(attributions: Attributions) -> Figure:
 def title(shown: Sequence[Attribution]) -> str:
     """What is explained, by its class if it is one for all."""
     targets = {each.target for each in shown}
-    return f"What speaks for “{one_line(*targets)}”" if len(targets) == 1 else "What the patches speak for"
+    return (
+        f"What speaks for {in_quotes(one_line(*targets))}"
+        if len(targets) == 1
+        else "What the patches speak for"
+    )
 
 
 def row_name(attribution: Attribution, reading: PicturePanel | None, several: bool) -> str:

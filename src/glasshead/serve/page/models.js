@@ -2,6 +2,14 @@
 // be asked, that is said, and another one is.
 import { element, fill, say } from "./dom.js";
 
+// Why a model cannot be asked what others of its page can.
+const OTHERWISE = {
+  "classifier": "predicts classes and writes no text",
+  "language model": "predicts the next token",
+  "answerer": "only writes: it answers one text with another",
+  "encoder": "predicts no class: only its heads can be shown",
+};
+
 export class ModelChoice {
   // `fits` says which models can be asked here.
   constructor(select, models, fits) {
@@ -36,6 +44,6 @@ export class ModelChoice {
 
   why(name) {
     const known = this.models.find(one => one.name === name);
-    return !known ? "is not served here" : known.state === "failed" ? "cannot be opened" : "is of another kind";
+    return !known ? "is not served here" : known.state === "failed" ? "cannot be opened" : OTHERWISE[known.kind];
   }
 }
