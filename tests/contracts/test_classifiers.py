@@ -100,7 +100,7 @@ def test_audits_read_a_batch_as_each_text_whichever_side_is_padded(family):
         """What is known of each text; nulls are drawn, each text has draws of its own."""
         names = ["agreement", *(["identifiability"] if row(family)["identifiability"] == YES else [])]
         card = glasshead.audit(model, some, tokenizer=tokenizer, audits=names)
-        kept = ("tau.", "maps.", "probability", "max_weight")
+        kept = ("tau.", "focus.", "maps.", "probability", "max_weight")
         return {
             name: torch.tensor([float("nan") if value is None else value for value in values])
             for name, values in card.examples.items()
