@@ -63,6 +63,33 @@ def test_of_images_clip_alone_normalises_its_patches(name):
     assert caveat is None or "use 'gradient-after-norm' or 'erasure-neutral-colour'" in caveat
 
 
+def test_behind_the_norm_a_patch_has_what_its_own_vector_does():
+    """What the first layer reads has the class token in front, which what is looked up has not."""
+    model, images = image_families.image_model("clip").double(), image_families.pictures(1)
+    (explained,) = glasshead.explain(
+        model, images, tokenizer=image_families.processor(), method="gradient-after-norm", target_fn="logit"
+    )
+    reader = glasshead.open(model, tokenizer=image_families.processor()).tokenizer
+    pixels = reader.encode(images).inputs()["pixel_values"].double()
+    encoder, step = model.vision_model.encoder, 1e-6
+
+    def logit(row, size):
+        def move(module, args, options):
+            moved = options["inputs_embeds"].clone()
+            moved[:, row] *= 1 + size
+            return args, options | {"inputs_embeds": moved}
+
+        hook = encoder.register_forward_pre_hook(move, with_kwargs=True)
+        with torch.no_grad():
+            logits = model(pixel_values=pixels).logits[0]
+        hook.remove()
+        return float(logits[model.config.label2id[explained.target]])
+
+    patches = range(1, len(explained.scores))
+    slopes = [(logit(row, step) - logit(row, -step)) / (2 * step) for row in patches]
+    assert explained.scores[1:] == pytest.approx(slopes, rel=1e-3, abs=1e-6)
+
+
 def test_a_norm_of_no_module_is_known_too():
     """It is a few operations inside of the embeddings, on words that nothing is added to before."""
 

@@ -1,5 +1,6 @@
 """What is written, and what is known of every token of it."""
 
+import copy
 import json
 
 import numpy as np
@@ -178,8 +179,20 @@ def test_a_generation_config_of_ones_own_is_followed_and_stays_as_it_is():
 
 
 def test_what_transformers_refuses_is_said_in_a_line():
-    with pytest.raises(InputError, match="Transformers cannot write so: substring not found"):
+    with pytest.raises(
+        InputError, match=r"cannot write with these settings.*stop_strings.*'greedy'$"
+    ) as refusal:
         write(strategy=GenerationConfig(stop_strings=["film"]))  # it cannot cut a vocabulary of words
+    assert "substring" not in str(refusal.value)
+    assert "substring" in str(refusal.value.__cause__)
+
+
+def test_a_model_whose_own_settings_fail_writes_by_another_strategy():
+    model, tokenizer = copy.deepcopy(small_writer())
+    model.generation_config.stop_strings = ["film"]
+    with pytest.raises(InputError, match=r"the model's own \(.*stop_strings.*'greedy'$"):
+        glasshead.generate(model, "a warm", tokens=2, tokenizer=tokenizer)
+    assert glasshead.generate(model, "a warm", tokens=2, tokenizer=tokenizer, strategy="greedy").ids
 
 
 @pytest.fixture

@@ -52,7 +52,6 @@ def embedding_gradients(
             embedding_states(model, lookups) as states,
         ):
             logits = model(**inputs).logits
-        shifts = lookup_shifts(model, lookups, inputs)
         segments = None
         if after_norm and isinstance(model, TransformerClassifier) and model.packs_segments:
             segments = token_layout(model, inputs, "packed").segments
@@ -62,8 +61,10 @@ def embedding_gradients(
         with gradients_that_pass(model):
             read = states.first_reads(value.sum()) if after_norm else [leaf for _, leaf in lookups]
         vectors = tuple(vector for vector in read if vector is not None)
-        if len(vectors) != len(shifts):
+        if len(vectors) != len(lookups):
             raise no_vector_for_each_token(model)
+        looked_up = [(ids, vector) for (ids, _), vector in zip(lookups, vectors, strict=True)]
+        shifts = lookup_shifts(model, looked_up, inputs)
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
@@ -126,8 +127,8 @@ def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
 def lookup_shifts(
     model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], inputs: Inputs
 ) -> list[int]:
-    """By how many places each look-up is behind the text; below 0 where the vectors of an image stand behind
-    those that the model adds.
+    """By how many places the vectors of each look-up are behind the text; below 0 where those of an image
+    stand behind those that the model adds.
 
     Raises:
         InputError: if there is none, or one of another text.

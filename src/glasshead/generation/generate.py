@@ -22,7 +22,6 @@ from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, 
 from glasshead.huggingface import (
     NextTokenClassifier,
     decoder_start,
-    first_line,
     isolated_copy,
     positions_of,
     silence_transformers,
@@ -316,7 +315,10 @@ class Writer:
                 finally:
                     model.generation_config = own
         except (ValueError, NotImplementedError) as error:  # settings of one's own that do not go together
-            raise InputError(f"Transformers cannot write so: {first_line(error)}") from error
+            raise InputError(
+                f"Transformers cannot write with these settings and this tokenizer: {self.strategy_name}; "
+                "leave one out, or choose another `strategy`, such as 'greedy'"
+            ) from error
 
     def cut(self, answer: Tensor) -> list[int]:
         """An answer up to the token that ends it, without padding."""

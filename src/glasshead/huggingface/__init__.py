@@ -15,7 +15,6 @@ from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.loading import (
     check_name,
-    first_line,
     load,
     load_weights,
     model_class,
@@ -75,7 +74,6 @@ __all__ = [
     "dtype_name",
     "dtype_of",
     "every_attention",
-    "first_line",
     "free_memory",
     "image_model_of",
     "is_answerer",

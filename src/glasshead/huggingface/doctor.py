@@ -32,7 +32,7 @@ from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.devices import device_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
-from glasshead.huggingface.loading import first_line, model_class, read_config
+from glasshead.huggingface.loading import model_class, read_config
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
     MECHANISM,
@@ -214,7 +214,10 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
     except InputError:
         raise
     except Exception as error:  # whatever a model's constructor trips over, the reader wants one line
-        raise InputError(f"transformers cannot build {cls.__name__}: {first_line(error)}") from None
+        raise InputError(
+            f"Transformers cannot build {cls.__name__} from this configuration: sizes in it do not go "
+            "together, or a package that it needs is not installed"
+        ) from error
 
 
 @contextmanager

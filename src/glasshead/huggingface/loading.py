@@ -238,11 +238,6 @@ def hub_answers() -> bool:
     return True
 
 
-def first_line(error: BaseException) -> str:
-    """The gist of a long error."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
 def shortened(text: str, size: int = 120) -> str:
     """The beginning of a long text."""
     return text if len(text) <= size else f"{text[: size - 1]}…"

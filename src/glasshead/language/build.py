@@ -13,7 +13,7 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line, plug
+from glasshead.huggingface import plug
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import end_of_text
 from glasshead.language.model_types import model_fields
@@ -67,12 +67,21 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
     try:
         built: PreTrainedConfig = AutoConfig.for_model(config.model, **(chosen | dict(config.architecture)))
     except Exception as error:  # as above
-        raise InputError(f"{config.model} cannot be built like this: {first_line(error)}") from error
+        raise sizes_do_not_fit(config) from error
     if built.is_encoder_decoder:
         raise InputError(
             f"{config.model} has an encoder and a decoder: train a model with one stack, such as gpt2 or bert"
         )
     return built
+
+
+def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
+    """Why a model type cannot be built."""
+    told = " and ".join(f"`{name}`" for name in config.architecture)
+    return InputError(
+        f"{config.model} cannot be built with these sizes: "
+        + (f"choose other values of {told}" if told else "choose others, or another `model`, such as gpt2")
+    )
 
 
 def build(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
@@ -86,7 +95,7 @@ def build(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> Pr
     try:
         model: PreTrainedModel = auto.from_config(own)
     except Exception as error:  # models refuse sizes in every way there is
-        raise InputError(f"{config.model} cannot be built like this: {first_line(error)}") from error
+        raise sizes_do_not_fit(config) from error
     if config.attention is not None:
         plug(model, config.attention)
     check_block(model, config)
@@ -104,7 +113,8 @@ def check_block(model: PreTrainedModel, config: LanguageModelConfig) -> None:
         raise
     except Exception as error:  # models that want more than tokens, or other sizes
         raise InputError(
-            f"{config.model} does not read a block of {config.block_size} tokens: {first_line(error)}"
+            f"{config.model} does not read a block of {config.block_size} tokens: choose a smaller "
+            "`block_size`, other sizes in `architecture`, or another `model`"
         ) from error
     finally:
         model.train(training)

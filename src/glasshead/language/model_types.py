@@ -6,7 +6,6 @@ from functools import cache
 from transformers import AutoConfig
 
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line
 from glasshead.registry import did_you_mean, with_suggestion
 
 OBJECTIVES = ("causal", "masked")
@@ -63,5 +62,8 @@ def model_fields(model_type: str) -> frozenset[str]:
     try:
         config = AutoConfig.for_model(model_type)
     except Exception as error:  # configurations refuse in every way there is
-        raise InputError(f"{model_type} cannot be built: {first_line(error)}") from error
+        raise InputError(
+            f"{model_type} cannot be built from sizes alone, or needs a package that is not installed: "
+            "choose another `model`, such as gpt2 or bert"
+        ) from error
     return frozenset(config.to_dict()) | frozenset(config.attribute_map)

@@ -23,6 +23,12 @@ def clustered_share_interval(hits: Floats, totals: Floats, level: float = LEVEL)
     With p the share and v = n/(n − 1) Σ(hits − p totals)² / (Σ totals)², these are p (1 − p) / v trials,
     times (t_{N−1} / t_{n−1})² for N words, N at most. Where all are right, or none, a cluster is one trial.
 
+    Of few clusters that are nearly all right it promises too much, since those drawn often show too little
+    variance. 4,000 draws of clusters of 1 to 11 words, whose share is from Beta(0.45, 0.05) (0.9 in the mean,
+    and nearly every cluster all right or all wrong): the 95 % interval misses it in 9.1 % of the draws of 20
+    clusters, 6.9 % of 40 and 4.9 % of 100. With shares from Beta(4.5, 0.5), or 0.5 in the mean, it misses
+    less than 5 % of the draws of 20.
+
     Source: Korn and Graubard, Survey Methodology 24 (1998).
     """
     from scipy.stats import beta, t  # takes as long to import as torch does

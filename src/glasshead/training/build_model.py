@@ -12,7 +12,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention import parse_head_combination
 from glasshead.data import Coverage, Encoded, UnitReader, coverage, encode, has_images, has_ratings, inputs_of
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line
 from glasshead.models import (
     MODELS,
     REGRESSION,
@@ -159,7 +158,7 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     try:
         model = family(model_config)
     except RuntimeError as error:  # torch has no error of its own for too little memory
-        raise InputError(f"the model cannot be built ({first_line(error)}): choose smaller sizes") from error
+        raise InputError("the model cannot be built with these sizes, here: choose smaller ones") from error
     if imposed is not None:
         assert isinstance(model, PooledClassifier)
         impose_scores(model, imposed)

@@ -5,7 +5,7 @@ from pathlib import Path
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line, load_weights, reads_images
+from glasshead.huggingface import load_weights, reads_images
 from glasshead.training.run import load_run, open_record
 
 
@@ -19,10 +19,10 @@ def load_run_model(folder: Path) -> PreTrainedModel:
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except Exception as error:  # safetensors and configurations break in every way there is
-        raise InputError(f"{folder} is a damaged run ({first_line(error)}): train again") from error
+        raise InputError(f"{folder} is a damaged run (config.json names no model): train again") from error
     if type(config) in AutoModelForSequenceClassification._model_mapping or reads_images(config):
         return load_run(folder).model
     try:
         return load_weights(AutoModel, folder, config=config, local_files_only=True)[0].eval()
     except Exception as error:  # so do weights
-        raise InputError(f"{folder} is a damaged run ({first_line(error)}): train again") from error
+        raise InputError(f"{folder} is a damaged run (its weights do not load): train again") from error

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
@@ -32,7 +31,7 @@ from glasshead.huggingface import (
 )
 from glasshead.training.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.training.open_options import OpenOptions
-from glasshead.training.pretrained import read_tokenizer
+from glasshead.training.pretrained import load_reason, read_tokenizer
 from glasshead.training.read_processor import read_processor
 from glasshead.training.run import RECORD
 
@@ -105,16 +104,6 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     if missing:
         raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")
     return model
-
-
-def load_reason(source: str | Path, error: Exception) -> str:
-    """Why weights do not load, and what to do."""
-    folder = Path(source)
-    if folder.is_dir() and not any(folder.glob("*.safetensors")):
-        return "there are no weights (model.safetensors): save it again"
-    if isinstance(error, SafetensorError):
-        return "its weights (model.safetensors) are damaged: save it again, or download it again"
-    return "its configuration and its weights do not make a model: save both again with save_pretrained"
 
 
 def also_reads(config: PreTrainedConfig) -> str | None:

@@ -1,9 +1,11 @@
 """A pretrained Hugging Face classifier with a head for other labels, and a mechanism if one is wanted."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -15,7 +17,6 @@ from transformers import (
 from glasshead.errors import InputError
 from glasshead.huggingface import (
     clear_spec,
-    first_line,
     load,
     load_weights,
     plug,
@@ -141,4 +142,15 @@ def load_classifier(config: TrainingConfig, model_config: PreTrainedConfig) -> P
     except InputError:
         raise
     except Exception as error:  # so do weights and configurations
-        raise InputError(f"{config.model} is no model that classifies texts: {first_line(error)}") from error
+        reason = load_reason(config.model, error)
+        raise InputError(f"{config.model} is no model that classifies texts: {reason}") from error
+
+
+def load_reason(source: str | Path, error: Exception) -> str:
+    """Why weights do not load, and what to do."""
+    folder = Path(source)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        return "there are no weights (model.safetensors): save it again"
+    if isinstance(error, SafetensorError):
+        return "its weights (model.safetensors) are damaged: save it again, or download it again"
+    return "its configuration and its weights do not make a model: save both again with save_pretrained"
