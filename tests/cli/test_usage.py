@@ -45,3 +45,8 @@ def test_no_command_is_answered_by_the_page_of_help(typed):
 )
 def test_a_value_of_another_type_is_named_in_our_words(tmp_path, typed, says):
     assert says in refusal(tmp_path, *typed)
+
+
+def test_the_second_of_two_tokens_needs_a_first(tmp_path):
+    for typed in (("--against", "b"), ("--next", "--against", "b")):
+        assert "name the first with --next TOKEN" in refusal(tmp_path, "explain", "m", "a", *typed)
