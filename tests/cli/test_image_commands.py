@@ -86,6 +86,11 @@ def test_the_page_of_heads_shows_the_image(run, picture, tmp_path):
     assert "Attention to a word" not in page
 
 
+def test_images_are_called_images(run, picture):
+    explained = front_door.explain(str(run), [picture])
+    assert repr(explained).startswith("Attributions of 1 image:")
+
+
 def test_a_file_of_lines_is_not_offered_to_a_reader_of_images(run, tmp_path):
     (tmp_path / "reviews.csv").write_text("text,label\na film,1\n")
     said = refusal(tmp_path, "explain", run, tmp_path / "reviews.csv")

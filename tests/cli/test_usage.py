@@ -33,3 +33,20 @@ def test_one_line_says_what_is_wrong_and_where_to_read_on(tmp_path, typed, names
 @pytest.mark.parametrize("typed", [[], ["plot"], ["recommend"]])
 def test_no_command_is_answered_by_the_page_of_help(typed):
     assert "Usage: glasshead" in glasshead(*typed, code=2).output
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (("generate", "m", "a", "--seed", "abc"), "'--seed': must be a whole number, not 'abc' (see"),
+        (("explain", "m", "a", "--tolerance", "x"), "'--tolerance': must be a number, not 'x' (see"),
+        (("explain", "m", "a", "--format", "gif"), "'gif' is not one of 'text', 'json', 'html' (see"),
+    ],
+)
+def test_a_value_of_another_type_is_named_in_our_words(tmp_path, typed, says):
+    assert says in refusal(tmp_path, *typed)
+
+
+def test_the_second_of_two_tokens_needs_a_first(tmp_path):
+    for typed in (("--against", "b"), ("--next", "--against", "b")):
+        assert "name the first with --next TOKEN" in refusal(tmp_path, "explain", "m", "a", *typed)

@@ -202,7 +202,7 @@ def test_what_is_no_run(tmp_path):
     with pytest.raises(InputError, match=r"no run of `glasshead\.recommend\.train_recommender`"):
         load_recommender(tmp_path)
     (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"is damaged .*field required"):
+    with pytest.raises(InputError, match=r"is damaged .*is missing"):
         load_recommender(tmp_path)
     partial_path(Path(tmp_path / "run")).mkdir()
     with pytest.raises(InputError, match="`resume=True`"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from glasshead.report.key_findings import difference
+from glasshead.report.key_findings import difference, intro_sentence
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import count, interval, number, round_up, share
 from glasshead.report.run_facts import card_names, split_names
@@ -74,3 +74,9 @@ def test_a_difference_rests_on_intervals() -> None:
 )
 def test_a_verdict_is_a_sentence(verdict: str, said: str) -> None:
     assert sentence(verdict) == said
+
+
+def test_data_that_are_not_split_are_all_rows():
+    for split, words in (("all", "(all rows)"), ("test", "(test split)")):
+        card = AuditCard({"name": "a", "data": "reviews.csv", "split": split, "examples": 20}, [])
+        assert intro_sentence(card).startswith(f"20 examples of reviews.csv {words}")

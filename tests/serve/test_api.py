@@ -395,7 +395,7 @@ class TestViews:
             for head in range(2):
                 assert f'data-head="{layer}-{head}"' in shown.text
         intro = next(one.text for one in Page(shown.text).all("p") if "over" in one.text)
-        assert "4 heads of 2 layers, over 1 text." in intro
+        assert "4 heads in 2 layers, over 1 text." in intro
         assert own.facts["name"] == "pieces"
 
 

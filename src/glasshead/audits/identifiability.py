@@ -158,7 +158,7 @@ def describe_rows(heads: Columns, options: IntervalOptions, rows: str) -> str:
     elif learned.any():
         rows += ", and that of the learned query"
     return (
-        f"{pluralise(len(learned), 'map')} by {pluralise(numbers, 'head')} of {pluralise(layers, 'layer')}, "
+        f"{pluralise(len(learned), 'map')} by {pluralise(numbers, 'head')} in {pluralise(layers, 'layer')}, "
         f"{rows}"
         + (f", the {options.top} largest weights of each" if options.top else "")
         + (

@@ -4,7 +4,7 @@ import io
 import signal
 import sys
 import warnings
-from typing import Any
+from typing import TextIO
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
@@ -72,12 +72,19 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
 
 
-def show_warning(message: Warning | str, category: type[Warning], *where: Any) -> None:
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """What is warned of in one line, without the place in the code."""
     if issubclass(category, UserWarning):
         print_remark(f"warning: {message}")
     else:
-        SHOW(message, category, *where)
+        SHOW(message, category, filename, lineno, file, line)
 
 
 SHOW = warnings.showwarning

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from glasshead.cli.console import console, exit_on_broken_pipe, print_error, silence_stdout
 from glasshead.cli.errors import in_options
 from glasshead.errors import InputError, Terminated, exit_code, shorten
+from glasshead.reasons import wrong_value
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -101,7 +102,10 @@ class Commands(TyperGroup):
 
 def usage_error_in_words(error: Any) -> str:
     """What is wrong with a command as it was typed, and where to read how it is typed."""
-    words = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    words = " ".join(error.format_message().split()).rstrip(".")
+    if hasattr(error.__cause__, "errors"):  # of pydantic
+        raised = error.__cause__.errors()[0]
+        words = words.replace(" ".join(raised["msg"].split()).rstrip("."), wrong_value(raised).rstrip("."))
     command = "glasshead" if error.ctx is None else error.ctx.command_path
     return f"{words[:1].lower()}{words[1:]} (see {command} --help)"
 

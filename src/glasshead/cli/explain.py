@@ -109,6 +109,8 @@ def explain(
         raise InputError("--next names the token that --target would: leave one of them out")
     if tolerance is not None and not intervals:
         raise InputError("--tolerance is about --intervals: add that, or leave it out")
+    if against is not None and not (next_token or target):
+        raise InputError("--against is the second of two tokens: name the first with --next TOKEN")
     request = ExplainRequest(
         method=method,
         target=target if next_token is None else next_token or None,

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError
+from glasshead.reasons import because
 
 if TYPE_CHECKING:
     from glasshead.cluster import Cluster
@@ -119,4 +120,4 @@ def parse_attention_option(attention: str | None) -> Any:
     try:
         return json.loads(attention)
     except ValueError as error:
-        raise InputError(f"--attention {attention!r} is no JSON: {error}") from None
+        raise InputError(f"--attention {attention!r} is no JSON{because(error)}") from None

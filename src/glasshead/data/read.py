@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from glasshead.data.trees import parse_trees
 from glasshead.errors import InputError, pluralise
+from glasshead.reasons import because
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -117,7 +118,7 @@ def _parse_separated(path: Path, delimiter: str) -> dict[str, list[str]]:
             last = reader.line_num
     except csv.Error as error:
         raise InputError(
-            f"{path}: the record that begins on line {last + 1} has unbalanced quotes ({error}): "
+            f"{path}: the record that begins on line {last + 1} has unbalanced quotes: "
             'quote the field and write " inside it as ""'
         ) from error
     finally:
@@ -172,7 +173,7 @@ def _json_lines(path: Path) -> dict[str, list[Any]]:
             ) from error
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{path} line {number} is not JSON ({error}): write one object per line"
+                f"{path} line {number} is not JSON{because(error)}: write one object per line"
             ) from error
         if not isinstance(record, dict):
             raise InputError(f"{path} line {number} is not a JSON object: write one object per line")
@@ -201,8 +202,7 @@ def _parquet(path: Path) -> Columns:
     except (InputError, OSError):
         raise
     except Exception as error:  # pages, types and what `datasets` wrote beside them break in every way
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{path} is not a parquet file ({reason}): write it again") from error
+        raise InputError(f"{path} is not a parquet file, or is damaged: write it again") from error
     return Columns(str(path), values, coded)
 
 

@@ -14,6 +14,7 @@ from glasshead.errors import InputError
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.summary import CellSummary, TableSummary
 from glasshead.experiments.table import Paper
+from glasshead.reasons import because
 
 PRICES = "prices.json"
 
@@ -41,7 +42,7 @@ def read_prices(folder: Path) -> dict[str, Price]:
     try:
         return TypeAdapter(dict[str, Price]).validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, ValidationError) as error:
-        raise InputError(f"{path} cannot be read as prices: {' '.join(str(error).split())[:200]}") from error
+        raise InputError(f"{path} cannot be read as prices{because(error)}: remove it") from error
 
 
 @dataclass(frozen=True)

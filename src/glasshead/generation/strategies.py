@@ -61,9 +61,7 @@ class Strategy:
             kind = "a whole number" if self.whole else "a number"
             limits = f"from {self.lowest:g}" if self.lowest else "above 0"
             limits += "" if math.isinf(self.highest) else f" to {self.highest:g}"
-            raise InputError(
-                f"{name!r} takes {kind} {limits}, as in {name}={self.usual:g}; this is none: {said!r}"
-            )
+            raise InputError(f"{name!r} takes {kind} {limits}, as in {name}={self.usual:g}, not {said!r}")
         return value
 
 

@@ -11,6 +11,7 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
 from glasshead.models import NewsRecommender
+from glasshead.reasons import because
 from glasshead.recommend.config import OLD_SETTINGS
 from glasshead.recommend.impressions import NewsTensors
 from glasshead.recommend.mind import NewsLogs
@@ -63,8 +64,7 @@ def load_recommender(folder: Path) -> RecommenderRun:
         clicks = dict(zip(table["news"].to_pylist(), table["clicks"].to_pylist(), strict=True))
         fits = isinstance(model, NewsRecommender) and model.config.vocab_size == len(tokenizer)
     except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
+        raise InputError(f"{folder} is a damaged run{because(error)}: train again") from error
     if not fits or loading["missing_keys"] or loading["unexpected_keys"]:
         raise InputError(f"{folder}: the files do not fit each other: train again")
     return RecommenderRun(folder, model.eval(), tokenizer, record, clicks)

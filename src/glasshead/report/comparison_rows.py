@@ -9,6 +9,7 @@ from typing import Any
 from glasshead.escaping import visible
 from glasshead.report.difference_rows import DifferenceRow, difference_row, pairs
 from glasshead.report.number_format import DASH, count, number
+from glasshead.report.run_facts import split_in_words
 from glasshead.results import METRIC_NAMES, RunComparison, RunDifference, RunGroup
 
 Setting = tuple[str, list[str]]
@@ -172,7 +173,8 @@ def intro_sentence(comparison: RunComparison) -> str:
     runs = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
     seeds = "one seed each" if sizes == [1] else f"{runs} seeds each"
     data = comparison.data.rstrip("/").rsplit("/", 1)[-1]
-    first = f"{count(comparison.n)} examples of {visible(data)} ({comparison.split} split), {seeds}."
+    rows = split_in_words(comparison.split)
+    first = f"{count(comparison.n)} examples of {visible(data)} ({rows}), {seeds}."
     return " ".join([first, *([] if sizes[0] > 1 else [ONE_SEED]), *single_class_sentences(comparison)])
 
 

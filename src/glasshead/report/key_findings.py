@@ -7,6 +7,7 @@ from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import difference_sentence
 from glasshead.report.labels import Question, join_names, method_words, questions
 from glasshead.report.number_format import count, finite, interval, number
+from glasshead.report.run_facts import split_in_words
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
 from glasshead.results import (
@@ -116,7 +117,7 @@ def intro_sentence(card: AuditCard) -> str:
         else data[:1].upper() + data[1:]
     )
     if facts.get("split"):
-        sentence += f" ({facts['split']} split)"
+        sentence += f" ({split_in_words(str(facts['split']))})"
     if facts.get("activation") or facts.get("attention"):
         sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
     if card.method != ATTENTION:

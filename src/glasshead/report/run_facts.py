@@ -101,12 +101,17 @@ def any_signed(*cards: AuditCard) -> bool:
     return any(card.facts.get("signed") is not False for card in cards if card.method == ATTENTION)
 
 
+def split_in_words(split: str) -> str:
+    """``test split``; of data that are not split, ``all rows``."""
+    return "all rows" if split == "all" else f"{split} split"
+
+
 def origin(card: WithFacts) -> list[tuple[str, str]]:
     """Which model, data, version and date made a card, as far as it says so."""
     facts = card.facts
     versions = facts.get("versions")
     data = (
-        f"{facts['data']} ({facts['split']})"
+        f"{facts['data']} ({split_in_words(str(facts['split'])).removesuffix(' split')})"
         if facts.get("data") and facts.get("split")
         else facts.get("data")
     )

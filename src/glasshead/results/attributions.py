@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
+from glasshead.nouns import TEXTS
 from glasshead.results.attribution import Attribution
 from glasshead.results.json_text import json_text
 
@@ -52,7 +53,8 @@ class Attributions(Drawable, Sequence[Attribution]):
         lines = [f"  {attribution!r}" for attribution in self.attributions[:SHOWN]]
         lines += [f"  … and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
         lines += [f"  {one_line(remark)}" for remark in self.remarks]
-        return "\n".join([f"Attributions of {len(self)} text{'s' if len(self) != 1 else ''}:", *lines])
+        nouns = self.attributions[0].nouns if self.attributions else TEXTS
+        return "\n".join([f"Attributions of {nouns.count(len(self))}:", *lines])
 
     def to_json(self) -> str:
         """A list of objects, one for each text."""

@@ -22,6 +22,7 @@ from glasshead.drawable import Drawable, renderer_of
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable
+from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
@@ -182,8 +183,7 @@ class AuditCard(Drawable):
         except InputError:
             raise
         except (ValueError, KeyError, OSError) as error:
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
+            raise InputError(f"{folder} is a damaged audit{because(error)}: audit again") from error
 
 
 class StoredSides(TypedDict):

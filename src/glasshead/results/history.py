@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable
+from glasshead.reasons import because
 from glasshead.results.verdict import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
 HISTORY_FOLDER = "dynamics"
@@ -214,9 +215,9 @@ def read_history(run: Path) -> History:
         gauge = (json.loads(own.read_text(encoding="utf-8")).get("gauge") if own.exists() else None) or {}
         complete = set(CURVES) <= set(history.curves) and "groups" in facts
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error
+        raise InputError(f"{folder} is damaged{because(error)}: train again") from error
     if not complete:
-        raise InputError(f"{folder} is damaged (a column is missing)")
+        raise InputError(f"{folder} is damaged (a column is missing): train again")
     return canonical_history(history, gauge.get("sign", 1))
 
 

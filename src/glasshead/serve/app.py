@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 import glasshead
 from glasshead.drawable import Drawable
 from glasshead.errors import InputError
+from glasshead.reasons import wrong_value
 from glasshead.report import heads_page, page_part, written_page
 from glasshead.results import Attributions
 from glasshead.serve.answers import (
@@ -432,11 +433,7 @@ def validation_in_words(error: RequestValidationError) -> str:
         return NO_OBJECT
     place = field_of(first["loc"])
     # A value that may be of several kinds is refused once by each of them.
-    messages = [
-        " ".join(str(each["msg"]).removeprefix("Value error, ").split())
-        for each in error.errors()
-        if field_of(each["loc"]) == place
-    ]
+    messages = [wrong_value(each) for each in error.errors() if field_of(each["loc"]) == place]
     sentence = ", or ".join(f"{message[:1].lower()}{message[1:]}" for message in dict.fromkeys(messages))
     return f"`{place}`: {sentence}" if place else sentence
 

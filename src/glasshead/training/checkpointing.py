@@ -20,6 +20,7 @@ from glasshead.files import (
     temp_sibling,
     unknown_names,
 )
+from glasshead.reasons import because
 from glasshead.training.old_names import with_current_settings
 from glasshead.training.run import RECORD, write_json
 
@@ -139,7 +140,9 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     try:
         before = with_current_settings(dict(json.loads(record.read_text(encoding="utf-8"))))
     except (ValueError, TypeError, RecursionError) as error:
-        raise InputError(f"cannot resume: {record} is damaged ({error}); use `overwrite=True`") from error
+        raise InputError(
+            f"cannot resume: {record} is damaged{because(error)}; use `overwrite=True`"
+        ) from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:

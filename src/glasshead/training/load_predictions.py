@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.reasons import because
 from glasshead.results import CARD_FILE, METRIC_NAMES, Floor, RunGroup
 from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
@@ -180,8 +181,7 @@ def _table(folder: Path, split: str) -> Columns:
     try:
         table = pq.read_table(path, columns=["split", "index", "label", "predicted"])
     except (OSError, ValueError, KeyError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{path} is damaged ({reason}): train again") from error
+        raise InputError(f"{path} is damaged{because(error)}: train again") from error
     splits = table["split"].to_numpy(zero_copy_only=False)
     rows = splits == split
     if not rows.any():

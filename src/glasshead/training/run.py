@@ -31,6 +31,7 @@ from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import class_names, load, load_weights, reads_images, silence_transformers, spec_of
+from glasshead.reasons import because
 from glasshead.training.open_images import find_patches
 from glasshead.training.read_processor import read_processor
 from glasshead.training.run_record import ClassifierRecord, validate_record
@@ -98,7 +99,7 @@ def read_object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged ({error}): train again") from error
+        raise InputError(f"{path} is damaged{because(error)}: train again") from error
     if not isinstance(content, dict):
         raise InputError(f"{path} is damaged (it holds no object): train again")
     return content
@@ -182,8 +183,7 @@ def load_run(folder: Path) -> Run:
         counts = np.array(pq.ParquetFile(folder / VOCABULARY).read()["counts"].to_pylist()).T
         fits = counts.shape == (len(class_names(model)), len(tokenizer))
     except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
+        raise InputError(f"{folder} is a damaged run{because(error)}: train again") from error
     if loading["missing_keys"] or loading["unexpected_keys"]:
         raise InputError(f"{folder}: the weights do not fit the configuration: train again")
     if not fits:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from glasshead.errors import InputError
+from glasshead.reasons import because
 from glasshead.results import AttentionUse
 from glasshead.training.old_names import with_current_settings
 
@@ -99,7 +100,5 @@ def validate_record(path: Path, record: dict[str, Any], kind: type[Part]) -> dic
     try:
         kind.model_validate_json(json.dumps(record))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path} is damaged ({place}: {first['msg'].lower()}): train again") from error
+        raise InputError(f"{path} is damaged{because(error)}: train again") from error
     return with_current_settings(record)

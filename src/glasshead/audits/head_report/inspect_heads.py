@@ -60,10 +60,7 @@ NO_PREDICTION = (
     "The model predicts no class of a text, so nothing is said of what its heads do to predictions: no "
     "importance, no gradients."
 )
-NO_LABELS = (
-    "The data have no labels. No number here needs one: what a head does to predictions is said of the class "
-    "that the model predicts."
-)
+NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
 BETWEEN_SENTENCES = (
     "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
     "left out: they look at no tokens."

@@ -107,7 +107,7 @@ def heads_page(report: HeadReport) -> str:
 
 def intro_sentence(report: HeadReport) -> str:
     """On what the conclusion rests."""
-    size = f"{pluralise(len(report.heads), 'head')} of {pluralise(len(report.layers), 'layer')}"
+    size = f"{pluralise(len(report.heads), 'head')} in {pluralise(len(report.layers), 'layer')}"
     data = visible(str(report.facts.get("data", ""))).rstrip("/").rsplit("/", 1)[-1]
     examples = report.facts.get("examples")
     texts = nouns_of(report.facts).count(examples) if examples else ""
