@@ -7,7 +7,9 @@ from concurrent.futures import wait
 import pytest
 import torch
 from served_models import pieces
+from transformers import T5ForConditionalGeneration
 
+from classifier_families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.serve.answers import attribute
@@ -309,6 +311,15 @@ def test_until_it_is_open_it_says_that_it_loads_and_models_open_one_by_one():
     second.stop()
     assert ended(first)
     assert ended(second)
+
+
+def test_a_model_that_only_answers_is_not_explained(tmp_path):
+    T5ForConditionalGeneration(FAMILIES["T5"].build().config).save_pretrained(tmp_path)
+    FAMILIES["T5"].tokenizer().save_pretrained(tmp_path)
+    answerer = open_model(str(tmp_path))
+    assert answerer.kind == "answerer"
+    with pytest.raises(InputError, match="writes one text for another and has no classes"):
+        attribute(answerer.subject, Reading(model="t5"), "a warm film", None)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from glasshead.errors import InputError
+from glasshead.reasons import because
 
 FORMAT = "every line is a word and its numbers, with one blank between them"
 
@@ -37,9 +38,8 @@ def read_vectors(
             if index is not None and index not in table:
                 table[index] = _vector(path, number, word, values)
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"cannot read the word vectors {path} ({reason}): give a .txt or .gz file"
+            f"cannot read the word vectors {path}{because(error)}: give a .txt or .gz file"
         ) from error
     vectors = lowered | spelled
     if not vectors:

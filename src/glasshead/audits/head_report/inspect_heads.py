@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
 NO_PREDICTION = (
-    "The model predicts no class of a text, so nothing is said of what its heads do to predictions: no "
+    "The model predicts no class of a text, so the effects of its heads on predictions are not measured: no "
     "importance, no gradients."
 )
 NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
@@ -66,8 +66,8 @@ BETWEEN_SENTENCES = (
     "left out: they look at no tokens."
 )
 ONE_QUERY = (
-    "A pooled classifier has one learned query: there are no tokens before and behind it, its words are not "
-    "joined, and nothing is left without its only head. What is read of it are shares and breadth."
+    "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
+    "place in the text, its words are not joined, and nothing is left without its only head."
 )
 
 
