@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import transformers as hf
 import typer
-from typed import glasshead, refusal, shell, wait_for
+from typed import glasshead, one_line, refusal, shell, wait_for
 
 from glasshead.cli.interrupts import resumable_parts
 from glasshead.data import train_tokenizer
@@ -134,7 +134,6 @@ def test_interrupted_and_resumed(saved, tmp_path):
         (("--processes", "0"), "--processes is at least 1"),
         (("--max-length", "1"), "--max-length 1 leaves no room"),
         (("--resume",), "nothing to resume"),
-        (("--fail-under", "identifiability.width=0.1"), "low is good"),
     ],
 )
 def test_refusals(saved, tmp_path, options, words):
@@ -143,6 +142,19 @@ def test_refusals(saved, tmp_path, options, words):
         "--out", tmp_path / "out", *options,
     )  # fmt: skip
     assert words in refusal(tmp_path, *given)
+
+
+def test_a_threshold_of_the_wrong_side_loses_no_part(saved, tmp_path):
+    given = (
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
+    refused = glasshead(*given, "--fail-under", "identifiability.width=0.1", code=2)
+    assert "low is good" in one_line(refused.stderr)
+    assert "the finished parts are kept" in one_line(refused.stderr)
+    glasshead(*given, "--resume")
+    assert (tmp_path / "out" / "card.json").exists()
+    assert not (tmp_path / "out.parts").exists()
 
 
 def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
@@ -284,12 +296,12 @@ class TestPartsOfAnAudit:
                 assert (tmp_path / "out.parts" / whole).exists()
             shutil.rmtree(tmp_path / "out.parts")
 
-    def test_a_late_error_loses_no_part(self, tmp_path, capsys):
+    def test_a_late_error_loses_no_part(self, tmp_path):
         """Audits run one after the other: the last of them may refuse the model."""
         whole = "audits/agreement.audit.json"
-        with pytest.raises(InputError):
+        with pytest.raises(InputError) as stopped:
             self.stop(tmp_path, "settings.json", whole, by=InputError("not this model"))
-        assert "the finished parts are kept" in capsys.readouterr().err
+        assert any("the finished parts are kept" in note for note in stopped.value.__notes__)
         assert (tmp_path / "out.parts" / whole).exists()
         with pytest.raises(InputError):
             self.stop(tmp_path, resume=True, by=InputError("not this model"))

@@ -48,6 +48,11 @@ def os_error_in_words(error: OSError) -> str:
     """What the system could not do, and to which file."""
     has_file = error.filename is not None and error.strerror
     reason = f"{error.strerror}: {error.filename}" if has_file else error.strerror or str(error)
+    return with_notes(reason, error)
+
+
+def with_notes(reason: str, error: BaseException) -> str:
+    """One line with what has been noted of an error."""
     return " ".join("; ".join([reason, *getattr(error, "__notes__", ())]).split())
 
 
@@ -83,8 +88,8 @@ class Commands(TyperGroup):
             if ctx.params.get("debug"):
                 raise
             running = self.commands.get(ctx.invoked_subcommand)
-            words = " ".join(in_options(str(error), running, self.commands.get("train")).split())
-            print_error(shorten(words))
+            words = in_options(str(error), running, self.commands.get("train"))
+            print_error(shorten(with_notes(words, error)))
             raise typer.Exit(2) from None
         except BrokenPipeError:
             exit_on_broken_pipe()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from glasshead.cli.console import print_error, print_remark
+from glasshead.cli.console import print_error
 from glasshead.errors import InputError, exit_code
 
 
@@ -60,8 +60,8 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
                 if not any(any(parts.glob(each)) for each in (PARTS[-1], FINISHED[-1])):
                     remove(parts)  # nothing worth resuming
                 raise
-    except InputError:
+    except InputError as error:
         if parts.exists() and not resume:
-            print_remark("the finished parts are kept: repeat the command with --resume, or --overwrite them")
+            error.add_note("the finished parts are kept: repeat the command with --resume")
         raise
     remove(parts)
