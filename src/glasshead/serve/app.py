@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -155,8 +156,7 @@ def add_questions(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
     @app.get("/api/progress")
     async def progress(model: str) -> ProgressFacts:
         """How far the question is that a model answers now; nothing where it answers none."""
-        now = catalogue.model(model).progress
-        return ProgressFacts(stage=now.stage, share=now.share)
+        return ProgressFacts(**asdict(catalogue.model(model).progress))
 
     @app.post("/api/explain")
     async def explain(request: Request, question: ExplainQuestion) -> ExplainAnswer:
@@ -242,9 +242,7 @@ def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
             request, catalogue.readers.submit(lambda: catalogue.examples(question.model)), seconds
         )
         model = catalogue.model(question.model)
-        job = model.submit(
-            lambda opened: heads_page(inspect_heads(opened.subject, question, examples, model.tell))
-        )
+        job = model.submit(lambda it: heads_page(inspect_heads(it.subject, question, examples, model.tell)))
         return as_page(await ask(request, job, seconds))
 
     @app.get("/api/python/heads")
