@@ -238,9 +238,9 @@ def test_texts_without_labels(kind, tmp_path):
     data = labelled.remove_columns("label") if kind == "memory" else file
     options = {"tokenizer": tokenizer, "limit": 22, "dtype": "float32"}
     report = glasshead.heads(model, data, **options)
-    assert any("have no labels" in remark for remark in report.remarks)
+    assert any("has no labels" in remark for remark in report.remarks)
     beside = glasshead.heads(model, labelled, **options)
-    assert not any("have no labels" in remark for remark in beside.remarks)
+    assert not any("has no labels" in remark for remark in beside.remarks)
     for one, other in zip(report.heads, beside.heads, strict=True):
         assert one.finding("removal").n == 22
         assert one.finding("entropy").estimate == pytest.approx(other.finding("entropy").estimate, abs=0.01)

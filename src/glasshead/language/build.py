@@ -114,7 +114,7 @@ def check_block(model: PreTrainedModel, config: LanguageModelConfig) -> None:
     except Exception as error:  # models that want more than tokens, or other sizes
         raise InputError(
             f"{config.model} does not read a block of {config.block_size} tokens: choose a smaller "
-            "`block_size`, other sizes in `architecture`, or another `model`"
+            "`block_size`, other sizes, or another `model`"
         ) from error
     finally:
         model.train(training)
