@@ -16,6 +16,8 @@ def test_what_was_begun_is_taken_up_again(tmp_path):
     assert [path.name for path in (tmp_path / "parts").iterdir()] == [SETTINGS_FILE]
     with pytest.raises(InputError, match="holds part of another audit"):
         claim_folder(tmp_path / "parts", SETTINGS | {"seed": 2})
+    with pytest.raises(InputError, match=r"\(different: seed, data of train\)"):
+        claim_folder(tmp_path / "parts", SETTINGS | {"seed": 3, "asked": {"data_of_train": "x"}})
 
 
 @pytest.mark.parametrize("part", [0, 0.5, "[" * 100_000, "\x00"])

@@ -95,7 +95,7 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
-        "known": digest.hexdigest(),
+        "labels or rows": digest.hexdigest(),
         "asked": compared_values(replace(request, audits=names), COMPARED_OTHERWISE),
     }
 

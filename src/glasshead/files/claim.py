@@ -1,7 +1,7 @@
 """Folders in which long work is kept part by part: they say what they hold parts of."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ from glasshead.errors import InputError
 from glasshead.files.atomic import write_text
 
 SETTINGS_FILE = "settings.json"
+MOST_NAMES = 4
+"""So many settings that differ are named."""
 
 
 def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
@@ -27,4 +29,20 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged: remove the folder {folder} and begin again") from error
     if before != mine:
-        raise InputError(f"{folder} holds part of another audit: repeat that command, or remove the folder")
+        names = list(dict.fromkeys(differing(before, mine)))[:MOST_NAMES]
+        which = f" (different: {', '.join(names)})" if names else ""
+        raise InputError(
+            f"{folder} holds part of another audit{which}: repeat that command, or remove the folder"
+        )
+
+
+def differing(before: Any, now: Any) -> Iterator[str]:
+    """The innermost names under which two settings differ."""
+    before, now = ({} if each is None else each for each in (before, now))
+    if not isinstance(before, dict) or not isinstance(now, dict):
+        return
+    for name in dict.fromkeys([*before, *now]):
+        one, other = before.get(name), now.get(name)
+        if one != other:
+            inner = [*differing(one, other)]
+            yield from inner or [name.replace("_", " ")]

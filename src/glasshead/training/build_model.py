@@ -158,7 +158,7 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     try:
         model = family(model_config)
     except RuntimeError as error:  # torch has no error of its own for too little memory
-        raise InputError("the model cannot be built with these sizes, here: choose smaller ones") from error
+        raise InputError("the model cannot be built with these sizes: choose smaller ones") from error
     if imposed is not None:
         assert isinstance(model, PooledClassifier)
         impose_scores(model, imposed)
