@@ -113,7 +113,7 @@ def size_in_weights(counts):
         model.pooling.score.context.weight[0].zero_()
         model.pooling.score.context.weight[0][word_ids("good")] = 4.0
         model.classifier.weight.fill_(2.0)
-    return World(model, *texts_of(counts), "yes", ("yes", "no", "in part", "undecided"))
+    return World(model, *texts_of(counts), "yes", ("yes", "undecided"))
 
 
 def mixed(counts):
@@ -143,7 +143,7 @@ def ignored(counts):
         " ".join(["good" if label else "bad", *rng.choice(sides[label], size=rng.integers(4, 9))])
         for label in labels
     ]
-    return World(model, texts, labels, "no", ("yes", "no", "in part", "undecided"))
+    return World(model, texts, labels, "no", ("yes",))
 
 
 def untrained(counts):
@@ -152,7 +152,7 @@ def untrained(counts):
     with torch.no_grad():
         model.embedding.weight.div_(15)
     texts, labels = texts_of(counts)
-    return World(model, texts, labels, "no", ("yes", "no", "in part", "undecided"))
+    return World(model, texts, labels, "no", ("no",))
 
 
 def ten_classes(counts):
