@@ -201,7 +201,7 @@ class WrittenAttribution(Drawable):
 
     @property
     def source_sums(self) -> NDArray[np.float64]:
-        """What the source contributes to each row [rows]: the sum of its numbers, 0 where there is none."""
+        """What the source contributes to each row, the sum of its numbers [rows]; 0 where there is none."""
         return np.array([math.fsum(row[: self.written.source]) for row in self.map.scores])
 
     @property
