@@ -81,7 +81,6 @@ def test_refusals_are_one_line(bert):
         "a text is a string, not b'a film'$": {"texts": b"a film"},
         "a text is a string, not bytearray": {"texts": bytearray(b"a film")},
         "a text is a string, not {'text': 'a film'}": {"texts": {"text": "a film"}},
-        "a text is a string, not b'c'": {"pairs": b"c"},
         "`trust_remote_code` is True or False": {"trust_remote_code": "no"},
         "`head` is a number, mean, max, min, sum": {"head": "first"},
         "`labels` is a mapping of old names to new": {"labels": ["bad", "good"]},

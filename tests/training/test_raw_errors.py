@@ -223,3 +223,7 @@ def test_a_file_that_a_run_was_not_trained_on_is_read_whole(data, split, tmp_pat
         (tmp_path / name).write_text("text,label\na,b\n")
     run = replace(subject, record={"data": {"source": str(tmp_path / "own.csv")}})
     assert default_split(str(tmp_path / data), run) == split
+
+
+def test_bytes_are_no_second_text(subject):
+    refused("a text is a string, not b'c'", glasshead.explain, subject, ["a"], pairs=b"c")
