@@ -112,7 +112,7 @@ def test_a_model_says_how_far_its_question_is(model):
     told, going_on = threading.Event(), threading.Event()
 
     def work(opened):
-        model.tell("predictions without each head: 25%", 0.25)
+        model.report_progress("predictions without each head: 25%", 0.25)
         told.set()
         assert going_on.wait(SECONDS)
         return "done"

@@ -251,12 +251,8 @@ class Agreement(Audit):
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
-        gauged = context.explainer.sign_is_gauge and statistic.removesuffix(ABSOLUTE) == context.method
-        if (
-            gauged
-            or statistic in (*WEIGHTS, *GAINS)
-            or (statistic == FOCUS and context.explainer.sign_is_gauge)
-        ):
+        of_method = statistic.removesuffix(ABSOLUTE) in (context.method, FOCUS)
+        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHTS, *GAINS):
             size = statistic.endswith(ABSOLUTE) or statistic == FOCUS
             without_side = context.signed and context.one_sided and not size
             return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)

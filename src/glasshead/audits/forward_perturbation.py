@@ -51,7 +51,7 @@ def perturb_by_forward(
             edit = spare_first(edit) if context.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
             values = context.explanation.sized_fn(logits, context.explanation.target[rows])
-            classes = torch.zeros(len(rows)) if context.is_regression else logits.argmax(dim=-1)
+            classes = torch.zeros_like(rows) if context.is_regression else logits.argmax(dim=-1)
             return Answers(values.numpy(), classes.numpy())
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))

@@ -75,8 +75,7 @@ def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> Floats:
     ]
     filled = [(mask & (parts == part)).any(axis=1) for part in range(len(sums))]
     if is_fixed(np.concatenate([own[there] for own, there in zip(sums, filled, strict=True)])):
-        by_part = zip(sums, range(len(sums)), strict=True)
-        own = np.sum([np.where(parts == part, total[:, None], 0.0) for total, part in by_part], axis=0)
+        own = np.take_along_axis(np.stack(sums, axis=1), parts, axis=1)  # Σa of the part of each unit
         return np.asarray(uniform_weights(mask, parts) * own)
     total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)
     sizes = uniform.sum(axis=1, keepdims=True)

@@ -181,7 +181,7 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     text = printed(metric.mean * scale(name), f".{digits(name)}f")
     if metric.interval is None:
         return text
-    low, high = metric.interval  # of which one end may be cut to what the metric can be
+    low, high = metric.interval  # one end may be cut to the range of the metric
     half = max(high - metric.mean, metric.mean - low) * scale(name)
     return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
 

@@ -162,7 +162,7 @@ class ExplanationContext:
         return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None, shared=shared)
 
     def afresh(self) -> "ExplanationContext":
-        """The same texts, of which nothing is known yet."""
+        """The same texts without any earlier measurement."""
         return replace(self, shared={})
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:

@@ -280,9 +280,8 @@ def spread_rows(shares: Floats, most: int | None) -> list[int]:
     if most is None or len(read) <= most:
         return [int(row) for row in read]
     running = np.cumsum(shares)
-    points = (
-        np.arange(most) + 0.5
-    ) / most - 1e-9  # not on the border of two rows, where rounding would choose
+    # Not on the border of two rows, where rounding would choose.
+    points = (np.arange(most) + 0.5) / most - 1e-9
     passed = np.searchsorted(running, points * running[-1])
     return [int(row) for row in np.unique(passed)]
 

@@ -64,6 +64,7 @@ HOLDS_OF_EXTENT: dict[Extent, Holds] = {
     "hardly any": "no",
     "undecided": "undecided",
 }
+HOLDS_OF_ANSWER: dict[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
 UNEQUAL = "Attention gives some tokens more weight than others"
 Judge = Callable[[AuditCard, Finding], Holds | None]
 
@@ -143,8 +144,7 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
 
 def large_where(card: AuditCard, finding: Finding) -> Holds | None:
     """Moderate agreement of sizes, more than random weights have, and more on what is important."""
-    speaks = is_large_where_tokens_matter(card, finding.against)
-    return "undecided" if speaks is None else "yes" if speaks else "no"
+    return HOLDS_OF_ANSWER[is_large_where_tokens_matter(card, finding.against)]
 
 
 def changes(card: AuditCard, finding: Finding) -> Holds | None:
@@ -179,7 +179,7 @@ def rare(card: AuditCard, finding: Finding) -> Holds | None:
 
 def movable(card: AuditCard, finding: Finding) -> Holds | None:
     """Hardly any prediction that no weights change. What a search did not change may still change: its share
-    is an upper bound, of which less than half says that most can be changed."""
+    is an upper bound, and a bound below one half means that most predictions can be changed."""
     ends = decisive(finding)
     if ends is None or ends[1] <= FEW_TEXTS:
         return "undecided" if ends is None else "yes"
@@ -225,9 +225,7 @@ def at_most_little(card: AuditCard, finding: Finding) -> Holds | None:
 
 def side(card: AuditCard, finding: Finding) -> Holds | None:
     """Of signed weights alone."""
-    speaks = agrees(finding)
-    holds: Holds = "undecided" if speaks is None else "yes" if speaks else "no"
-    return holds if card.facts.get("signed") else None
+    return HOLDS_OF_ANSWER[agrees(finding)] if card.facts.get("signed") else None
 
 
 LITTLE = 0.02

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import can_be_judged
@@ -150,21 +149,19 @@ def is_large_where_tokens_matter(card: AuditCard, measure: str) -> bool | None:
     None: undecided.
     """
     by_size = usable(card, f"agreement.{card.statistic}{ABSOLUTE}.{measure}.all")
+    focus = usable(card, f"agreement.focus.{measure}.all")
     order = None if by_size is None else agrees(by_size)
-    holds_more = above_uniform(card, measure)
-    return order if order is not True or holds_more == "not asked" else holds_more
+    return order if order is not True or focus is None else is_above_uniform(focus)
 
 
 def lies_on_sinks(card: AuditCard) -> bool:
     """Whether tokens with large weights certainly contribute less themselves than others do."""
-    return above_uniform(card, "contribution") is False
+    focus = usable(card, "agreement.focus.contribution.all")
+    return focus is not None and is_above_uniform(focus) is False
 
 
-def above_uniform(card: AuditCard, measure: str) -> bool | Literal["not asked"] | None:
-    """Whether tokens that are important by a measure hold more than if all had the same; None: undecided."""
-    focus = usable(card, f"agreement.focus.{measure}.all")
-    if focus is None:
-        return "not asked"
+def is_above_uniform(focus: Finding) -> bool | None:
+    """Whether important tokens hold more than if all had the same; None: undecided."""
     over = focus.over_null.get("uniform")
     if focus.status == "undecided" or over is None or over.interval is None:
         return None

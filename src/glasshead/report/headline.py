@@ -188,18 +188,21 @@ def layer_words(card: AuditCard) -> str:
     return f"{head} of {layer}"
 
 
+def layer_uses(card: AuditCard) -> list[LayerUse]:
+    """How all layers use their attention."""
+    return (card.facts.get("attention_use") or {}).get("after") or []
+
+
 def uses_of_layer(card: AuditCard) -> list[LayerUse]:
-    """How the audited layer uses its attention; all layers, where the card does not say which it was."""
-    uses = (card.facts.get("attention_use") or {}).get("after") or []
+    """How the audited layer does; all layers, where the card does not say which it was."""
     site = card.facts.get("attention_layer")
-    return [use for use in uses if site is None or use["layer"] == site["layer"]]
+    return [use for use in layer_uses(card) if site is None or use["layer"] == site["layer"]]
 
 
 def others_prefer_tokens(card: AuditCard) -> bool:
     """Whether another layer certainly gives some tokens more weight than others."""
-    uses = (card.facts.get("attention_use") or {}).get("after") or []
     own = uses_of_layer(card)
-    others = [use for use in uses if use not in own]
+    others = [use for use in layer_uses(card) if use not in own]
     return any(not is_unused(use) and not use_is_unclear(use) for use in others)
 
 

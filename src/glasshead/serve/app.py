@@ -234,24 +234,25 @@ def add_shelves(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
 def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
     """Pages of the report about what was asked, and files to keep."""
 
+    async def examples_of(request: Request, name: str) -> Sequence[str]:
+        return await ask(request, catalogue.readers.submit(lambda: catalogue.examples(name)), seconds)
+
     @app.get("/view/heads", response_class=HTMLResponse)
     @remembering(lambda question: True)
     async def heads(request: Request, question: Annotated[HeadsQuestion, Query()]) -> Response:
         """All heads before a text."""
-        examples = await ask(
-            request, catalogue.readers.submit(lambda: catalogue.examples(question.model)), seconds
-        )
+        examples = await examples_of(request, question.model)
         model = catalogue.model(question.model)
-        job = model.submit(lambda it: heads_page(inspect_heads(it.subject, question, examples, model.tell)))
+        job = model.submit(
+            lambda it: heads_page(inspect_heads(it.subject, question, examples, model.report_progress))
+        )
         return as_page(await ask(request, job, seconds))
 
     @app.get("/api/python/heads")
     async def heads_python(request: Request, question: Annotated[HeadsQuestion, Query()]) -> PythonLine:
         """The line of Python that looks at the heads."""
         source = catalogue.model(question.model).source
-        examples = await ask(
-            request, catalogue.readers.submit(lambda: catalogue.examples(question.model)), seconds
-        )
+        examples = await examples_of(request, question.model)
         return PythonLine(
             python=heads_line(source, *heads_rows(question, examples), effects=question.effects)
         )

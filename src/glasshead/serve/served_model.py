@@ -83,7 +83,7 @@ class ServedModel:
 
         return self._jobs.submit(answer)
 
-    def tell(self, stage: str, share: float | None = None) -> None:
+    def report_progress(self, stage: str, share: float | None = None) -> None:
         """Keep how far the question is that is being answered.
 
         Raises:

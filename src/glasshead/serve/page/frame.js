@@ -11,7 +11,7 @@ async function stageOf(model) {
 }
 
 // `wait` says how long a model may take, and there is no empty box until then; `inner` is its own state, what
-// stands behind # there; `remember` is told when that changes. `model` is asked how far it is.
+// stands behind # there; `remember` is told when that changes. `model` names the model whose progress is shown.
 export function show(box, address, title, wait, inner = "", remember = () => {}, model = "") {
   const words = wait ? `Working: ${wait}…` : "Working…", begun = Date.now();
   const said = element("span", { textContent: words }), cancel = element("button", { type: "button", textContent: "Cancel" });
