@@ -15,7 +15,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from glasshead.data import LoadOptions, load
-from glasshead.dynamics import dynamics_callback
+from glasshead.papers.dynamics import dynamics_callback
 from glasshead.training import TrainingConfig, preset_config, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from glasshead.audits import adversary_curve
+from glasshead.papers.adversary import curve as adversary_curve
 from glasshead.data import LoadOptions, load
-from glasshead.training import preset_config, train, train_adversaries, train_repeats
+from glasshead.training import (preset_config, train, train_repeats)
+from glasshead.papers.adversary import train_adversaries
 
 data = load("my_reviews.csv", LoadOptions())
 recipe = preset_config("s4", None).with_settings(

@@ -24,21 +24,10 @@ import torch
 from glasshead import audit
 from glasshead.data import LoadOptions
 from glasshead.report import PLOTS
-from glasshead.results import Curvature
+from glasshead.papers.results import Curvature
 from glasshead.statistics import pointing_hits, precision_recall_area
-from glasshead.training import (
-    MEASURED,
-    TensorDataset,
-    compare_minima,
-    curvatures,
-    encoded_split,
-    label_tensor,
-    load_run,
-    polish,
-    preset_config,
-    read_object,
-    read_record,
-)
+from glasshead.training import (MEASURED, TensorDataset, encoded_split, label_tensor, load_run, preset_config, read_object, read_record)
+from glasshead.papers.minima import (compare_minima, curvatures, polish)
 from study import HERE, Cell, Set, Study, key, loaded, main, rounded
 
 SEEDS = 10

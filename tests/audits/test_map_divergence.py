@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import adversary_curve, map_divergence
+from glasshead.audits import map_divergence
+from glasshead.papers.adversary import curve as adversary_curve
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
 from glasshead.results import MAPS, PREDICTIONS
 from glasshead.statistics import jensen_shannon, total_variation
-from glasshead.training import TRAINING_PRESETS, load_run, train, train_adversaries, train_repeats
+from glasshead.training import (TRAINING_PRESETS, load_run, train, train_repeats)
+from glasshead.papers.adversary import train_adversaries
 from small import TEXTS, as_run, planted_texts, random_model, tokenizer
 
 REVIEWS, LABELS = planted_texts(40)

@@ -7,7 +7,7 @@ import pytest
 from typed import glasshead, refusal
 
 from fake_models import write_model
-from glasshead.identifiability import read_texts
+from glasshead.papers.lengths import read_texts
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")

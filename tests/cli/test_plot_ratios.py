@@ -9,7 +9,7 @@ from typed import glasshead, refusal
 
 from glasshead.data import LoadOptions, load
 from glasshead.report.number_format import number
-from glasshead.results import read_history
+from glasshead.papers.results import read_history
 
 TINY = ("synthetic", "--option", "instances=200", "--epochs", "1")
 WATCHED = ("--watch", "dynamics", "--watch-every", "2", "--scale", "10")

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from typed import CliRunner, app
 
-from glasshead.dynamics.solvable.state_evolution import solve
+from glasshead.papers.solvable.state_evolution import solve
 
 
 @pytest.fixture(autouse=True)

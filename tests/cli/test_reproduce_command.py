@@ -8,8 +8,8 @@ import pytest
 import transformers
 from typed import glasshead, refusal, shell, tree, wait_for
 
-from glasshead.experiments import PAPERS, ReproduceRequest, quick_table, run_task
-from glasshead.experiments.job import Job
+from glasshead.papers.experiments import (PAPERS, ReproduceRequest, quick_table, run_task)
+from glasshead.papers.experiments.job import Job
 from glasshead.files import reserve_folder
 
 QUICK = ("reproduce", "s2", "--quick", "--only")

@@ -10,7 +10,7 @@ from typed import glasshead, refusal, shell, wait_for
 from glasshead import cluster
 from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
-from glasshead.experiments import ReproduceRequest
+from glasshead.papers.experiments import ReproduceRequest
 
 QUICK = ("reproduce", "s2", "--quick", "--only", "figure3")
 

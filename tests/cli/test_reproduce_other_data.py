@@ -6,7 +6,7 @@ import json
 import pytest
 from typed import glasshead
 
-from glasshead.experiments import DataSource
+from glasshead.papers.experiments import DataSource
 
 
 @pytest.fixture

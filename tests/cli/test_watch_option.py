@@ -3,7 +3,7 @@
 import pytest
 from typed import TINY, glasshead, refusal
 
-from glasshead.results import read_history
+from glasshead.papers.results import read_history
 from glasshead.training import load_run
 
 

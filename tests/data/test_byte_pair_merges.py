@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from glasshead.data import byte_pair_merges
+from glasshead.papers import merges as byte_pair_merges
 from glasshead.errors import InputError
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, encode, load, train_tokenizer
-from glasshead.data.datasets.dyck import BRACKETS, DyckOptions, draw
+from glasshead.papers.datasets.dyck import (BRACKETS, DyckOptions, draw)
 from glasshead.errors import InputError
 
 OPTIONS = st.builds(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, load
-from glasshead.data.datasets.histogram import HistogramOptions, draw
+from glasshead.papers.datasets.histogram import (HistogramOptions, draw)
 from glasshead.errors import InputError
 
 OPTIONS = st.builds(

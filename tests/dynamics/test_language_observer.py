@@ -6,9 +6,9 @@ import torch
 import transformers as hf
 
 from classifier_families import word_tokenizer
-from glasshead.dynamics import dynamics_callback, load_history
-from glasshead.dynamics.observers.language import LanguageObserver
-from glasshead.dynamics.observers.transformer import residuals, row_entropies
+from glasshead.papers.dynamics import (dynamics_callback, load_history)
+from glasshead.papers.dynamics.observers.language import LanguageObserver
+from glasshead.papers.dynamics.observers.transformer import (residuals, row_entropies)
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import NextTokenClassifier, readable_copy

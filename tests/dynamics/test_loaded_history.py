@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
-from glasshead.dynamics import dynamics_callback, load_history, split_followed_tokens
+from glasshead.papers.dynamics import (dynamics_callback, load_history, split_followed_tokens)
 from glasshead.errors import InputError
 from glasshead.training import preset_config, train
 

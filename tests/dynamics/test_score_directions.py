@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
-from glasshead.dynamics import direction_callback, score_motion
-from glasshead.dynamics.score_directions import same_sign
+from glasshead.papers.dynamics import (direction_callback, score_motion)
+from glasshead.papers.dynamics.score_directions import same_sign
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.results import read_history
+from glasshead.papers.results import read_history
 from glasshead.training import LOSSES, preset_config, train
 
 VOCABULARY, TEXTS, LENGTH = 12, 30, 6

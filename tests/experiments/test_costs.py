@@ -5,18 +5,9 @@ from dataclasses import replace
 from small_tables import cell, row
 
 from glasshead.data import LoadOptions
-from glasshead.experiments import (
-    TUNING_SEED,
-    Claim,
-    DataSource,
-    Paper,
-    Price,
-    Table,
-    summarise,
-    table_markdown,
-)
-from glasshead.experiments.cost import table_costs
-from glasshead.experiments.tuning import settings_of
+from glasshead.papers.experiments import (TUNING_SEED, Claim, DataSource, Paper, Price, Table, summarise, table_markdown)
+from glasshead.papers.experiments.cost import table_costs
+from glasshead.papers.experiments.tuning import settings_of
 
 FIRST = DataSource("first", "the first set", LoadOptions())
 SECOND = DataSource("second", "the second set", LoadOptions())

@@ -4,19 +4,8 @@ import numpy as np
 import pytest
 from small_tables import RECIPE, cell, row, table
 
-from glasshead.experiments import (
-    MEASURES,
-    PAPERS,
-    Cell,
-    Claim,
-    DataSource,
-    Job,
-    Paper,
-    Table,
-    summarise,
-    table_markdown,
-)
-from glasshead.experiments.made_up import MADE_UP_PAIRS
+from glasshead.papers.experiments import (MEASURES, PAPERS, Cell, Claim, DataSource, Job, Paper, Table, summarise, table_markdown)
+from glasshead.papers.experiments.made_up import MADE_UP_PAIRS
 
 ENCODERS = [
     table

@@ -9,11 +9,11 @@ import torch
 from datasets import Dataset, DatasetDict
 
 from glasshead.errors import InputError
-from glasshead.experiments.cell import Cell
-from glasshead.experiments.job import MEASURES, Job
-from glasshead.experiments.measures.language_model import bigram_scores
-from glasshead.experiments.papers.s0_language import TABLE4, TITLES
-from glasshead.experiments.source import DataSource
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.job import (MEASURES, Job)
+from glasshead.papers.experiments.measures.language_model import bigram_scores
+from glasshead.papers.experiments.papers.s0_language import (TABLE4, TITLES)
+from glasshead.papers.experiments.source import DataSource
 from glasshead.language import LanguageModelConfig
 from glasshead.training import preset_config
 

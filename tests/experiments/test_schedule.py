@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_tables import cell, row, table
 
-from glasshead.experiments import TUNING_SEED, Outcome, Row, RowStore, Schedule, Task
+from glasshead.papers.experiments import (TUNING_SEED, Outcome, Row, RowStore, Schedule, Task)
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_cell_whose_grid_fails_is_not_waited_for(schedule):
 
 
 def test_a_grid_that_was_cut_off_chooses_nothing(schedule):
-    from glasshead.experiments.job import OUT_OF_TIME
+    from glasshead.papers.experiments.job import OUT_OF_TIME
 
     of = schedule(tuned_table(), {}, seeds=1)
     end(of, lambda each: 0.5, failure=OUT_OF_TIME)

@@ -3,8 +3,8 @@
 import pytest
 from small_tables import cell
 
-from glasshead.experiments import Paper, Row, Table, summarise, table_markdown
-from glasshead.experiments.printed_numbers import printed
+from glasshead.papers.experiments import (Paper, Row, Table, summarise, table_markdown)
+from glasshead.papers.experiments.printed_numbers import printed
 
 
 def line(epochs, after=0.5, **recipe):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from glasshead.experiments.markdown import choice_in_words
-from glasshead.experiments.tuning import Tuning
+from glasshead.papers.experiments.markdown import choice_in_words
+from glasshead.papers.experiments.tuning import Tuning
 
 
 @pytest.mark.parametrize(

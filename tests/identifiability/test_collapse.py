@@ -10,14 +10,8 @@ from torch.testing import assert_close
 
 from classifier_families import FAMILIES, TEXTS
 from glasshead.errors import InputError, ParameterError
-from glasshead.identifiability import (
-    collapse_by_depth,
-    composite_norm,
-    gaussian_collapse,
-    log_ranks,
-    residual,
-)
-from glasshead.identifiability.random_collapse import gaussian_residuals
+from glasshead.papers.collapse import (collapse_by_depth, composite_norm, gaussian_collapse, log_ranks, residual)
+from glasshead.papers.collapse.random_collapse import gaussian_residuals
 from glasshead.training import open_subject
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"

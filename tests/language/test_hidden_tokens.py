@@ -16,7 +16,7 @@ from glasshead.language import (
 )
 from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.rows import IGNORED
-from glasshead.language.step_cost import step_seconds
+from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.language.train import make_trainer
 
 FAMILIES = ("bert", "roberta", "distilbert", "electra", "modernbert", "eurobert", "albert")

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from glasshead.data import train_tokenizer
-from glasshead.models import NewsRecommender, NewsRecommenderConfig
-from glasshead.recommend.impressions import ClickRows, NewsTensors
-from glasshead.recommend.mind import read_logs
-from glasshead.recommend.scoring import click_scores
+from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+from glasshead.papers.recommend.impressions import (ClickRows, NewsTensors)
+from glasshead.papers.recommend.mind import read_logs
+from glasshead.papers.recommend.scoring import click_scores
 from mind_logs import write_logs
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from glasshead.recommend.prediction_file import candidate_ranks
+from glasshead.papers.recommend.prediction_file import candidate_ranks
 
 
 @pytest.mark.parametrize("seed", range(5))

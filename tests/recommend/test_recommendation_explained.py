@@ -8,10 +8,10 @@ import torch
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
-from glasshead.models import NewsRecommender, NewsRecommenderConfig
-from glasshead.recommend import explain_recommendation
-from glasshead.recommend.mind import read_logs
-from glasshead.recommend.run import RecommenderRun
+from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+from glasshead.papers.recommend import explain_recommendation
+from glasshead.papers.recommend.mind import read_logs
+from glasshead.papers.recommend.run import RecommenderRun
 from mind_logs import write_logs
 
 ROW = "1\tU1\t11/13/2019 8:36:57 AM\tN1 N2 N3 N1\tN3 N4 N2"

@@ -8,7 +8,8 @@ import pytest
 import fake_cards
 import fake_histories
 from glasshead.report import PLOTS, PlotOptions, plots_of
-from glasshead.results import AuditCard, History
+from glasshead.results import AuditCard
+from glasshead.papers.results import History
 
 
 def card_of(n, *without):

@@ -11,13 +11,14 @@ from rich.console import Console
 
 import fake_histories
 from fake_histories import NASTY
-from glasshead.dynamics.context_comparison import context_findings
-from glasshead.dynamics.findings import finding, findings
-from glasshead.report.dynamics.summary import DynamicsSummary, group_changes, intro_sentence, term_shares
-from glasshead.report.html.dynamics_page import dynamics_page
-from glasshead.report.interval_format import finding_decimals, format_change, format_interval, format_number
-from glasshead.report.terminal.dynamics_table import dynamics_table
-from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
+from glasshead.papers.dynamics.context_comparison import context_findings
+from glasshead.papers.dynamics.findings import (finding, findings)
+from glasshead.papers.report.dynamics_summary import (DynamicsSummary, group_changes, intro_sentence, term_shares)
+from glasshead.papers.report.dynamics_page import dynamics_page
+from glasshead.papers.report.interval_format import (finding_decimals, format_change, format_interval, format_number)
+from glasshead.papers.report.dynamics_table import dynamics_table
+from glasshead.results import (NONE_LEADS, TOO_FEW_TOKENS, Verdict)
+from glasshead.papers.results import History
 from pages import Page
 
 

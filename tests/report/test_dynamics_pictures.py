@@ -19,10 +19,11 @@ from glasshead.report.figure_file import drawable, to_matplotlib
 from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shorten
 from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
-from glasshead.report.plots.ledger import stacked_areas
-from glasshead.report.plots.token_scatter import usable_by_group
+from glasshead.papers.report.plots.ledger import stacked_areas
+from glasshead.papers.report.plots.token_scatter import usable_by_group
 from glasshead.report.style import COLOURS
-from glasshead.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
+from glasshead.results import (CouplingByRatio, RatioPoint)
+from glasshead.papers.results import (History, mean_ledger, token_ledger)
 from pages import Page
 
 CHOSEN = PlotOptions(("positive0", NASTY))

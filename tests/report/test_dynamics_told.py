@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 import fake_histories
-from glasshead.dynamics.findings import findings
-from glasshead.report.dynamics.summary import DynamicsSummary, dominant_term_words
-from glasshead.report.html.dynamics_page import dynamics_page
-from glasshead.report.terminal.dynamics_table import dynamics_table
-from glasshead.results import MUCH_UNEXPLAINED, History, added_column
+from glasshead.papers.dynamics.findings import findings
+from glasshead.papers.report.dynamics_summary import (DynamicsSummary, dominant_term_words)
+from glasshead.papers.report.dynamics_page import dynamics_page
+from glasshead.papers.report.dynamics_table import dynamics_table
+from glasshead.papers.results import (MUCH_UNEXPLAINED, History, added_column)
 from pages import Page
 
 TOKEN = "neutral3"

@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from glasshead.report import ranking_table
+from glasshead.papers.report import ranking_table
 
 
 def estimate(mean, low, high):

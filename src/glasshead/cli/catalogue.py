@@ -141,7 +141,8 @@ def strategies() -> Table:
 def plots() -> Table:
     """What each shows, and what draws it; those of one command or page stand together, in their order."""
     from glasshead.report import PLOTS
-    from glasshead.results import AuditCard, History
+    from glasshead.results import AuditCard
+    from glasshead.papers.results import History
 
     saved = {
         "texts": "explain",

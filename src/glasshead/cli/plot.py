@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from glasshead.cli.app import app
 from glasshead.cli.console import print_line
-from glasshead.cli.history_options import Step, TrainingData, load_history, split_followed_tokens
+from glasshead.papers.commands.history_options import (Step, TrainingData, load_history, split_followed_tokens)
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
 from glasshead.cli.plot_arguments import JSON, PAGE, file_kind, numbers, whole_numbers
 from glasshead.cli.progress import progress_stages
@@ -93,7 +93,7 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
 
     Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
     """
-    import glasshead.recommend  # noqa: F401  (registers its models)
+    import glasshead.papers.recommend  # noqa: F401  (registers its models)
     from glasshead.files import check_writable
     from glasshead.trace import learned_positions
     from glasshead.training import load_run_model, run_folders
@@ -165,7 +165,8 @@ def ranks(
 
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
-    from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, read_texts
+    from glasshead.identifiability import RowSelector
+    from glasshead.papers.lengths import (LengthSample, ranks_by_length, read_texts)
     from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
@@ -206,7 +207,8 @@ def logits(
 
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
-    from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, read_texts
+    from glasshead.identifiability import RowSelector
+    from glasshead.papers.lengths import (LengthSample, logit_ranks_by_length, read_texts)
     from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
@@ -255,7 +257,7 @@ def collapse(
     """
     from glasshead.attention import ACTIVATIONS
     from glasshead.files import check_writable, write_text
-    from glasshead.identifiability import CollapseSample, rank_collapse, read_sample
+    from glasshead.papers.collapse import (CollapseSample, rank_collapse, read_sample)
     from glasshead.training import open_model
 
     if (model is None) != (data is None):
@@ -307,10 +309,11 @@ def dynamics(
 
     Example: [bold]glasshead plot dynamics runs/dyn --what ledger --token superb --out ledger.png[/]
     """
-    from glasshead.dynamics import reads_context
+    from glasshead.papers.dynamics import reads_context
     from glasshead.files import check_writable
-    from glasshead.report import PLOTS, PlotOptions, plots_of, unique_tokens
-    from glasshead.results import History
+    from glasshead.report import (PLOTS, PlotOptions, plots_of)
+    from glasshead.papers.report import unique_tokens
+    from glasshead.papers.results import History
 
     plots_by_name = plots_of(History)
     if what not in plots_by_name:
@@ -353,9 +356,9 @@ def ratios(
 
     Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
     """
-    from glasshead.dynamics import coupling_by_ratio
+    from glasshead.papers.dynamics import coupling_by_ratio
     from glasshead.files import check_writable
-    from glasshead.report import ratio_lines
+    from glasshead.papers.report import ratio_lines
 
     out = Path("ratios.svg") if out is None else out
     file_kind(out, PAGE)
@@ -397,7 +400,7 @@ def write_table(
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
     from glasshead.files import write_text
-    from glasshead.identifiability import to_csv as as_table
+    from glasshead.papers.lengths import to_csv as as_table
 
     if table is not None:
         write_text(table, as_table(columns, lines), overwrite=overwrite)

@@ -106,7 +106,7 @@ def dynamics_callbacks(
         return []
     if watch != DYNAMICS:
         raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, [DYNAMICS])}")
-    from glasshead.dynamics import dynamics_callback, groups_from_source
+    from glasshead.papers.dynamics import (dynamics_callback, groups_from_source)
 
     return [dynamics_callback(None if source is None else groups_from_source(source), every)]
 

@@ -14,7 +14,7 @@ from glasshead.models.convolutional_vit import (
 from glasshead.models.cross_encoder import CrossEncoderClassifier
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier
-from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
+from glasshead.papers.recommend.news_recommender import (NewsRecommender, NewsRecommenderConfig)
 from glasshead.models.pair_classifier import PairEncoderClassifier
 from glasshead.models.pooled import PooledClassifier
 from glasshead.models.token_classifier import TokenClassifier

@@ -14,7 +14,7 @@ from glasshead.serve.audit_shelf import ShelvedAudit
 from glasshead.serve.jobs import Readers
 from glasshead.serve.opened_model import OpenedModel
 from glasshead.serve.questions import MethodFacts, ModelFacts
-from glasshead.serve.recorded_runs import RecordedRun
+from glasshead.papers.recorded_runs import RecordedRun
 from glasshead.serve.served_model import NotReadyError, ServedModel
 
 AUDIT_EXAMPLES = 20

@@ -25,7 +25,7 @@ from glasshead.serve.catalogue import Catalogue
 from glasshead.serve.demo_models import OPENING, demo_openers
 from glasshead.serve.opened_model import opener
 from glasshead.serve.patience import PatientProtocol
-from glasshead.serve.recorded_runs import RecordedRun, is_recorded
+from glasshead.papers.recorded_runs import (RecordedRun, is_recorded)
 from glasshead.serve.served_model import ServedModel
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

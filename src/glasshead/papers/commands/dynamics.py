@@ -1,0 +1,81 @@
+"""glasshead dynamics: when and why tokens got their attention."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import console, print_line
+from glasshead.papers.commands.dynamics_remarks import (history_remarks, not_recorded_remark)
+from glasshead.papers.commands.history_options import (Step, TrainingData, load_history, split_followed_tokens)
+from glasshead.cli.options import Overwrite, RunFolder, default_out
+from glasshead.cli.parsing import parse_names
+
+if TYPE_CHECKING:
+    from glasshead.papers.report import DynamicsSummary
+
+
+@app.command()
+def dynamics(
+    run: RunFolder,
+    data: TrainingData = None,
+    tokens: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens to show one by one, at most 8.")
+    ] = None,
+    step: Step = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The html file to write.", show_default="RUN-dynamics.html"),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Show how attention developed during training: when and why tokens got their scores.
+
+    Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
+    """
+    from glasshead.papers.dynamics import read_trained
+    from glasshead.files import check_writable, format_from_suffix, write_text
+    from glasshead.papers.report import (dynamics_page, dynamics_table, unique_tokens)
+
+    request = DynamicsRequest(run, data, unique_tokens(parse_names(tokens) or (), "--tokens"), step)
+    read_trained(run)
+    out = default_out(run, "dynamics.html") if out is None else out
+    check_writable(out, overwrite=overwrite, reads=[run])
+    format_from_suffix(out, "html")
+    summary = summarise(request)
+    write_text(out, dynamics_page(summary), overwrite=overwrite)
+    console.print(dynamics_table(summary))
+    print_line(f"Page: {out}")
+
+
+@dataclass(frozen=True)
+class DynamicsRequest:
+    """Which run is shown, with which tokens, at which step."""
+
+    run: Path
+    data: str | None
+    tokens: tuple[str, ...]
+    step: int | None
+
+
+def summarise(request: DynamicsRequest) -> "DynamicsSummary":
+    """The history of the run with its findings and remarks.
+
+    Raises:
+        InputError: on a step or a token that the run does not have, and as `dynamics.load_history`.
+    """
+    from glasshead.papers.dynamics import (context_findings, findings)
+    from glasshead.papers.report import DynamicsSummary
+    from glasshead.training import read_record
+
+    loaded = load_history(request.run, request.data)
+    history = loaded.history
+    history.nearest(request.step)  # before the work
+    followed, token_remarks = split_followed_tokens(request.run, history, request.tokens)
+    all_findings = [*findings(history, step=request.step), *context_findings(history)]
+    remarks = [*loaded.remarks, *history_remarks(history, all_findings, request.step), *token_remarks]
+    if not loaded.recorded:
+        remarks.insert(0, not_recorded_remark(request.run, request.data, read_record(request.run)))
+    return DynamicsSummary(loaded.title, history, all_findings, followed, request.step, remarks)

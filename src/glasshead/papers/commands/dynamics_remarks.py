@@ -1,0 +1,65 @@
+"""What to do next, in the words of the command line: finer snapshots, another step, another training."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshead.papers.commands.retrain_command import retrain_command
+
+if TYPE_CHECKING:
+    from glasshead.results import Finding
+    from glasshead.papers.results import History
+
+
+def history_remarks(history: "History", findings: "Sequence[Finding]", step: int | None) -> list[str]:
+    """All remarks that a history calls for."""
+    remarks = plateau_remark(history), best_step_remark(history, step), interval_remark(history, findings)
+    return [remark for remark in remarks if remark is not None]
+
+
+def plateau_remark(history: "History") -> str | None:
+    """That a model has learned next to nothing, where the loss of its train texts says so."""
+    from glasshead.papers.dynamics import loss_plateau
+    from glasshead.report import number
+
+    losses = loss_plateau(history)
+    if losses is None:
+        return None
+    fall = f"the loss has hardly fallen, from {number(losses[0])} to {number(losses[1])}"
+    return f"{fall}: such a training says little about how attention develops"
+
+
+def best_step_remark(history: "History", step: int | None) -> str | None:
+    """That the numbers are not those of the model in the run, which is that of its best epoch."""
+    from glasshead.papers.dynamics import best_step
+
+    best = best_step(history)
+    if step is not None or best is None:
+        return None
+    snapshot = history.nearest(best)
+    near = "" if snapshot == best else ", the snapshot nearest to it"
+    shown = f"the numbers are those of step {int(history.steps[-1]):,}"
+    return f"{shown}; the run keeps the model of step {best:,}: see --step {snapshot}{near}"
+
+
+def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | None:
+    """How to record more snapshots, where they are too far apart for curves or terms to say much."""
+    from glasshead.papers.dynamics import (interval_for_curves, interval_for_terms)
+
+    snapshots, last = len(history.steps), int(history.steps[-1])
+    if (every := interval_for_curves(history)) is not None:
+        return (
+            f"only {snapshots} snapshots in {last:,} steps: train with --watch-every {every} for finer curves"
+        )
+    if (every := interval_for_terms(history, findings)) is not None:
+        apart = f"snapshots {history.facts['every']} steps apart"
+        return f"{apart} are too far apart for some of the terms: train with --watch-every {every}"
+    return None
+
+
+def not_recorded_remark(run: Path, data: str | None, record: dict[str, Any]) -> str:
+    """That only the trained model is shown, and how to record its training."""
+    again = retrain_command(record, data, Path(f"{run}-watched"))
+    remedy = "again with --watch dynamics" if again is None else f"it again: {again}"
+    start = f"the training of {run} was not recorded, so only the trained model is shown; to record it"
+    return f"{start}, train {remedy}"

@@ -1,0 +1,61 @@
+"""glasshead plot adversary-curve: how far attention goes from that of a run, and predictions with it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.console import print_line
+from glasshead.cli.options import Data, Overwrite, RunFolder, TextColumn, default_out
+from glasshead.cli.plot import Seed, Split, plots, write_plot
+from glasshead.cli.plot_arguments import JSON, PAGE, file_kind
+
+
+@plots.command("adversary-curve")
+def adversary_curve(
+    run: RunFolder,
+    data: Data,
+    adversaries: Annotated[
+        list[Path],
+        typer.Argument(metavar="ADVERSARY…", help="Runs trained with --attention adversarial:RUN."),
+    ],
+    seeds: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="The recipe of RUN with other seeds, as the ruler; repeatable."),
+    ] = None,
+    split: Split = "test",
+    seed: Seed = 0,
+    text_column: TextColumn = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="The file to write: .png, .svg, .pdf, .html or .json.", show_default=False
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how far the attention of adversaries is from that of a run, and how far their predictions.
+
+    Example: [bold]glasshead plot adversary-curve runs/lstm my_reviews.csv runs/adversary --out curve.svg[/]
+    """
+    from glasshead.papers.adversary import curve as curve_of
+    from glasshead.files import check_writable, write_text
+    from glasshead.papers.lengths import read_texts
+    from glasshead.report import number
+    from glasshead.papers.adversary import adversaries_by_weight
+
+    out = default_out(run, "adversary-curve.svg") if out is None else out
+    kind = file_kind(out, PAGE, JSON)
+    rulers = seeds or []
+    check_writable(out, overwrite=overwrite, reads=[run, *adversaries, *rulers])
+    models = adversaries_by_weight(adversaries, run)
+    curve = curve_of(models, run, read_texts(data, split, text_column), seeds=rulers, seed=seed)
+    for point in curve:
+        for what, finding in (("maps", point.maps), ("predictions", point.predictions)):
+            estimate = number(finding.estimate)
+            print_line(f"λ = {point.facts['weight']:g}: {what} {estimate}, {finding.verdict}")
+    if kind == JSON:
+        write_text(out, curve.to_json(), overwrite=overwrite)
+        print_line(f"Written to {out}")
+    else:
+        write_plot(out, "adversary-curve", curve, overwrite)

@@ -1,0 +1,107 @@
+"""glasshead reproduce: a paper's tables again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import print_error, print_line, print_remark
+from glasshead.cli.options import GpusPerTask, RayAddress
+from glasshead.cli.parsing import parse_cluster, parse_names
+from glasshead.errors import exit_code
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help="s0: Huang, Yang and Wang 2024. s2: Wu, Wu and Huang 2021. s3: Bhardwaj et al. 2021. "
+            "s4: Sun and Lu 2020.",
+        ),
+    ],
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only", metavar="A,B,…", help="These tables, or TABLE/SET for one data set; else all."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", help="Of every cell; else 5, and 2 with --quick.")
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Every cell, on tiny data: minutes, and numbers that mean nothing."),
+    ] = False,
+    hours: Annotated[
+        float | None,
+        typer.Option(
+            "--hours",
+            help="Begin no cell that would end later than that; 0 writes the tables of what is known.",
+        ),
+    ] = None,
+    data_folder: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", envvar="GLASSHEAD_DATA", help="Holds a folder for each set."),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--rows", metavar="DIR", help="More finished rows; else those of the project."),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Cells at a time.")] = 1,
+    ray: RayAddress = None,
+    gpus_per_task: GpusPerTask = 0.0,
+    held_out: Annotated[
+        int,
+        typer.Option("--held-out", metavar="N", help="More seeds, held against the interval for a new seed."),
+    ] = 0,
+    keep_runs: Annotated[
+        bool, typer.Option("--keep-runs", help="Keep every trained model, in OUT/runs.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Rows and tables; it grows from call to call.")
+    ] = Path("tables"),
+) -> None:
+    """Run what is missing of a paper's tables, and write them as Markdown and JSON.
+
+    A finished cell is a small file, which whoever finds it skips: kill the command and repeat it.
+
+    Example: [bold]glasshead reproduce s2 --only table3 --quick[/]
+    """
+    from glasshead.papers.commands.reproduce_progress import live_progress
+    from glasshead.papers.experiments import ReproduceRequest
+    from glasshead.papers.experiments import reproduce as run
+
+    request = ReproduceRequest(
+        only=tuple(parse_names(only) or ()),
+        seeds=seeds,
+        quick=quick,
+        hours=hours,
+        out=out,
+        data_folder=data_folder,
+        rows=rows,
+        workers=workers,
+        held_out=held_out,
+        cluster=parse_cluster(ray, gpus_per_task),
+        keep_runs=keep_runs,
+    )
+    try:
+        with live_progress() as on_change:
+            result = run(paper, request, on_change)
+    except KeyboardInterrupt as error:
+        print_error("interrupted; finished cells are kept: repeat the command to go on")
+        raise typer.Exit(exit_code(error)) from None
+    for remark in result.remarks:
+        print_remark(remark)
+    for cell, reason in result.failures.items():
+        print_remark(f"{cell}: {reason}")
+    if result.waiting and hours != 0:
+        print_remark(f"{result.waiting} runs did not fit into the time: repeat the command to go on")
+    if result.coverage is not None:
+        print_line(f"Of all tables: {result.coverage}")
+    for path in result.files:
+        print_line(f"Written to {path}")
+    if any(not reason.startswith("the time") for reason in result.failures.values()):
+        raise typer.Exit(1)

@@ -1,0 +1,354 @@
+"""A finished table as Markdown for people; nobody edits it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from glasshead.errors import pluralise
+from glasshead.papers.experiments.cell import PaperNumber
+from glasshead.papers.experiments.cost import (Price, SetCost, table_costs)
+from glasshead.papers.experiments.printed_numbers import (NO_BREAK, UNITS, digits, interval_in_words, markdown_table, printed, scale)
+from glasshead.papers.experiments.summary import (ENOUGH_SEEDS, FIRST_HELD_OUT, INSIDE, UNCLEAR, CellSummary, ClaimSummary, MetricSummary, TableSummary)
+from glasshead.papers.experiments.table import (QUICK_SEEDS, SEEDS, Paper)
+from glasshead.papers.experiments.tuning import (TUNING_SEED, Tuning)
+from glasshead.results import NOT_USED
+from glasshead.statistics import share_interval
+
+LEAST_HOURS = 0.1
+
+
+def table_markdown(
+    summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None, picture: str | None = None
+) -> str:
+    """Every data set with its cells, then the claims, what differs from the paper, and what is still to be
+    run; ``prices`` are measured epochs of sets without a run, ``picture`` is a file beside the page."""
+    table = summary.table
+    lines = [
+        f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
+        "",
+        f"# {table.title}",
+        "",
+        f"After {paper.citation}.",
+        "",
+    ]
+    if table.smoke:
+        lines += [SMOKE, ""]
+    if picture is not None:
+        lines += [f"![{table.title}; the numbers are in the tables below]({picture})", ""]
+    for source in table.sources:
+        cells = [cell for cell in summary.cells if cell.cell.data == source]
+        lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
+    costs = list(table_costs(summary, paper, prices or {}))
+    hours = {cell.name: cost for cost in costs for cell in table.cells if cell.data == cost.source}
+    for title, claims in (("Claims, tested here", summary.claims), ("Against the floor", summary.floor)):
+        if claims:
+            lines += [f"## {title}", "", *claim_lines(claims, hours), ""]
+    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
+    lines += [*READING, *tuning_lines(summary)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+SMOKE = (
+    "**A smoke run on tiny data: its numbers say nothing about the paper.** Cells that differ only in size, "
+    "length or word vectors, and data sets that made-up texts stand for, are one training here and have the "
+    "same numbers."
+)
+READING = (
+    "## How to read this",
+    "",
+    "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
+    "*Next seed* is where one more seed falls with 95 % probability, within what the metric can be.",
+    "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, "
+    "where the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width "
+    "of that interval. If it is larger than the smallest effect that the paper claims of this data set, "
+    "or than the smallest difference of its own numbers, almost anything would be inside, and we *cannot "
+    "tell*. A number that is not inside is *outside*, or the *protocol differs*: where a difference of "
+    "protocol holds for all cells, nothing can be outside.",
+    "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
+    f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
+    "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
+    "- Differences are paired by seed and text, and so is their interval. p is the larger one of the "
+    "t-test over seeds and the exchange test over texts; it is corrected by Holm for all claims of its "
+    "heading, tested or not yet. *Could be seen* is the difference that such an experiment finds in four "
+    "of five cases, corrected for as many claims (Bonferroni, the worst case of Holm). If it is larger than "
+    "the effect that the paper prints, we *cannot tell*.",
+    "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
+)
+
+
+def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[str]:
+    """The cells of one data set: what they reach, then how they were trained and what attention did."""
+    metrics = [name for name in summary.table.metrics if any(name in cell.metrics for cell in cells)]
+    papers = [name for name in metrics if any(name in cell.cell.paper for cell in cells)]
+    labels = {name: name for name in metrics} | UNITS | dict(summary.table.labels)
+    heads = ["", "seeds", *(labels[name] for name in metrics), "next seed"]
+    heads += [f"{labels[name]}, paper" for name in papers] + ["verdict"] * bool(papers)
+    yield from markdown_table(heads, [result_row(cell, metrics, papers) for cell in cells])
+    if any(not cell.one_data_set for cell in cells):
+        yield "\nRows were computed on different data: their means cannot be trusted."
+    trained = [cell for cell in cells if any("steps" in row.numbers for row in cell.rows)]
+    if trained:
+        heads = ["", "steps", "chosen on dev", "entropy", "SD of scores"]
+        yield ""
+        yield from markdown_table(heads, [training_row(cell) for cell in trained])
+    for name in summary.table.words:
+        rows = [[cell.cell.title, words_of(cell, name)] for cell in cells if words_of(cell, name)]
+        if rows:
+            yield ""
+            yield from markdown_table(["", summary.table.labels.get(name, name)], rows)
+
+
+def words_of(cell: CellSummary, name: str) -> str:
+    """What the rows keep under a name in words: the list of the first seed, or how many seeds say what."""
+    values = [row.numbers[name] for row in cell.rows if row.numbers.get(name)]
+    if not values:
+        return ""
+    if isinstance(values[0], list):
+        return ", ".join(map(str, values[0]))
+    return ", ".join(f"{word} ({count})" for word, count in Counter(values).most_common())
+
+
+def result_row(cell: CellSummary, metrics: Sequence[str], papers: Sequence[str]) -> list[str]:
+    """What a cell reaches: the first metric is held against the paper."""
+    seeds = f"{len(cell.rows)}" + (f" of {cell.most}" if len(cell.rows) < cell.most else "")
+    first = cell.metrics.get(metrics[0]) if metrics else None
+    row = [
+        cell.cell.title,
+        seeds,
+        *(mean_in_words(cell.metrics.get(name), name) for name in metrics),
+        "" if first is None else interval_in_words(first.new_seed, metrics[0]),
+        *(in_paper(cell.cell.paper.get(name), name) for name in papers),
+    ]
+    if papers:
+        row.append(verdict_in_words(first, metrics[0]) if first else "")
+    return row
+
+
+def verdict_in_words(metric: MetricSummary, name: str) -> str:
+    """The verdict with how wide the interval was that tells it, and what it would have to tell."""
+    if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
+        return metric.verdict
+    half, margin = (
+        None if each is None else printed(each * scale(name), f".{digits(name)}f")
+        for each in (metric.half_width, metric.margin)
+    )
+    against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
+    return f"{metric.verdict} (±{NO_BREAK}{half}{against})"
+
+
+def training_row(cell: CellSummary) -> list[str]:
+    """How long a cell was trained, with which settings, and how it used its attention."""
+    use = [use_in_words(cell, name) for name in ("entropy", "score_sd")]
+    return [cell.cell.title, steps_in_words(cell), choice_in_words(cell.tuning), *use]
+
+
+def choice_in_words(tuning: Tuning | None) -> str:
+    """The settings that were best on dev."""
+    return (
+        ""
+        if tuning is None
+        else ", ".join(
+            f"{name}{NO_BREAK}{value}{' (the last tried)' if tuning.at_end(name) else ''}"
+            for name, value in tuning.settings.items()
+        )
+    )
+
+
+def mean_in_words(metric: MetricSummary | None, name: str) -> str:
+    """mean ± half width."""
+    if metric is None:
+        return "–"
+    text = printed(metric.mean * scale(name), f".{digits(name)}f")
+    if metric.interval is None:
+        return text
+    low, high = metric.interval  # one end may be cut to the range of the metric
+    half = max(high - metric.mean, metric.mean - low) * scale(name)
+    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
+
+
+def in_paper(number: PaperNumber | None, name: str) -> str:
+    """The number as the paper has it."""
+    if number is None:
+        return ""
+    text = printed(number.value * scale(name), f".{digits(name)}f")
+    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
+
+
+def use_in_words(cell: CellSummary, name: str) -> str:
+    """Before → after training, a mean over seeds, by layer."""
+    layers: dict[str, list[list[float | None]]] = {}
+    for row in cell.rows:
+        for layer, before, after in row.numbers.get(name, []):
+            layers.setdefault(layer, []).append([before, after])
+    texts = []
+    for values in layers.values():
+        ends = [[pair[side] for pair in values] for side in (0, 1)]
+        known = [[value for value in end if value is not None] for end in ends]
+        if any(known):  # else nobody could read it: texts of a single sentence
+            words = (f"{np.mean(end):.3f}" if end else "–" for end in known)
+            text = f"{NO_BREAK}→{NO_BREAK}".join(words)
+            unused = name == "entropy" and known[1] and float(np.mean(known[1])) > NOT_USED
+            texts.append(f"{text} (not{NO_BREAK}used)" if unused else text)
+    return "; ".join(texts)
+
+
+def steps_in_words(cell: CellSummary) -> str:
+    """Steps of the shortest and the longest training."""
+    steps = [row.numbers["steps"] for row in cell.rows if "steps" in row.numbers]
+    if not steps:
+        return ""
+    text = f"{min(steps):,}" if min(steps) == max(steps) else f"{min(steps):,}–{max(steps):,}"
+    recipe = cell.cell.recipe
+    ends = [row.numbers.get("epochs", 0) >= recipe.epochs for row in cell.rows]
+    if getattr(recipe, "patience", None) is None or not any(ends):
+        return text
+    return f"{text} (cap{'' if all(ends) else f' in {sum(ends)} of {len(ends)}'})"
+
+
+def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) -> Iterator[str]:
+    """The claims with what was found; of those that wait for seeds, by the ``hours`` of their cells, what
+    their data set still costs."""
+    heads = ["claim", "paper", "here", "95 % interval", "p", "p, corrected", "verdict", "could be seen"]
+    rows = []
+    for claim in claims:
+        name = claim.claim.metric
+        effect = claim.claim.effect
+        size = claim.detectable
+        rows.append(
+            [
+                claim.claim.text,
+                "" if effect is None else printed(effect * scale(name), f"+.{digits(name)}f"),
+                "–"
+                if claim.difference is None
+                else printed(claim.difference * scale(name), f"+.{digits(name)}f"),
+                interval_in_words(claim.interval, name, "+"),
+                "" if claim.p is None else printed(claim.p, ".2g"),
+                "" if claim.corrected is None else printed(claim.corrected, ".2g"),
+                claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
+                "" if size is None else f"{size * scale(name):.{digits(name)}f}",
+            ]
+        )
+    yield from markdown_table(heads, rows)
+
+
+def claim_verdict(claim: ClaimSummary, cost: SetCost | None) -> str:
+    """The verdict; with too few seeds how many there are, and the hours that its data set still takes."""
+    if claim.seeds >= ENOUGH_SEEDS:
+        if claim.positive is None:
+            return claim.verdict
+        return f"{claim.verdict} (in {claim.positive} of {claim.seeds} pairs of trainings)"
+    waiting = ""
+    if cost is not None:
+        hours = "nobody measured how long" if cost.most is None else f"{hours_in_words(cost)} h"
+        waiting = f"; not run: {hours}"
+    return f"{claim.verdict} ({pluralise(claim.seeds, 'seed')}{waiting})"
+
+
+def coverage_lines(summary: TableSummary) -> Iterator[str]:
+    """How often the interval for a new seed held."""
+    sentence = coverage_in_words(list(summary.inside().values()))
+    if sentence is not None:
+        yield from ("## New seeds", "", sentence, "")
+
+
+def coverage_in_words(inside: Sequence[bool]) -> str | None:
+    """How many held-out seeds fell into their interval; None if there are none."""
+    if not inside:
+        return None
+    ends = share_interval(np.array(inside)).interval
+    interval = "" if ends is None else f"; exact 95 % interval {100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
+    return (
+        f"{sum(inside)} of {pluralise(len(inside), 'held-out seed')} fell into their cell's interval for the "
+        f"next seed ({100 * sum(inside) / len(inside):.0f} %{interval}), which promises 95 %."
+    )
+
+
+def tuning_lines(summary: TableSummary) -> Iterator[str]:
+    """What was tried for every cell with a grid."""
+    grids = {
+        " × ".join(f"{name} {', '.join(map(str, values))}" for name, values in cell.grid.items())
+        for cell in summary.table.cells
+        if cell.grid
+    }
+    for grid in sorted(grids):
+        yield (
+            f"- *Chosen on dev*: each cell that is trained had the same grid, {grid}. Every point was "
+            "trained once, with a seed that is not counted. The JSON file has what each reached on dev."
+        )
+
+
+def difference_lines(summary: TableSummary) -> Iterator[str]:
+    """How the protocol differs from that of the paper, and what is not at hand."""
+    table = summary.table
+    everywhere = list(table.differences)
+    titles = {source.name: source.title for source in table.sources}
+    somewhere = [
+        f"{titles[name]}: {text}"
+        for name, texts in table.data_differences.items()
+        if name in titles
+        for text in texts
+    ]
+    if everywhere or somewhere or table.not_at_hand:
+        yield from ("## What differs from the paper", "")
+        yield from (f"- {line}" for line in (*everywhere, *somewhere, *table.not_at_hand))
+        yield ""
+
+
+def cost_lines(summary: TableSummary, paper: Paper, costs: Sequence[SetCost]) -> Iterator[str]:
+    """What is still to be run of every data set, how long that takes, and the command that does it."""
+    if not costs:
+        return
+    table = summary.table
+    several = len(table.sources) > 1 and not table.smoke  # whose sets stand in the place of others
+    rows = []
+    for cost in costs:
+        part = f"{table.name}/{cost.source.name}" if several else table.name
+        runs = f"{pluralise(cost.runs, 'run')} of {pluralise(cost.cells, 'cell')}"
+        command = f"`glasshead reproduce {paper.name} --only {part}{options_in_words(summary)}`"
+        rows.append([cost.source.title, runs, hours_in_words(cost), command])
+    yield from ("## Not run yet", "")
+    yield from markdown_table(["", "still to run", "hours", "command"], rows)
+    yield from (
+        "",
+        "Hours are those of one process. A run takes as long as the others of its cell did, or else as those "
+        "on the same data.",
+    )
+    if any(cost.prices for cost in costs):
+        yield (
+            "On a set without a run it takes one measured epoch times the median number of epochs that runs "
+            "of this table needed, and *at most* times all that it may have; what is measured of a trained "
+            "model comes on top:"
+        )
+        yield ""
+    for cost in costs:
+        for price in cost.prices:
+            of = ", ".join(filter(None, (price.cell, price.machine)))
+            yield f"- {cost.source.title}: {price.seconds_per_epoch:.3g} s" + (f" ({of})" if of else "")
+    yield ""
+
+
+def options_in_words(summary: TableSummary) -> str:
+    """The options of the command that runs the cells of a table as they are wanted here."""
+    random = [cell for cell in summary.cells if cell.cell.most_seeds is None]
+    held_out = [sum(seed >= FIRST_HELD_OUT for seed in cell.wanted) for cell in random]
+    seeds = [sum(seed < TUNING_SEED for seed in cell.wanted) for cell in random]
+    usual = QUICK_SEEDS if summary.table.smoke else SEEDS
+    text = " --quick" if summary.table.smoke else ""
+    if max(seeds, default=usual) != usual:
+        text += f" --seeds {max(seeds)}"
+    return text + (f" --held-out {max(held_out)}" if any(held_out) else "")
+
+
+def hours_in_words(cost: SetCost) -> str:
+    """About so many, at most so many."""
+    if cost.most is None:
+        return "not measured"
+    if cost.most < LEAST_HOURS * 3600:
+        return f"under {LEAST_HOURS}"
+    texts = [f"at most {cost.most / 3600:,.1f}"] if cost.seconds != cost.most else []
+    if cost.seconds is not None:
+        texts.insert(0, f"about {cost.seconds / 3600:,.1f}")
+    return ", ".join(texts)

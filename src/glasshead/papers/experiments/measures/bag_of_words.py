@@ -1,0 +1,41 @@
+"""What needs no attention: logistic regression on words, the floor of a table."""
+
+from typing import Any
+
+import numpy as np
+
+from glasshead.data import has_ratings
+from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments import bag_of_words
+
+
+@MEASURES.register("bag-of-words")
+def measure_bag_of_words(job: Job) -> Measured:
+    """Test metrics of `glasshead.training.bag_of_words`, which reads whole texts; no run, and the same with
+    every seed."""
+    return measured(job)
+
+
+@MEASURES.register("bag-of-first-words")
+def measure_bag_of_first_words(job: Job) -> Measured:
+    """The same of the first ``max_length`` words, where models read no more."""
+    return measured(job, max_length=job.recipe.max_length)
+
+
+@MEASURES.register("hypothesis-only")
+def measure_hypothesis_only(job: Job) -> Measured:
+    """The same of the second text of a pair alone."""
+    return measured(job, reads="text_pair")
+
+
+def measured(job: Job, **options: Any) -> Measured:
+    """Metrics of test and dev, what dev chose, and the hits of classes."""
+    found = bag_of_words(job.data, **options)
+    numbers = (
+        dict(found["test"])
+        | {f"dev_{name}": value for name, value in found["dev"].items()}
+        | {name: found[name] for name in ("weighting", "C", "features", "reads")}
+    )
+    if has_ratings(job.data["test"]):
+        return Measured(numbers)
+    return Measured(numbers, found["predicted"] == np.asarray(job.data["test"]["label"][:]))

@@ -1,0 +1,78 @@
+"""Train a pooled classifier and watch how its attention scores come about: Sun and Lu (2020)."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from glasshead.papers.dynamics import (dynamics_callback, findings, groups_from_source)
+from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments.measures.classifier import classifier
+from glasshead.papers.results import (NOT_EXPLAINED, History, read_history)
+
+CLOSE = 4
+"""Steps between two snapshots of a close look; else a hundredth of the training or so."""
+COUPLINGS = ("V′ᵀW′", "V′ᵀW", "VᵀW")
+"""VᵀW of the model at hand is the first of these that it has."""
+NEUTRAL = "neutral"
+
+
+@MEASURES.register("dynamics")
+def dynamics(job: Job) -> Measured:
+    """What `classifier` measures, and where the tokens of each group stand after the last step: the
+    probability that one has a larger attention score, or more polarity, than a neutral token, and VᵀW.
+
+    The accuracy is that of the best epoch on dev, all else of the last step.
+    """
+    return watch(job, None)
+
+
+@MEASURES.register("dynamics-close")
+def close_dynamics(job: Job) -> Measured:
+    """The same with a snapshot every `CLOSE` steps, as the terms of the update need that change fast."""
+    return watch(job, CLOSE)
+
+
+def watch(job: Job, every: int | None) -> Measured:
+    """Train with the callback, and read its history."""
+    truth = groups_from_source(job.cell.data.record())
+    job.train([dynamics_callback(truth, every)])
+    measured = classifier(job)
+    history = read_history(job.folder)
+    return Measured(measured.numbers | group_numbers(history) | term_numbers(history), measured.hits)
+
+
+def group_numbers(history: History) -> dict[str, Any]:
+    """AUC of scores and polarities of each group against neutral tokens, the gap, and VᵀW."""
+    last = history.tokens["step"] == history.steps[-1]
+    groups = history.tokens["group"][last]
+    numbers: dict[str, Any] = {}
+    for quantity in ("score", "polarity"):
+        values = history.tokens[quantity][last]
+        neutral = values[(groups == NEUTRAL) & np.isfinite(values)]
+        for group in (name for name in history.groups if name != NEUTRAL):
+            own = values[(groups == group) & np.isfinite(values)]
+            if len(own) and len(neutral):
+                is_own = np.arange(len(own) + len(neutral)) < len(own)
+                numbers[f"{quantity}_{group}"] = float(roc_auc_score(is_own, np.r_[own, neutral]))
+    means = {group: history.curve("score", group)["mean"] for group in history.groups}
+    if {"positive", "negative"} <= means.keys():
+        numbers["gap"] = float(means["positive"][-1] - means["negative"][-1])
+    for name in COUPLINGS:
+        if len(values := history.curve(name)["mean"]):
+            return numbers | {"VᵀW": float(values[-1])}
+    return numbers
+
+
+def term_numbers(history: History) -> dict[str, Any]:
+    """What each term has added to the mean score of a group, and which is surely the largest part, or why
+    none is (`glasshead.dynamics.findings`); nothing where the terms do not add up to the change."""
+    numbers: dict[str, Any] = {}
+    for each in findings(history):
+        if each.statistic != "added to score":
+            continue
+        term = "rest" if each.against == NOT_EXPLAINED else each.against
+        numbers[f"{each.group}_{term}"] = each.estimate
+        if each.verdict:
+            numbers[f"{each.group}_largest"] = each.reason or each.against
+    return numbers

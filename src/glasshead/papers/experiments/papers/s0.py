@@ -1,0 +1,277 @@
+"""Huang, Yang and Wang (2024), bidirectional attention: Tables 1, 2 and 4, softmax beside TanhMax.
+
+Each model is trained in two ways: as section 5.1 says ("s0-paper") and as the published code does
+("s0-code"). Table 1 prints means and deviations over texts of one model, so no deviation over seeds.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from glasshead.data import LoadOptions
+from glasshead.papers.experiments.cell import (Cell, PaperNumber)
+from glasshead.papers.experiments.papers.s0_figures import (FIGURES, GAUGE)
+from glasshead.papers.experiments.papers.s0_language import TABLE4
+from glasshead.papers.experiments.source import DataSource
+from glasshead.papers.experiments.table import (PAPERS, Claim, Paper, PooledClaim, Table)
+from glasshead.training import preset_config
+
+NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
+SST2 = DataSource("sst2", "SST-2")
+AG = DataSource("ag_news", "AG News, World and Business", LoadOptions(classes=("World", "Business")))
+IMDB = DataSource("imdb", "IMDB")
+SETS = (NEWS20, SST2, AG, IMDB)
+PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
+TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
+PATIENT: dict[str, Any] = {"epochs": 30, "patience": 8}
+"""Until dev is flat: TanhMax may leave its start slowly."""
+LENGTHS = {IMDB.name: 100}
+ACCURACY = {
+    NEWS20.name: {"softmax": 0.843, "tanhmax": 0.850},
+    SST2.name: {"softmax": 0.834, "tanhmax": 0.872},
+    AG.name: {"softmax": 0.892, "tanhmax": 0.905},
+    IMDB.name: {"softmax": 0.732, "tanhmax": 0.747},
+}
+COLUMNS = ("gradient", "gradient_share", "erasure", "erasure_share", "permutation", "random")
+# Table 1: these columns for the texts of class 0, then of class 1.
+PRINTED = {
+    NEWS20.name: {
+        "softmax": ((0.77, 1.0, -0.12, 0.19, 0.17, 0.29), (0.78, 1.0, 0.11, 0.22, 0.15, 0.27)),
+        "tanhmax": ((0.43, 0.65, 0.89, 0.88, 0.13, 0.51), (0.54, 0.84, 0.63, 0.54, 0.13, 0.54)),
+    },
+    SST2.name: {
+        "softmax": ((0.34, 0.42, -0.12, 0.20, 0.19, 0.25), (0.29, 0.31, 0.24, 0.32, 0.27, 0.31)),
+        "tanhmax": ((0.56, 0.79, 0.86, 0.92, 0.18, 0.50), (0.60, 0.88, 0.66, 0.65, 0.28, 0.52)),
+    },
+    AG.name: {
+        "softmax": ((0.30, 0.35, -0.28, 0.40, 0.21, 0.11), (0.27, 0.25, 0.25, 0.33, 0.25, 0.18)),
+        "tanhmax": ((0.74, 1.0, 0.83, 1.0, 0.18, 0.48), (0.65, 1.0, 0.84, 1.0, 0.12, 0.44)),
+    },
+    IMDB.name: {
+        "softmax": ((-0.18, 0.12, -0.34, 0.52, 0.15, 0.26), (-0.25, 0.26, -0.36, 0.60, 0.13, 0.24)),
+        "tanhmax": ((-0.13, 0.18, 0.98, 1.0, 0.18, 0.48), (-0.32, 0.49, 0.98, 1.0, 0.15, 0.48)),
+    },
+}
+
+
+def models(data: DataSource) -> Iterator[Cell]:
+    """Both activations under both presets, and the floor."""
+    for preset, said in PRESETS.items():
+        for word, title in TITLES.items():
+            settings = preset_config(preset, None).with_changes(attention=word, **PATIENT)
+            if data.name in LENGTHS:
+                settings = settings.with_changes(max_length=LENGTHS[data.name])
+            yield Cell(
+                f"{data.name}/{preset}-{word}",
+                f"{title}, {said}",
+                data,
+                settings,
+                measure="interpretability",
+                paper=printed(data, word),
+            )
+
+
+def selected(data: DataSource) -> Iterator[Cell]:
+    """The words that both models select, once each."""
+    for cell in models(data):
+        yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
+
+
+SENTENCES = {
+    "positive": "positive",
+    "negative": "negative",
+    "turning": "neutral, turns round",
+    "narrative": "neutral, narrative",
+}
+"""Figure 1."""
+
+
+def sentences(data: DataSource) -> Iterator[Cell]:
+    """The four sentences, read by both models."""
+    for cell in models(data):
+        yield cell.with_fields(measure="example-sentences", paper={})
+
+
+def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
+    """What Tables 1 and 2 print of a model."""
+    numbers = {"accuracy": PaperNumber(ACCURACY[data.name][word])}
+    for place, columns in enumerate(PRINTED[data.name][word]):
+        for name, value in zip(COLUMNS, columns, strict=True):
+            numbers[f"{name}_{place}"] = PaperNumber(value)
+    return numbers
+
+
+def bag_of_words(data: DataSource) -> Cell:
+    """The floor of the accuracies."""
+    settings = preset_config("s0-code", None)
+    return Cell(
+        f"{data.name}/bag-of-words", "bag of words", data, settings, measure="bag-of-words", most_seeds=1
+    )
+
+
+def floors(data: DataSource) -> Iterator[Cell]:
+    """Uniform attention under both presets, and the floor; where models cut texts, one that reads no more."""
+    for preset, said in PRESETS.items():
+        settings = preset_config(preset, None).with_changes(attention="uniform", **PATIENT)
+        if data.name in LENGTHS:
+            settings = settings.with_changes(max_length=LENGTHS[data.name])
+        yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {said}", data, settings)
+    yield bag_of_words(data)
+    if data.name in LENGTHS:
+        yield bag_of_words(data).with_fields(
+            name=f"{data.name}/bag-of-first-words",
+            title=f"bag of the first {LENGTHS[data.name]} words",
+            recipe=preset_config("s0-code", None).with_changes(max_length=LENGTHS[data.name]),
+            measure="bag-of-first-words",
+        )
+
+
+def claims(metrics: Sequence[str], text: str) -> list[Claim]:
+    """TanhMax has more of it than softmax, data set by data set and preset by preset."""
+    found = []
+    for data in SETS:
+        for preset, said in PRESETS.items():
+            better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
+            for metric in metrics:
+                numbers = (printed(data, word).get(metric) for word in ("tanhmax", "softmax"))
+                first, second = (None if each is None else each.value for each in numbers)
+                effect = None if first is None or second is None else round(first - second, 6)
+                where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
+                title = f"{data.title}, {said}{where}: {text}"
+                found.append(Claim(title, better, worse, metric=metric, effect=effect))
+    return found
+
+
+def pooled_claim(metrics: Sequence[str], text: str) -> PooledClaim:
+    """The same said once, of all data sets, presets and classes."""
+    single = claims(metrics, text)
+    effects = [claim.effect for claim in single if claim.effect is not None]
+    pairs = tuple(dict.fromkeys((claim.better, claim.worse) for claim in single))
+    effect = round(sum(effects) / len(effects), 6) if effects else None
+    return PooledClaim(text, *pairs[0], metrics[0], effect, pairs, tuple(metrics))
+
+
+MODELS = [cell for data in SETS for cell in models(data)]
+DIFFERENCES = (
+    "Trained until dev is flat, for at most 30 epochs. Batch size is ours with the code's settings; with "
+    "those of section 5.1 sizes and rate as well: the paper leaves them to a supplement.",
+    "Texts are cut after 30 tokens with the code's settings and after 128 with those of section 5.1, IMDB "
+    "after 100 under both: the two rows of a set differ in that too.",
+    "The paper's code shows the labels to the model where it evaluates, and lets padding attend; neither is "
+    "done here.",
+    "The paper trains one model: its deviations are over texts, and are left out.",
+)
+
+
+LABELS = {
+    f"{name}_{place}": f"{title}, class {place}"
+    for name, title in {
+        "gradient": "τ with gradients",
+        "gradient_share": "significant share",
+        "erasure": "τ with erasure",
+        "erasure_share": "significant share",
+        "permutation": "change, permuted",
+        "random": "change, random",
+    }.items()
+    for place in (0, 1)
+} | {
+    "gradient_contribution": "τ of contributions with gradients",
+    "erasure_contribution": "τ of contributions with erasure, renormalised",
+    "separation": "AUC of weights",
+    "separation_size": "its distance from ½",
+    "separation_contribution": "AUC of contributions",
+    "margin": "margin of the sign",
+    "positive_polarity": "share of polarities > 0",
+    "kind": "where the sign lives, in seeds",
+}
+"""A contribution is a weight times its polarity, which no choice of signs changes. AUC is the probability
+that a positive word has more than a negative one, ½ if they are alike."""
+
+
+def of_classes(*names: str) -> tuple[str, ...]:
+    """Columns of both classes."""
+    return tuple(f"{name}_{place}" for name in names for place in (0, 1))
+
+
+TABLES = (
+    Table(
+        "table2",
+        "Table 2, accuracy of softmax and TanhMax",
+        [cell for data in SETS for cell in (*models(data), *floors(data))],
+        claims=claims(["accuracy"], "TanhMax is better than softmax"),
+        differences=DIFFERENCES,
+        not_at_hand=("CIFAR-10 and CIFAR-100 with a vision transformer are left out.",),
+    ),
+    Table(
+        "table1-gradients",
+        "Table 1, agreement of attention with gradients",
+        MODELS,
+        metrics=(*of_classes("gradient", "gradient_share"), "gradient_contribution"),
+        claims=[pooled_claim(of_classes("gradient"), "TanhMax agrees more with gradients")],
+        labels=LABELS,
+        differences=(*DIFFERENCES, *GAUGE),
+    ),
+    Table(
+        "table1-erasure",
+        "Table 1, agreement of attention with erasure",
+        MODELS,
+        metrics=(*of_classes("erasure", "erasure_share"), "erasure_contribution"),
+        claims=[pooled_claim(of_classes("erasure"), "TanhMax agrees more with erasure")],
+        labels=LABELS,
+        differences=(*DIFFERENCES, *GAUGE),
+    ),
+    Table(
+        "table1-changes",
+        "Table 1, what other weights change in the output",
+        MODELS,
+        metrics=of_classes("permutation", "random"),
+        claims=[pooled_claim(of_classes("random"), "random weights change TanhMax more")],
+        labels=LABELS,
+        differences=(
+            *DIFFERENCES,
+            "As in the paper, random weights are drawn from U(−1, 1) for TanhMax and from U(0, 1) for "
+            "softmax, whatever the size of the model's own: draws differ as well as models.",
+        ),
+    ),
+    Table(
+        "signs",
+        "Do the weights tell positive from negative words?",
+        MODELS,
+        metrics=("separation", "separation_size", "separation_contribution", "margin", "positive_polarity"),
+        words=("kind",),
+        claims=[pooled_claim(["separation_size"], "TanhMax weights tell them better")],
+        labels=LABELS,
+        differences=(*DIFFERENCES, *GAUGE),
+    ),
+    Table(
+        "figure1",
+        "Figure 1, four sentences",
+        [*sentences(SST2)],
+        metrics=[f"probability_{name}" for name in SENTENCES],
+        words=[f"weights_{name}" for name in SENTENCES],
+        labels={f"probability_{name}": f"P(positive), {title}" for name, title in SENTENCES.items()}
+        | {f"weights_{name}": f"{title}: weights of the first seed" for name, title in SENTENCES.items()},
+        differences=(
+            "The paper shows the weights of one model by colour, and says that outputs of the two neutral "
+            "sentences are around 0.5.",
+            *DIFFERENCES,
+            *GAUGE,
+        ),
+    ),
+    Table(
+        "words",
+        "Words that attention selects",
+        [cell for data in (NEWS20, SST2) for cell in selected(data)],
+        metrics=("accuracy",),
+        words=("largest_weights", "smallest_weights"),
+        labels={"largest_weights": "largest weights", "smallest_weights": "smallest weights"},
+        differences=(
+            "One seed of each model: mean weights over the test texts, of words with five occurrences.",
+            *GAUGE,
+        ),
+        not_at_hand=("The paper lists its selected words in a supplement that is not at hand.",),
+    ),
+    *FIGURES,
+    TABLE4,
+)
+
+PAPERS.register("s0")(Paper("s0", "Huang, Yang and Wang (2024)", TABLES))

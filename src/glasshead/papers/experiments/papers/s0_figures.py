@@ -1,0 +1,208 @@
+"""Huang, Yang and Wang (2024): scores and weights of words (Fig. 2), how measures are spread over texts
+(Fig. 3), and which way scores move (implications 1 and 3 of section 3)."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from glasshead.data import LoadOptions
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.figures import (CoefficientPicture, DistributionPicture, IntervalPicture)
+from glasshead.papers.experiments.source import DataSource
+from glasshead.papers.experiments.table import (Claim, Table)
+from glasshead.training import preset_config
+
+SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())
+NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
+SST2 = DataSource("sst2", "SST-2")
+PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
+ACTIVATIONS = {"softmax": "softmax", "tanhmax": "TanhMax"}
+SCORES = {"query-key": "dot product", "bilinear": "bilinear", "additive": "additive"}
+LOSSES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
+GAUGE = (
+    "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen after "
+    "training, the same way for every run; the paper takes the sign as it comes. Where its margin is near 0 "
+    "the sign is a coin toss, which widens intervals; contributions do not depend on it.",
+)
+GROUPS = ("positive", "negative", "neutral")
+
+
+def coefficients() -> Iterator[Cell]:
+    """Figure 2: both activations under both presets, on synthetic texts."""
+    for preset, said in PRESETS.items():
+        for word, title in ACTIVATIONS.items():
+            settings = preset_config(preset, None).with_changes(attention=word, epochs=EPOCHS)
+            name = f"{SYNTHETIC.name}/{preset}-{word}"
+            yield Cell(name, f"{title}, {said}", SYNTHETIC, settings, measure="coefficients")
+
+
+def distributions(data: DataSource) -> Iterator[Cell]:
+    """Figure 3: the same on real texts, one seed each."""
+    for preset, said in PRESETS.items():
+        for word, title in ACTIVATIONS.items():
+            settings = preset_config(preset, None).with_changes(attention=word, epochs=30, patience=8)
+            name = f"{data.name}/{preset}-{word}"
+            yield Cell(name, f"{title}, {said}", data, settings, measure="distributions", most_seeds=1)
+
+
+EPOCHS = 5
+"""Of trainings on synthetic texts: dev is flat after two."""
+
+
+def direction_cell(word: str, title: str, score: str = "query-key", loss: str = "cross-entropy") -> Cell:
+    """One score function and one loss."""
+    changes: dict[str, Any] = {} if loss == "cross-entropy" else {"loss": loss}
+    settings = preset_config("s0-paper", None).with_changes(
+        attention=word, score=score, epochs=EPOCHS, **changes
+    )
+    return Cell(
+        f"{SYNTHETIC.name}/{word}-{score}-{loss}",
+        f"{ACTIVATIONS[word]}, {title}",
+        SYNTHETIC,
+        settings,
+        measure="score-directions",
+    )
+
+
+LABELS = {
+    "parted": "opposite ways",
+    **{f"rising_{group}": f"{group} words that rise" for group in GROUPS},
+    "neutral_change": "change of neutral words",
+    "follows": "ds/dτ as −∂R/∂s",
+    "as_cross-entropy": "sign as under cross-entropy",
+    "as_squared": "as under squared loss",
+    "as_hinge": "as under hinge loss",
+    "kind": "where the sign lives, in seeds",
+}
+METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
+DIRECTIONS = (
+    "*Opposite ways* is how far the share of positive words whose score has risen over the training is from "
+    "that of negative words: 1 if the groups part, 0 if they go one way. Which group rises under TanhMax is "
+    "its gauge's choice.",
+    "*Change of neutral words* is the mean size of their change by that of positive and negative words.",
+    "The paper derives ds/dτ for queries and keys that every token has to itself: there its sign is that of "
+    "−∂R/∂s by construction. Here tokens share the maps to queries and keys. How often signs agree is a mean "
+    "over snapshots of the training, and over positive and negative words.",
+    "The paper gives no number here: 1 and 0 are what its words come to.",
+    "Scores of the paper are f(Q_i, K_i). Here dot products and bilinear scores take both from one token "
+    "and have biases; additive scores have one learned vector in the place of Q_i and no bias, so that h "
+    "and −h get opposite scores. These three differ, not the form of f alone.",
+    "Trained as in section 5.1 (Adam, dropout) for 5 epochs, on synthetic texts alone. Scores are compared "
+    "before and after training; the paper is about the sign of ds/dτ at one time.",
+    "Five seeds were planned; five more were run after a look at the first, and softmax with squared and "
+    "hinge loss has fewer. p does not count that look.",
+    *GAUGE,
+)
+
+
+RISING = IntervalPicture(
+    {f"rising_{group}": group for group in GROUPS}, "share of the words whose score rises"
+)
+
+
+def direction_table(name: str, title: str, option: str, titles: dict[str, str], *more: str) -> Table:
+    """Both activations under each value of an ``option``: TanhMax parts the groups, softmax does not,
+    and the option has little effect."""
+    cells = {
+        (word, value): direction_cell(word, words, **{option: value})
+        for word in ACTIVATIONS
+        for value, words in titles.items()
+    }
+    claims = []
+    for value, words in titles.items():
+        first, second = (cells[word, value].name for word in ("tanhmax", "softmax"))
+        text = f"{words}: TanhMax moves positive and negative words opposite ways, softmax does not"
+        claims.append(Claim(text, first, second, metric="parted", effect=1.0))
+    for first, second in combinations(titles, 2):
+        text = f"TanhMax: {titles[second]} moves them more opposite ways than {titles[first]}"
+        better, worse = (cells["tanhmax", value].name for value in (second, first))
+        claims.append(Claim(text, better, worse, metric="parted", effect=0.0))
+    return Table(
+        name,
+        title,
+        list(cells.values()),
+        metrics=(*METRICS, *more),
+        words=("kind",),
+        claims=claims,
+        labels=LABELS,
+        picture=RISING,
+        differences=DIRECTIONS,
+    )
+
+
+FIGURES = (
+    direction_table(
+        "implication1",
+        "Implication (1): does the score function decide which way scores move?",
+        "score",
+        SCORES,
+        "follows",
+    ),
+    direction_table(
+        "implication3",
+        "Implication (3): does the loss decide which way scores move?",
+        "loss",
+        LOSSES,
+        *(f"as_{loss}" for loss in LOSSES),
+    ),
+    Table(
+        "figure2",
+        "Figure 2, scores and weights of words",
+        [*coefficients()],
+        metrics=("separation", "separation_size", *(f"weight_{group}" for group in GROUPS), "neutral_size"),
+        words=("kind",),
+        claims=[
+            Claim(
+                f"{said}: TanhMax weights tell positive from negative words better",
+                f"{SYNTHETIC.name}/{preset}-tanhmax",
+                f"{SYNTHETIC.name}/{preset}-softmax",
+                metric="separation_size",
+            )
+            for preset, said in PRESETS.items()
+        ],
+        labels=LABELS
+        | {
+            "separation": "AUC of weights",
+            "separation_size": "its distance from ½",
+            "neutral_size": "size of neutral weights",
+        }
+        | {f"weight_{group}": f"weight, {group}" for group in GROUPS},
+        picture=CoefficientPicture(GROUPS),
+        differences=(
+            "Trained for 5 epochs. *AUC* is the probability that a positive word has a larger weight than "
+            "a negative one. Claims are about its distance from ½: an AUC of 0.3 tells words apart as "
+            "well as one of 0.7, and the sign of TanhMax is chosen while that of softmax is as it comes. "
+            "*Size of neutral weights* is their mean by that of the others, without signs.",
+            *GAUGE,
+        ),
+    ),
+    Table(
+        "figure3",
+        "Figure 3, how agreement and change are spread over texts",
+        [cell for data in (NEWS20, SST2) for cell in distributions(data)],
+        metrics=tuple(
+            f"{name}_{place}" for name in ("gradient", "erasure", "permutation", "random") for place in (0, 1)
+        ),
+        labels={
+            f"{name}_{place}": f"{title}, class {place}"
+            for name, title in {
+                "gradient": "median τ with gradients",
+                "erasure": "median τ with erasure",
+                "permutation": "median change, permuted",
+                "random": "median change, random",
+            }.items()
+            for place in (0, 1)
+        },
+        picture=DistributionPicture(
+            {
+                "gradient": ("τ with gradients", -1.0),
+                "erasure": ("τ with erasure", -1.0),
+                "permutation": ("median |Δŷ|, permuted", 0.0),
+                "random": ("median |Δŷ|, random", 0.0),
+            },
+            violins=("median |Δŷ|, random",),
+            cells=[f"{NEWS20.name}/s0-paper-{word}" for word in ACTIVATIONS],
+        ),
+        differences=("One seed of each model: its test texts, so no interval over seeds.", *GAUGE),
+    ),
+)

@@ -1,0 +1,303 @@
+"""A paper's tables again: run what is missing, skip what is known, write the tables."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+import glasshead
+from glasshead.cluster import Cluster, check_nodes, connected
+from glasshead.errors import InputError, ParameterError, pluralise
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.cluster import run_on_cluster
+from glasshead.papers.experiments.cost import (Price, read_prices)
+from glasshead.papers.experiments.figures import small_png
+from glasshead.papers.experiments.job import (LOADED, Outcome, Task, loaded, remove_empty, remove_finished_run, run_in_worker, run_task)
+from glasshead.papers.experiments.markdown import (coverage_in_words, table_markdown)
+from glasshead.papers.experiments.quick import quick_table
+from glasshead.papers.experiments.row import (Row, RowStore)
+from glasshead.papers.experiments.schedule import Schedule
+from glasshead.papers.experiments.source import DataSource
+from glasshead.papers.experiments.summary import TableSummary
+from glasshead.papers.experiments.table import (PAPERS, QUICK_SEEDS, SEEDS, Table)
+from glasshead.papers.experiments.table_json import table_json
+from glasshead.files import check_writable, write_bytes, write_text
+
+ROWS, RUNS = "rows", "runs"
+COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
+"""The rows that the project keeps, where the library runs from its repository."""
+BUSY_WAIT = 2.0
+"""Seconds until a cell is tried again that another process is computing."""
+OnChange = Callable[[Schedule], None]
+Runner = Callable[[Callable[[], Task | None]], Iterator[Outcome]]
+"""Runs what it is given one after the other, until that is None."""
+
+
+@dataclass(frozen=True)
+class ReproduceRequest:
+    """What is repeated, how often and where.
+
+    ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
+    folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
+    ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is
+    (0: nothing is run, and the tables say what is known), ``workers`` the number of processes here,
+    ``cluster`` where else they run.
+
+    Raises:
+        InputError: if a value cannot be meant.
+    """
+
+    only: Sequence[str] = ()
+    seeds: int | None = None
+    quick: bool = False
+    hours: float | None = None
+    out: Path = Path("tables")
+    data_folder: Path | None = None
+    rows: Path | None = None
+    workers: int = 1
+    held_out: int = 0
+    cluster: Cluster | None = None
+    keep_runs: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("seeds", self.seeds), ("workers", self.workers)):
+            if value is not None and not 1 <= value <= 1000:
+                raise ParameterError(name, f"must be between 1 and 1,000, not {value}")
+        if not 0 <= self.held_out <= 1000:
+            raise ParameterError("held_out", f"must be between 0 and 1,000, not {self.held_out}")
+        if self.hours is not None and not 0 <= self.hours < 1e6:
+            raise ParameterError("hours", f"must be 0 or a positive number, not {self.hours:g}")
+        if self.data_folder is not None and not self.data_folder.is_dir():
+            raise ParameterError("data_folder", f"{self.data_folder} is not a folder")
+        if self.rows is not None and not self.rows.is_dir():
+            raise ParameterError("rows", f"{self.rows} is not a folder")
+
+        if self.cluster is not None and self.workers != 1:
+            raise InputError("a cluster has its own number of workers: leave `workers` out")
+
+    @property
+    def seeds_wanted(self) -> int:
+        """Of every cell that is random."""
+        return self.seeds or (QUICK_SEEDS if self.quick else SEEDS)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out: the tables with their files, what failed and why, what is still to be run, and which
+    rows were of other data."""
+
+    tables: list[TableSummary]
+    files: list[Path]
+    failures: dict[str, str]
+    waiting: int
+    remarks: Sequence[str] = ()
+
+    @property
+    def coverage(self) -> str | None:
+        """How many held-out seeds of all tables fell into the interval for a new one, in words; a cell that
+        stands in several tables counts once."""
+        inside: dict[tuple[str, int], bool] = {}
+        for table in self.tables:
+            inside |= table.inside()
+        return coverage_in_words(list(inside.values()))
+
+
+def reproduce(
+    paper: str, request: ReproduceRequest, on_change: OnChange = lambda schedule: None
+) -> Reproduction:
+    """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json.
+
+    ``on_change`` is called at first and whenever a cell has ended. Processes may be killed at any time:
+    finished rows stay, and unfinished trainings are gone on with.
+
+    Raises:
+        InputError: on unknown papers or tables, data that are not there, and an ``out`` that is no folder.
+    """
+    chosen = PAPERS[paper].choose(request.only)
+    if request.cluster is not None:  # whose computers begin elsewhere
+        request = replace(
+            request,
+            out=request.out.absolute(),
+            data_folder=request.data_folder and request.data_folder.absolute(),
+        )
+    if request.out.is_file():
+        raise InputError(f"`out` is a file, {request.out}: name a folder")
+    if not request.out.is_dir():
+        check_writable(request.out)
+    folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
+    deadline = None if request.hours is None else time.time() + 3600 * request.hours
+    store = RowStore(folders, paper)
+    tables = quick_or_not(chosen, request)
+    schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
+    remarks: list[str] = []
+    if request.hours != 0:
+        store, remarks = with_data_at_hand(schedule, request.data_folder)
+        if remarks:
+            schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
+        check_data(schedule, request.data_folder)
+        remove_finished_runs(schedule, request)
+        run_schedule(schedule, request, on_change)
+    # Of a part of a table nothing is written: a verdict corrects for all claims.
+    whole = [table for table in PAPERS[paper].tables if table.name in {each.name for each in chosen}]
+    known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
+    summaries = [known.summary(table) for table in known.tables]
+    prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
+    files = [path for summary in summaries for path in write_table(summary, paper, request, prices)]
+    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
+
+
+def quick_or_not(tables: Sequence[Table], request: ReproduceRequest) -> list[Table]:
+    """Tables as they are to be run."""
+    return [quick_table(table, request.data_folder) for table in tables] if request.quick else list(tables)
+
+
+def run_schedule(schedule: Schedule, request: ReproduceRequest, on_change: OnChange) -> None:
+    """Run what is scheduled, and tell of every change; empty folders go when nobody needs them."""
+    ended: list[Task] = []
+    try:
+        with runner(request) as run:
+            on_change(schedule)
+            for outcome in run_all(schedule, request, run):
+                schedule.finish(outcome)
+                on_change(schedule)
+                ended.append(outcome.task)
+    finally:
+        for task in ended:
+            remove_empty(task)
+
+
+def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore, list[str]]:
+    """A store that leaves out rows of other data than those at hand, and a line for each set that has some.
+
+    Data that are not there, or cannot be read, are held against nothing.
+    """
+    LOADED.clear()  # they may have changed since this process read them last
+    rows: dict[str, tuple[DataSource, list[Row]]] = {}
+    for place, found in schedule.rows.items():
+        source = schedule.cells[place][1].data
+        if found and not source.is_missing(folder):
+            rows.setdefault(source.label, (source, []))[1].extend(found)
+    fingerprints, remarks = {}, []
+    for label, (source, found) in rows.items():
+        try:
+            fingerprints[label] = loaded(source, folder)[1]
+        except InputError:  # whoever needs these data will say so
+            continue
+        others = sum(row.data != fingerprints[label] for row in found)
+        if others:
+            remarks.append(
+                f"{source.title}: {pluralise(others, 'row')} of other data than those in {folder}: "
+                "not counted, and run again"
+            )
+    return replace(schedule.store, fingerprints=fingerprints), remarks
+
+
+def check_data(schedule: Schedule, folder: Path | None) -> None:
+    """Raise InputError, with their names, where data sets are not there that are still needed."""
+    missing = dict.fromkeys(name for _, cell, _ in schedule.waiting() for name in missing_data(cell, folder))
+    if missing:
+        where = "there is no data folder" if folder is None else f"they are not in {folder}"
+        raise InputError(
+            f"data sets are missing: {', '.join(missing)} ({where}): name the folder that holds them with "
+            "`data_folder`, or see how it works with `quick=True`"
+        )
+
+
+def missing_data(cell: Cell, folder: Path | None) -> Iterator[str]:
+    """The data set and the word vectors of a cell, if the data folder lacks them."""
+    if cell.data.is_missing(folder):
+        yield cell.data.name
+    vectors = getattr(cell.recipe, "word_vectors", None)
+    if vectors is not None and (folder is None or not (folder / vectors).is_file()):
+        yield vectors
+
+
+def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:
+    """Remove runs whose rows were written just before a process was killed."""
+    runs = request.out / RUNS
+    if request.keep_runs or not runs.is_dir():
+        return
+    for place, rows in schedule.rows.items():
+        for row in rows:
+            task = make_task(schedule, (*schedule.cells[place], row.seed), request)
+            if task.run_folder.parent.is_dir():
+                remove_finished_run(task)
+
+
+def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: ReproduceRequest) -> Task:
+    """What a process needs to run a cell with a seed."""
+    table, cell, seed = job
+    return Task(
+        table.name,
+        cell,
+        seed,
+        schedule.store,
+        runs=request.out / RUNS,
+        data_folder=request.data_folder,
+        deadline=schedule.deadline,
+        keep_run=request.keep_runs,
+    )
+
+
+@contextlib.contextmanager
+def runner(request: ReproduceRequest) -> Iterator[Runner]:
+    """What runs tasks, here or on the computers of a cluster, which are checked first."""
+    if request.cluster is None:
+        yield partial(run_here, request.workers)
+        return
+    with connected(request.cluster) as ray:
+        check_nodes(ray, shared=request.out, data_folder=request.data_folder)
+        yield partial(run_on_cluster, ray, request.cluster)
+
+
+def run_all(schedule: Schedule, request: ReproduceRequest, run: Runner) -> Iterator[Outcome]:
+    """Run what is scheduled; which cell is next is asked when one ends.
+
+    What another process is at is asked for again, until its row is there or nobody computes it any more.
+    """
+
+    def take() -> Task | None:
+        job = schedule.take()
+        return None if job is None else make_task(schedule, job, request)
+
+    while True:
+        yield from run(take)
+        if not schedule.retry():
+            return
+        time.sleep(BUSY_WAIT)
+
+
+def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]:
+    """Run tasks in this process, or in several ones of this computer."""
+    parallel = Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    tasks = iter(take, None)
+    if workers == 1:
+        yield from parallel(delayed(run_task)(task) for task in tasks)
+    else:
+        yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
+
+
+def write_table(
+    summary: TableSummary, paper: str, request: ReproduceRequest, prices: Mapping[str, Price]
+) -> Iterator[Path]:
+    """OUT/PAPER/TABLE.md and .json, and .png of a table that has a picture; of a smoke run TABLE-quick."""
+    name = f"{summary.table.name}-quick" if summary.table.smoke else summary.table.name
+    picture = None if summary.table.picture is None else summary.table.picture(summary)
+    if picture is not None:
+        path = request.out / paper / f"{name}.png"
+        write_bytes(path, small_png(picture), overwrite=True)
+        yield path
+    for suffix, text in (
+        ("md", table_markdown(summary, PAPERS[paper], prices, None if picture is None else f"{name}.png")),
+        ("json", table_json(summary, PAPERS[paper], prices)),
+    ):
+        path = request.out / paper / f"{name}.{suffix}"
+        write_text(path, text, overwrite=True)
+        yield path

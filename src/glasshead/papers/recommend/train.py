@@ -1,0 +1,224 @@
+"""Train a news recommender on logs into a run folder that appears whole or not at all.
+
+config.json, model.safetensors   the model, as Hugging Face saves it
+tokenizer.json, …                its tokenizer
+clicks.parquet                   how often each news item was clicked in the train logs
+metrics.json                     AUC, MRR, nDCG@5 and nDCG@10 on dev, AUC on dev per epoch
+run.json                         recipe as it was built, logs and their fingerprint, versions, seed, wall time
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
+
+from glasshead.data import train_tokenizer
+from glasshead.errors import InputError
+from glasshead.files import check_writable, remove
+from glasshead.huggingface import silence_transformers
+from glasshead.models import read_vectors
+from glasshead.papers.recommend.news_recommender import NewsRecommender
+from glasshead.papers.recommend.config import RecommenderConfig
+from glasshead.papers.recommend.impressions import (ClickRows, NewEpoch, NewsTensors)
+from glasshead.papers.recommend.metrics import (RANKING_METRICS, metric_values)
+from glasshead.papers.recommend.mind import (NewsLogs, describe_logs, rankable, split_by_time)
+from glasshead.papers.recommend.scoring import click_scores
+from glasshead.torch_modes import in_own_modes
+from glasshead.training import (
+    CHECKPOINTS,
+    MEASURED,
+    RECORD,
+    BuiltModel,
+    half_precision,
+    load_embeddings,
+    training_arguments,
+    versions,
+    whole_batch,
+    workspace,
+    write_json,
+)
+
+WHAT = "news recommender"
+CLICKS = "clicks.parquet"
+
+
+@in_own_modes
+def train_recommender(
+    logs: NewsLogs,
+    config: RecommenderConfig,
+    out: Path,
+    *,
+    dev: NewsLogs | None = None,
+    seed: int = 0,
+    source: dict[str, Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> Path:
+    """Train by negative sampling, keep the epoch of the best AUC on dev, and write the run folder ``out``.
+
+    Without ``dev`` the latest ``config.dev_fraction`` of the impressions are dev. ``resume`` goes on from the
+    last whole epoch, to the same result as an unbroken run.
+
+    Raises:
+        InputError: if ``out`` exists, clicks are not recorded, there is nothing to rank, or to resume.
+
+    Source: Wu et al. (2019), section 2.4.
+    """
+    check_writable(out, overwrite=overwrite, resume=resume)
+    train_part = rankable(logs)
+    dev_part = None if dev is None else rankable(dev)
+    if dev_part is None:
+        train_part, dev_part = split_by_time(train_part, config.dev_fraction)
+    data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
+    plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
+    with (
+        silence_transformers(),
+        workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint),
+    ):
+        _fill(work, (train_part, dev_part), config, plan, checkpoint, callbacks)
+    return out
+
+
+def _fill(
+    work: Path,
+    parts: tuple[NewsLogs, NewsLogs],
+    config: RecommenderConfig,
+    plan: dict[str, Any],
+    checkpoint: Path | None,
+    callbacks: Sequence[TrainerCallback],
+) -> None:
+    """Train into the work folder, from a checkpoint or from the start."""
+    started = time.perf_counter()
+    seed = plan["seed"]
+    set_seed(seed)
+    built = build_recommender(config, parts[0])
+    model = built.model
+    train, dev = (NewsTensors.of(part, built.tokenizer, config.history_length) for part in parts)
+    trainer = make_trainer(model, config, train, dev, work / CHECKPOINTS, seed, callbacks)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    scores = click_scores(model, dev)
+    means = metric_values(scores, dev.clicked).mean(axis=1).tolist()
+    metrics: dict[str, Any] = dict(zip(RANKING_METRICS, means, strict=True))
+    epochs = [
+        {"auc": entry["eval_auc"], "epoch": entry["epoch"]}
+        for entry in trainer.state.log_history
+        if "eval_auc" in entry
+    ]
+    model.save_pretrained(work)
+    built.tokenizer.save_pretrained(work)
+    counts = clicks_of(parts[0])
+    pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
+    write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
+    facts = {
+        "recipe": replace(config, hidden_size=model.config.hidden_size).as_dict(),
+        "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
+        "seconds": round(time.perf_counter() - started, 2),
+        "resumed": checkpoint is not None,
+        "notes": built.notes,
+        "versions": versions(),
+    }
+    write_json(work / RECORD, plan | facts)
+
+
+def build_recommender(config: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
+    """A new model and its tokenizer, with pretrained word vectors if the configuration names a file.
+
+    Raises:
+        InputError: if the vectors cannot be read, or their size is not the configured one or cannot be built.
+    """
+    tokenizer = train_tokenizer(
+        titles_of(logs),
+        vocab_size=config.vocab_size,
+        min_freq=config.min_freq,
+        max_length=config.title_length,
+    )
+    tokenizer_settings: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if config.word_vectors is None:
+        return BuiltModel(NewsRecommender(config.model_config(**tokenizer_settings)), tokenizer)
+    ids, vectors = read_vectors(Path(config.word_vectors), tokenizer.get_vocab(), size=config.hidden_size)
+    size = vectors.shape[1]
+    model_config = config.model_config(**tokenizer_settings, hidden_size=size)
+    model_config.check()
+    model = NewsRecommender(model_config)
+    note = f"word vectors of {config.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+    return BuiltModel(model, tokenizer, [note, *load_embeddings(model, ids, vectors)])
+
+
+def titles_of(logs: NewsLogs) -> list[str]:
+    """The titles that the impressions show or have in their histories: other logs may share the news file."""
+    used = {name for row in logs.impressions for name in (*row.shown, *row.history)}
+    return [news.title for name, news in logs.news.items() if name in used]
+
+
+def clicks_of(logs: NewsLogs) -> dict[str, int]:
+    """How often each news item was clicked: what popularity means here."""
+    counts = Counter(
+        name
+        for impression in logs.impressions
+        for name, clicked in zip(impression.shown, impression.clicked or (), strict=True)
+        if clicked
+    )
+    return dict(sorted(counts.items()))
+
+
+class RankingTrainer(Trainer):
+    """Hugging Face's Trainer, which knows a dev part by its mean AUC over impressions."""
+
+    dev: NewsTensors
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        scores = click_scores(self.model, self.dev)
+        if not all(np.isfinite(values).all() for values in scores):
+            remove(Path(str(self.args.output_dir)))  # no number to go on from
+            raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
+        value = metric_values(scores, self.dev.clicked, ["auc"]).mean()
+        metrics = {f"{metric_key_prefix}_auc": float(value)}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+def make_trainer(
+    model: torch.nn.Module,
+    config: RecommenderConfig,
+    train: NewsTensors,
+    dev: NewsTensors,
+    folder: Path,
+    seed: int,
+    callbacks: Sequence[TrainerCallback],
+) -> Trainer:
+    """Adam at a constant rate; dev after every epoch; the best epoch is kept."""
+    rows = ClickRows(train, config.negatives, seed)
+    trainer = RankingTrainer(
+        model,
+        training_arguments(
+            config,
+            folder,
+            seed,
+            best="auc",
+            greatest=True,
+            bf16=half_precision(),
+        ),
+        data_collator=whole_batch,
+        train_dataset=rows,
+        eval_dataset=rows,  # never read: `evaluate` reads the dev part
+        optimizer_cls_and_kwargs=(torch.optim.Adam, {"lr": config.learning_rate}),
+        callbacks=[NewEpoch(rows), *callbacks],
+    )
+    trainer.dev = dev
+    trainer.remove_callback(PrinterCallback)
+    return trainer

@@ -1,0 +1,57 @@
+"""Tokens in their texts and alone, where an encoder reads the words around them."""
+
+from glasshead.errors import InputError
+from glasshead.papers.report.term_labels import SUN_AND_LU
+from glasshead.report.figure import Figure, LegendEntry
+from glasshead.report.labels import sort_groups
+from glasshead.report.marks.scatter import scatter_panel
+from glasshead.report.number_format import number
+from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.papers.report.plots.token_scatter import (AXES_NAMES, limits_of, points_of, usable_by_group)
+from glasshead.report.style import group_colours
+from glasshead.papers.results import History
+
+WHERE = {"local": "in their texts", "global": "alone"}
+
+
+@plot("contexts", History, "contexts", order=1, tokens="optional")
+def contexts(history: History, options: PlotOptions) -> Figure:
+    """Polarity against attention score of every token: the mean over its places in the texts, and alone.
+
+    Raises:
+        InputError: if they were not worked out.
+    """
+    table = history.contexts
+    if not table:
+        raise InputError(
+            "a token has other scores in its texts than alone only where the encoder reads the words around "
+            "it (`encoder='lstm'`): choose another `what`"
+        )
+    colours = group_colours(history.groups)
+    chosen = [token for token in options.tokens if token in set(table["token"].tolist())]
+    token, x, y = table["token"], table["local polarity"], table["local score"]
+    groups = usable_by_group(table["group"], x, y, token, chosen)
+    points = {
+        where: points_of(table[f"{where} polarity"], table[f"{where} score"], token, groups, colours, chosen)
+        for where in WHERE
+    }
+    limits = limits_of([group for groups in points.values() for group in groups])
+    panels = []
+    for where, words in WHERE.items():
+        means = ", ".join(
+            f"{group} {number(table[f'{where} score'][table['group'] == group].mean())}"
+            for group in sort_groups(groups)
+        )
+        description = f"Polarity and attention score of tokens {words}; mean scores: {means}."
+        panels.append(scatter_panel(words, points[where], AXES_NAMES, limits, description))
+    drawn, known = sum(map(len, groups.values())), len(token)
+    caption = (
+        "A point is a token of a group: its mean over all places where it stands in the texts of train, and "
+        "as a text of its own, on the same scale."
+    )
+    if chosen:
+        caption += " The chosen ones have a ring."
+    if drawn < known:
+        caption += f" {drawn:,} of {known:,} are drawn, by chance."
+    legend = [LegendEntry(colours[group], group, "dot") for group in sort_groups(groups)]
+    return Figure("Tokens in their texts and alone", panels, caption, legend, f"after {SUN_AND_LU}, Fig. 13")

@@ -1,0 +1,46 @@
+"""Attention layer by layer over a training: entropy, distance from rank one, agreement with gradients."""
+
+from glasshead.errors import InputError
+from glasshead.nouns import nouns_of
+from glasshead.papers.report.term_labels import (groups_of, single_row_note)
+from glasshead.report.figure import Figure, LegendEntry, Panel
+from glasshead.papers.report.curves import (Curve, band_limits, caption_with_best_step, curve_legend, curve_panel, require_recorded, require_snapshots)
+from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.papers.report.plots.training_curves import LEAST_ENTROPY
+from glasshead.report.style import class_colour
+from glasshead.papers.results import History
+
+QUANTITIES = {
+    "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
+    "residual": ("Distance from rank one", "distance from rank one", "0: every token gets the same output"),
+    "agreement": ("Agreement with gradients", "Kendall τ-b", "of attention and gradient × input"),
+}
+
+
+@plot("layers", History, "layers", order=1)
+def layers(history: History, options: PlotOptions) -> Figure:
+    """Entropy and distance from rank one of every layer, and agreement with gradients."""
+    require_snapshots(history)
+    if history.facts["kind"] != "layers":
+        raise InputError("layers are recorded of models with several of them: choose another `what`")
+    panels: list[Panel] = []
+    legend: list[LegendEntry] = []
+    for quantity, (title, axis, _) in QUANTITIES.items():
+        curves = [
+            Curve(history.curve(quantity, group), "--ink" if group == "" else class_colour(rank), group)
+            for rank, group in enumerate(groups_of(history, quantity))
+        ]
+        if curves:
+            limits = band_limits(curves, LEAST_ENTROPY if quantity == "entropy" else 0.0)
+            panels.append(curve_panel(history, title, curves, axis, title, limits))
+            legend = legend or [entry for entry in curve_legend(curves) if entry.words]
+    require_recorded(history, panels, "entropy")
+    titles = {panel.title for panel in panels}
+    meanings = "; ".join(
+        f"{axis} – {meaning}" for title, axis, meaning in QUANTITIES.values() if title in titles
+    )
+    means = f"Means over heads and texts, with one standard deviation: {meanings}."
+    caption = f"{nouns_of(history.facts).reword(means)} {single_row_note(history)}"
+    return Figure(
+        "Attention layer by layer", panels, caption_with_best_step(history, caption.strip()), legend
+    )

@@ -1,0 +1,45 @@
+"""The rank that logits would need, over the length of a text."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glasshead.report.figure import Figure, Ink, Panel
+from glasshead.papers.report.length_axes import (LENGTH, name_ends, whole_numbers)
+from glasshead.report.number_format import number
+from glasshead.report.plot_registry import plot
+from glasshead.results import LogitRankTable
+
+
+@plot("logits", LogitRankTable)
+def logit_rank(table: LogitRankTable) -> Figure:
+    """The least rank of logits that could have produced other weights, over d_s, beside d_k (orange).
+
+    The mean of all ranks of a length is a line, their range a band. Weights above the orange line cannot come
+    from queries and keys of this size.
+
+    Source: Bhardwaj et al. (2021), Fig. 5.
+    """
+    ranks = table.by_length()
+    tokens = np.array(list(ranks))
+    mean, least, most = (
+        np.array([f(values) for values in ranks.values()]) for f in (np.mean, np.min, np.max)
+    )
+    top = max(float(most.max()), table.head_dim, 1.0)
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        whole_numbers(axes)
+        axes.fill_between(tokens, least, most, color=ink("--negative"), alpha=0.2, linewidth=0)
+        axes.plot(tokens, mean, color=ink("--negative"), linewidth=1.6, marker="o", markersize=3)
+        axes.plot(tokens, np.full(len(tokens), table.head_dim), color=ink("--positive"), linewidth=1.6)
+        ends = [
+            (float(table.head_dim), f"d_k = {table.head_dim}", "--positive"),
+            (float(mean[-1]), "least rank", "--negative"),
+        ]
+        name_ends(axes, ink, float(tokens[-1]), ends, 0.06 * top)
+        axes.set_ylim(0.0, 1.05 * top)
+
+    description = f"{table.description}: {number(mean[-1])} at {tokens[-1]} tokens, d_k = {table.head_dim}."
+    panel = Panel(table.description, (LENGTH, "rank of the logits"), draw, description, size=(6.2, 3.5))
+    caption = "The line is the mean over texts and draws, the band their range."
+    source = "after Bhardwaj et al. 2021, Fig. 5"
+    return Figure("The rank that logits of other weights need", [panel], caption, source=source)

@@ -1,0 +1,133 @@
+"""The ledger of a token: how much of its attention score, or of its polarity, came from which term."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.papers.results.history import (NOT_EXPLAINED, Columns, History, added_column, integration_error, rate_column, residual_note, undecided_reason)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What the terms have added up to at every step, and the change that was measured.
+
+    measured(t) = Σ_terms added(t) + rest(t); the rest is what finite steps, single batches and the time
+    between snapshots leave unexplained.
+    """
+
+    steps: Floats
+    added: dict[str, Floats]
+    measured: Floats
+
+    @property
+    def rest(self) -> Floats:
+        """What no term explains."""
+        return self.measured - np.sum(list(self.added.values()), axis=0)
+
+
+@dataclass(frozen=True)
+class DominantTerm:
+    """The term that has moved a score most, what it has added, and a note on what is left unexplained; where
+    none can be named, ``undecided`` says why."""
+
+    name: str = ""
+    added: float = 0.0
+    residual: str = ""
+    undecided: str = ""
+
+
+def terms_of(history: History, quantity: str) -> dict[str, str]:
+    """The terms of a quantity, and what each is in words.
+
+    Raises:
+        InputError: if the model has none.
+    """
+    terms = history.facts.get("terms", {}).get(quantity)
+    if not terms:
+        why = history.facts.get("why_no_form") or "they were not recorded"
+        raise InputError(f"there are no terms of the flow: {why}")
+    return dict(terms)
+
+
+def ledger_terms(history: History, quantity: str) -> dict[str, str]:
+    """The same where their sums over time are the change of the quantity.
+
+    Raises:
+        InputError: if they are not, or nothing was recorded.
+    """
+    terms = terms_of(history, quantity)
+    if not history.facts["exact"]:
+        raise InputError(f"there is no ledger: {why_not_exact(history)}")
+    if any(added_column(quantity, name) not in history.tokens for name in terms):
+        raise InputError("there is no ledger: this training was not recorded (train with `DynamicsCallback`)")
+    return terms
+
+
+def why_not_exact(history: History) -> str:
+    """Why the terms do not add up to what happened, to stand behind a colon."""
+    return str(history.facts["why_not_exact"]).replace(": ", "; ")
+
+
+def token_ledger(history: History, quantity: str, rows: Columns) -> Ledger:
+    """The ledger of one token's rows.
+
+    Raises:
+        InputError: if there is none.
+    """
+    terms = ledger_terms(history, quantity)
+    values = rows[quantity].astype(np.float64)
+    return Ledger(
+        rows["step"].astype(np.float64),
+        {name: rows[added_column(quantity, name)].astype(np.float64) for name in terms},
+        values - values[0],
+    )
+
+
+def mean_ledger(history: History, quantity: str, group: str) -> Ledger:
+    """The ledger of the mean of a group's followed tokens: the mean of their ledgers.
+
+    Raises:
+        InputError: as `token_ledger`.
+    """
+    terms = ledger_terms(history, quantity)
+    here = history.tokens["group"] == group
+    snapshots = len(history.steps)
+    rows = {"step": history.steps} | {
+        name: history.tokens[name][here].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
+        for name in [quantity, *(added_column(quantity, term) for term in terms)]
+    }
+    return token_ledger(history, quantity, rows)
+
+
+def dominant_term(history: History, token: str, step: int) -> DominantTerm | None:
+    """The term that has moved a token's score most up to a step; None without a ledger or a change.
+
+    It is one that has the sign of the change: what pulled the other way is no cause of it. Where no such term
+    is as large as what is left unexplained, that is named instead, and where more than half as much as the
+    term is left, the note says so. Nothing is named that snapshots too far apart could have made the largest.
+    """
+    rows = history.token(token)
+    rows = {name: column[rows["step"] <= step] for name, column in rows.items()}
+    try:
+        ledger = token_ledger(history, "score", rows)
+    except InputError:
+        return None
+    change = float(ledger.measured[-1])
+    if change == 0:
+        return None
+    rates = np.array([rows[rate_column("score", name)] for name in ledger.added])
+    errors = integration_error(history.facts["learning_rate"], ledger.steps, rates)
+    error_of = dict(zip([*ledger.added, NOT_EXPLAINED], errors, strict=True))
+    parts = {name: values[-1] for name, values in ledger.added.items() if values[-1] * change > 0}
+    parts[NOT_EXPLAINED] = ledger.rest[-1]
+    names, sizes = list(parts), np.array(list(parts.values()))
+    first = int(np.argmax(np.abs(sizes)))
+    undecided = undecided_reason(first, sizes, np.array([error_of[name] for name in names]))
+    if undecided is not None:
+        return DominantTerm(undecided=undecided.words)
+    name, value = names[first], float(sizes[first])
+    return DominantTerm(name, value, "" if name == NOT_EXPLAINED else residual_note(value, ledger.rest))
