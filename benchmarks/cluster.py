@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "experiments"))
 
 from small_tables import cell, row, table
 
-from glasshead.papers.experiments import (Outcome, RowStore, Schedule, Task)
+from glasshead.papers.experiments import Outcome, RowStore, Schedule, Task
 
 EMPTY_TASKS, IN_FLIGHT = 2000, 16
 SEEDS = 5

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glasshead.papers.results import (CURVES, PRODUCTS, History)
+from glasshead.papers.results import CURVES, PRODUCTS, History
 
 STEPS = np.array([0, 10, 20, 40])
 GROUPS = {"positive": 12, "negative": 12, "neutral": 13}

@@ -3,7 +3,7 @@
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.models.token_classifier import TokenClassifier, TokenClassifierConfig
+from glasshead.papers.models import TokenClassifier, TokenClassifierConfig
 
 SHARP = 1.5
 """Score of an equal letter in the semantic solution: e^1.5 times the weight of another letter."""

@@ -14,7 +14,7 @@ from fake_models import write_model
 from families import FAMILIES
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.configuration import KEY
-from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ALL_LAYERS
 
 NAMES = ("bert", "gpt2", "llama", "vit", "t5")

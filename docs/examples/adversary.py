@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from glasshead.papers.adversary import curve as adversary_curve
 from glasshead.data import LoadOptions, load
-from glasshead.training import (preset_config, train, train_repeats)
-from glasshead.papers.adversary import train_adversaries
+from glasshead.papers.adversary import adversary_curve, train_adversaries
+from glasshead.training import preset_config, train, train_repeats
 
 data = load("my_reviews.csv", LoadOptions())
 recipe = preset_config("s4", None).with_settings(

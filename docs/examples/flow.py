@@ -2,7 +2,15 @@
 
 import torch
 
-from glasshead.papers.dynamics import (FORMS, Batch, Parameters, linear_terms, output_gradients, product_rates, score_flow)
+from glasshead.papers.dynamics import (
+    FORMS,
+    Batch,
+    Parameters,
+    linear_terms,
+    output_gradients,
+    product_rates,
+    score_flow,
+)
 
 rng = torch.Generator().manual_seed(0)
 

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from glasshead.data import LoadOptions
-from glasshead.papers.dynamics import (dynamics_callback, groups_from_source)
-from glasshead.papers.dynamics.findings import (LARGEST_PART, term_shares)
-from glasshead.papers.results import (History, read_history)
+from glasshead.papers.dynamics import dynamics_callback, groups_from_source
+from glasshead.papers.dynamics.findings import LARGEST_PART, term_shares
+from glasshead.papers.results import History, read_history
 from glasshead.training import TrainingConfig, preset_config
 from study import Cell, Set, Study, main
 

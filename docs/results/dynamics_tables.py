@@ -20,8 +20,8 @@ from scipy.stats import norm, rankdata
 
 from dynamics import COUPLINGS, MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_scale import table
-from glasshead.results import (NONE_LEADS, TOO_MUCH_LEFT, TOO_SPARSE)
 from glasshead.papers.results import NOT_EXPLAINED
+from glasshead.results import NONE_LEADS, TOO_MUCH_LEFT, TOO_SPARSE
 from study import HERE, t_half
 
 DASH = "–"

@@ -24,11 +24,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 from scipy import stats
 
-from glasshead.papers.recommend.config import (NEWS_PRESETS, RecommenderConfig)
-from glasshead.papers.recommend.evaluate import (as_numbers, rank)
+from glasshead.papers.recommend.config import NEWS_PRESETS, RecommenderConfig
+from glasshead.papers.recommend.evaluate import as_numbers, rank
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.run import load_recommender
-from glasshead.papers.recommend.synthetic_logs import (NewsLogOptions, news_logs)
+from glasshead.papers.recommend.synthetic_logs import NewsLogOptions, news_logs
 from glasshead.papers.recommend.train import train_recommender
 from study import t_half
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from glasshead.papers.report import (Estimate, EstimateRow, interval_figure)
+from glasshead.papers.report import Estimate, EstimateRow, interval_figure
 from rank_tables import markdown
 from solvable import FINDINGS, SEEDS, STUDY
 from study import HERE, t_half

@@ -7,7 +7,7 @@ from glasshead.lazy import lazy_exports
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported when first asked for: torch and transformers take seconds
     from glasshead.attention import Mask, Mechanism, attend, mechanism
     from glasshead.audits import audit, compare, heads, rank
     from glasshead.errors import InputError
@@ -16,28 +16,6 @@ if TYPE_CHECKING:
     from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.trace import intervene, record
     from glasshead.training import open
-
-# Public names by package, imported when first asked for: torch and transformers take seconds.
-PUBLIC = {
-    "InputError": "glasshead.errors",
-    "Mask": "glasshead.attention",
-    "Mechanism": "glasshead.attention",
-    "attend": "glasshead.attention",
-    "audit": "glasshead.audits",
-    "compare": "glasshead.audits",
-    "doctor": "glasshead.huggingface",
-    "explain": "glasshead.explainers",
-    "generate": "glasshead.generation",
-    "heads": "glasshead.audits",
-    "intervene": "glasshead.trace",
-    "load": "glasshead.huggingface",
-    "mechanism": "glasshead.attention",
-    "open": "glasshead.training",
-    "plug": "glasshead.huggingface",
-    "rank": "glasshead.audits",
-    "record": "glasshead.trace",
-    "unplug": "glasshead.huggingface",
-}
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
 RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "rank", "record"}
@@ -63,7 +41,7 @@ __all__ = [
     "unplug",
 ]
 
-_load, __dir__, _ = lazy_exports(globals(), PUBLIC)
+_load, __dir__, _ = lazy_exports(globals())
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from glasshead.errors import InputError
+from glasshead.extensions import attach
 
 T = TypeVar("T")
 
@@ -28,29 +29,40 @@ def with_suggestion(error: str, hint: str) -> str:
 class Registry(Mapping[str, T], Generic[T]):
     """A mapping that refuses a duplicate and answers a misspelt name with "did you mean".
 
+    What other packages add of the kind ``extensions`` (`glasshead.extensions.KINDS`) is imported when the
+    registry is looked through, or asked for a name that it does not know.
+
     Raises:
         InputError: on looking up a name that is not registered.
         ValueError: on registering a name twice.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, extensions: str | None = None) -> None:
         self.kind = kind
-        self._entries: dict[str, T] = {}
+        self._extensions = extensions
+        self._own_entries: dict[str, T] = {}
+
+    @property
+    def _entries(self) -> dict[str, T]:
+        """All entries, with those of other packages."""
+        if self._extensions is not None:
+            attach(self._extensions)
+        return self._own_entries
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator (or plain call) that files an object under ``name``."""
 
         def file(entry: T) -> T:
-            if name in self._entries:
+            if name in self._own_entries:
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
-            self._entries[name] = entry
+            self._own_entries[name] = entry
             return entry
 
         return file
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._entries[name]
+            return self._own_entries[name] if name in self._own_entries else self._entries[name]
         except (KeyError, TypeError):  # a list has no hash
             raise InputError(
                 f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._entries)}"

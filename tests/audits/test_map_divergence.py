@@ -5,13 +5,12 @@ import pytest
 import torch
 
 from glasshead.audits import map_divergence
-from glasshead.papers.adversary import curve as adversary_curve
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
+from glasshead.papers.adversary import adversary_curve, train_adversaries
 from glasshead.results import MAPS, PREDICTIONS
 from glasshead.statistics import jensen_shannon, total_variation
-from glasshead.training import (TRAINING_PRESETS, load_run, train, train_repeats)
-from glasshead.papers.adversary import train_adversaries
+from glasshead.training import TRAINING_PRESETS, load_run, train, train_repeats
 from small import TEXTS, as_run, planted_texts, random_model, tokenizer
 
 REVIEWS, LABELS = planted_texts(40)

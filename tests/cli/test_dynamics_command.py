@@ -14,13 +14,18 @@ from typed import TINY, glasshead, refusal
 import fake_histories
 from alike import assert_same_weights
 from fake_models import write_model
-from glasshead.papers.commands.dynamics_remarks import (best_step_remark, interval_remark, not_recorded_remark, plateau_remark)
+from glasshead.papers.commands.dynamics_remarks import (
+    best_step_remark,
+    interval_remark,
+    not_recorded_remark,
+    plateau_remark,
+)
 from glasshead.papers.commands.retrain_command import retrain_command
 from glasshead.papers.dynamics.caveats import FEW_SNAPSHOTS
-from glasshead.papers.dynamics.findings import (LARGEST_PART, finding)
-from glasshead.report import plots_of
-from glasshead.results import (TOO_MUCH_LEFT, TOO_SPARSE, Verdict)
+from glasshead.papers.dynamics.findings import LARGEST_PART, finding
 from glasshead.papers.results import History
+from glasshead.report import plots_of
+from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
 

@@ -41,7 +41,7 @@ class TestPositions:
         assert "has no distance-aware attention" in said
 
     def test_a_news_recommender(self, tmp_path):
-        from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+        from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 
         config = NewsRecommenderConfig(
             vocab_size=9, hidden_size=8, num_attention_heads=2, attention="distance-aware"

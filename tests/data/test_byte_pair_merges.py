@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from glasshead.papers import merges as byte_pair_merges
 from glasshead.errors import InputError
+from glasshead.papers.merges import byte_pair_merges
 
 
 def library_merges(words, size):

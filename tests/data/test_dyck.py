@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, encode, load, train_tokenizer
-from glasshead.papers.datasets.dyck import (BRACKETS, DyckOptions, draw)
 from glasshead.errors import InputError
+from glasshead.papers.datasets.dyck import BRACKETS, DyckOptions, draw
 
 OPTIONS = st.builds(
     DyckOptions,

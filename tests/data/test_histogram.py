@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, load
-from glasshead.papers.datasets.histogram import (HistogramOptions, draw)
 from glasshead.errors import InputError
+from glasshead.papers.datasets.histogram import HistogramOptions, draw
 
 OPTIONS = st.builds(
     HistogramOptions,

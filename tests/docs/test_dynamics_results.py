@@ -11,8 +11,8 @@ import dynamics
 import dynamics_tables
 import fake_histories
 import study
-from glasshead.results import TOO_SPARSE
 from glasshead.papers.results import History
+from glasshead.results import TOO_SPARSE
 
 
 @pytest.fixture

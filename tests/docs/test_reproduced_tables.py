@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from glasshead.papers.experiments import (PAPERS, ReproduceRequest, reproduce)
+from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce
 
 LARGEST_PICTURE = 60_000
 """Bytes."""

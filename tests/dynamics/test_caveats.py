@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.papers.dynamics import (best_step, interval_for_curves, interval_for_terms, loss_plateau)
-from glasshead.papers.dynamics.findings import (LARGEST_PART, finding)
-from glasshead.results import (TOO_MUCH_LEFT, TOO_SPARSE, Verdict)
+from glasshead.papers.dynamics import best_step, interval_for_curves, interval_for_terms, loss_plateau
+from glasshead.papers.dynamics.findings import LARGEST_PART, finding
 from glasshead.papers.results import History
+from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
 
 def with_loss(first, last):

@@ -9,12 +9,17 @@ import torch
 import fake_histories
 from fake_histories import chosen, in_context
 from glasshead.data import encode
-from glasshead.papers.dynamics import context_comparison as contexts
-from glasshead.papers.dynamics.context_comparison import (CONTEXTUAL, context_findings, reads_context, with_contexts)
-from glasshead.papers.dynamics.context_scores import (global_scores, local_scores)
 from glasshead.models import ENCODERS
-from glasshead.results import NO_SIGN
+from glasshead.papers.dynamics import context_comparison as contexts
+from glasshead.papers.dynamics.context_comparison import (
+    CONTEXTUAL,
+    context_findings,
+    reads_context,
+    with_contexts,
+)
+from glasshead.papers.dynamics.context_scores import global_scores, local_scores
 from glasshead.papers.results import History
+from glasshead.results import NO_SIGN
 from glasshead.training.run import Run
 from small import TEXTS, random_model, tokenizer
 

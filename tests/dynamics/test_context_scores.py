@@ -9,8 +9,14 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from glasshead.data import batching as batches
 from glasshead.data import encode
-from glasshead.papers.dynamics.context_scores import (TokenScores, disagreement, global_scores, local_scores, prominence)
 from glasshead.errors import InputError
+from glasshead.papers.dynamics.context_scores import (
+    TokenScores,
+    disagreement,
+    global_scores,
+    local_scores,
+    prominence,
+)
 from small import TEXTS, random_model, tokenizer
 from tolerances import EXACT_MATHS
 

@@ -16,8 +16,14 @@ from written_out import (
     texts_of,
 )
 
-from glasshead.papers.dynamics.embedding_products import (GradientFactors, gradient_factors, mean_rates, product_quartiles, product_rates)
-from glasshead.papers.dynamics.forms.form import (FORMS, output_gradients)
+from glasshead.papers.dynamics.embedding_products import (
+    GradientFactors,
+    gradient_factors,
+    mean_rates,
+    product_quartiles,
+    product_rates,
+)
+from glasshead.papers.dynamics.forms.form import FORMS, output_gradients
 
 
 def rates_of(name, p, batch, first=None, second=None):

@@ -12,10 +12,16 @@ from torch import outer, tanh
 from written_out import autograd_gradients, random_batch, random_parameters, score_of, texts_of
 
 from glasshead.data.token_groups import token_groups
-from glasshead.papers.dynamics.forms.additive import linear_terms
-from glasshead.papers.dynamics.forms.form import (FORMS, Batch, directional_change, output_gradients, score_flow)
-from glasshead.papers.dynamics.score_update import (general_update, tanhmax_update)
 from glasshead.models.encoder import EncoderConfig, SinusoidalPositions
+from glasshead.papers.dynamics.forms.additive import linear_terms
+from glasshead.papers.dynamics.forms.form import (
+    FORMS,
+    Batch,
+    directional_change,
+    output_gradients,
+    score_flow,
+)
+from glasshead.papers.dynamics.score_update import general_update, tanhmax_update
 from tolerances import EXACT_MATHS
 
 

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.papers.dynamics.findings import (LARGEST_PART, findings)
-from glasshead.results import (NO_SIGN, TOO_MUCH_LEFT, TOO_SPARSE)
-from glasshead.papers.results import (MUCH_UNEXPLAINED, MUCH_UNEXPLAINED_BEFORE, NOT_EXPLAINED, History, trapezoid_error)
+from glasshead.papers.dynamics.findings import LARGEST_PART, findings
+from glasshead.papers.results import (
+    MUCH_UNEXPLAINED,
+    MUCH_UNEXPLAINED_BEFORE,
+    NOT_EXPLAINED,
+    History,
+    trapezoid_error,
+)
+from glasshead.results import NO_SIGN, TOO_MUCH_LEFT, TOO_SPARSE
 
 
 def by_name(history, **options):

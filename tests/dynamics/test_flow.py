@@ -20,8 +20,8 @@ from written_out import (
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.forms.form import (FORMS, Batch, directional_change, gradients, score_flow)
-from glasshead.papers.dynamics.forms.select import (closed_form, parameters_of)
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, directional_change, gradients, score_flow
+from glasshead.papers.dynamics.forms.select import closed_form, parameters_of
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.results import read_history
 from glasshead.training import TRAINING_PRESETS, penalty_of, train

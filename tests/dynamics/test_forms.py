@@ -18,10 +18,10 @@ from written_out import (
 )
 
 from glasshead.data import encode
-from glasshead.papers.dynamics.forms.form import (FORMS, Batch, gradients, output_gradients)
-from glasshead.papers.dynamics.forms.select import (closed_form, no_closed_form_reason, parameters_of)
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, gradients, output_gradients
+from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.training.trainer import scaled_loss
 from small import TEXTS, random_model, tokenizer
 

@@ -6,9 +6,6 @@ import torch
 import transformers as hf
 
 from classifier_families import word_tokenizer
-from glasshead.papers.dynamics import (dynamics_callback, load_history)
-from glasshead.papers.dynamics.observers.language import LanguageObserver
-from glasshead.papers.dynamics.observers.transformer import (residuals, row_entropies)
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import NextTokenClassifier, readable_copy
@@ -19,6 +16,9 @@ from glasshead.language import (
     read_corpus,
     train_language_model,
 )
+from glasshead.papers.dynamics import dynamics_callback, load_history
+from glasshead.papers.dynamics.observers.language import LanguageObserver
+from glasshead.papers.dynamics.observers.transformer import residuals, row_entropies
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import record
 

@@ -5,8 +5,8 @@ from dataclasses import asdict
 import pytest
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
-from glasshead.papers.dynamics import (dynamics_callback, load_history, split_followed_tokens)
 from glasshead.errors import InputError
+from glasshead.papers.dynamics import dynamics_callback, load_history, split_followed_tokens
 from glasshead.training import preset_config, train
 
 OPTIONS = {"instances": 200}

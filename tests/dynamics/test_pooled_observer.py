@@ -10,7 +10,7 @@ from transformers import TrainerControl, TrainerState, TrainingArguments
 import kinds
 from alike import assert_same_weights
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
-from glasshead.papers.dynamics import (DynamicsCallback, dynamics_callback)
+from glasshead.papers.dynamics import DynamicsCallback, dynamics_callback
 from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.dynamics.snapshots import Snapshot
 from glasshead.papers.results import read_history

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
-from glasshead.papers.dynamics import (direction_callback, score_motion)
-from glasshead.papers.dynamics.score_directions import same_sign
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.papers.dynamics import direction_callback, score_motion
+from glasshead.papers.dynamics.score_directions import same_sign
 from glasshead.papers.results import read_history
 from glasshead.training import LOSSES, preset_config, train
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import softplus
 
 from glasshead.attention import ACTIVATIONS
-from glasshead.papers.dynamics.score_update import (general_update, inner, tanhmax_update)
+from glasshead.papers.dynamics.score_update import general_update, inner, tanhmax_update
 from tolerances import EXACT_MATHS
 
 SIZE, WIDTH = 6, 4

@@ -5,8 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from glasshead.papers.dynamics import snapshots as looks_module
-from glasshead.papers.dynamics.snapshots import (Snapshot, merge_snapshots, write_snapshot)
-from glasshead.papers.results import (CURVES, PRODUCTS, TABLES, columns_of, write_history)
+from glasshead.papers.dynamics.snapshots import Snapshot, merge_snapshots, write_snapshot
+from glasshead.papers.results import CURVES, PRODUCTS, TABLES, columns_of, write_history
 
 STEPS = (0, 5, 10, 15, 100, 2000, 30_000)
 ABOUT = {"token": np.array(["a", "long word", "ß"]), "count": np.array([3, 1, 4])}

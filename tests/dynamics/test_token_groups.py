@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.data import train_tokenizer
 from glasshead.papers.dynamics import token_groups as cohorts_module
-from glasshead.papers.dynamics.token_groups import (PAIRED, TokenGroups, group_tokens)
+from glasshead.papers.dynamics.token_groups import PAIRED, TokenGroups, group_tokens
 
 WORDS = {
     group: [f"{group}{letter}" for letter in "abcdefgh"] for group in ("positive", "negative", "neutral")

@@ -9,12 +9,12 @@ from scipy.stats import kendalltau
 
 from classifier_families import FAMILIES
 from glasshead.data import encode
-from glasshead.papers.dynamics import dynamics_callback
-from glasshead.papers.dynamics.observers.transformer import (TransformerObserver, residuals, row_entropies)
-from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import plug
+from glasshead.papers.dynamics import dynamics_callback
+from glasshead.papers.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
+from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.results import read_history
 from glasshead.trace import entropies, record
 from glasshead.training import load_run, preset_config, train

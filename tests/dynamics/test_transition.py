@@ -8,11 +8,11 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import softmax
 
-from glasshead.papers.solvable.loss import (RANGES, TransitionSettings, loss_slopes, target_weights, text_loss)
-from glasshead.papers.solvable.proximal import (ambiguous, minima, moreau, proximal)
-from glasshead.papers.solvable.simulation import (draw_texts, empirical_loss, train_from)
-from glasshead.papers.solvable.state_evolution import (critical_alpha, linear_error, normal_points, solve, step)
 from glasshead.errors import InputError
+from glasshead.papers.solvable.loss import RANGES, TransitionSettings, loss_slopes, target_weights, text_loss
+from glasshead.papers.solvable.proximal import ambiguous, minima, moreau, proximal
+from glasshead.papers.solvable.simulation import draw_texts, empirical_loss, train_from
+from glasshead.papers.solvable.state_evolution import critical_alpha, linear_error, normal_points, solve, step
 from glasshead.statistics import prediction_interval
 
 SETTINGS = TransitionSettings()

@@ -3,7 +3,7 @@
 import torch
 from hypothesis import strategies as st
 
-from glasshead.papers.dynamics.forms.form import (FORMS, Batch, Parameters)
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, Parameters
 from tolerances import EXACT_MATHS
 
 NAMES = tuple(FORMS)

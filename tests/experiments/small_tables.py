@@ -3,7 +3,7 @@
 import numpy as np
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments import (Cell, Claim, DataSource, Row, Table)
+from glasshead.papers.experiments import Cell, Claim, DataSource, Row, Table
 from glasshead.training import TrainingConfig
 
 TEXTS = DataSource("synthetic", "made-up texts", LoadOptions(generator={"instances": 40}))

@@ -5,7 +5,16 @@ from dataclasses import replace
 from small_tables import cell, row
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments import (TUNING_SEED, Claim, DataSource, Paper, Price, Table, summarise, table_markdown)
+from glasshead.papers.experiments import (
+    TUNING_SEED,
+    Claim,
+    DataSource,
+    Paper,
+    Price,
+    Table,
+    summarise,
+    table_markdown,
+)
 from glasshead.papers.experiments.cost import table_costs
 from glasshead.papers.experiments.tuning import settings_of
 

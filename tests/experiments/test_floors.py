@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from small_tables import RECIPE, cell, row, table
 
-from glasshead.papers.experiments import (MEASURES, PAPERS, Cell, Claim, DataSource, Job, Paper, Table, summarise, table_markdown)
+from glasshead.papers.experiments import (
+    MEASURES,
+    PAPERS,
+    Cell,
+    Claim,
+    DataSource,
+    Job,
+    Paper,
+    Table,
+    summarise,
+    table_markdown,
+)
 from glasshead.papers.experiments.made_up import MADE_UP_PAIRS
 
 ENCODERS = [

@@ -9,12 +9,12 @@ import torch
 from datasets import Dataset, DatasetDict
 
 from glasshead.errors import InputError
-from glasshead.papers.experiments.cell import Cell
-from glasshead.papers.experiments.job import (MEASURES, Job)
-from glasshead.papers.experiments.measures.language_model import bigram_scores
-from glasshead.papers.experiments.papers.s0_language import (TABLE4, TITLES)
-from glasshead.papers.experiments.source import DataSource
 from glasshead.language import LanguageModelConfig
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.job import MEASURES, Job
+from glasshead.papers.experiments.measures.language_model import bigram_scores
+from glasshead.papers.experiments.papers.s0_language import TABLE4, TITLES
+from glasshead.papers.experiments.source import DataSource
 from glasshead.training import preset_config
 
 TINY = LanguageModelConfig(

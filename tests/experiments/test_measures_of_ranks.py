@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments import (MEASURES, Cell, DataSource, Job)
+from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
 from glasshead.papers.experiments.figures import RankPicture
-from glasshead.papers.experiments.measures.ranks import (counts, full_rank_tokens, logit_numbers)
-from glasshead.results import LogitRankTable
+from glasshead.papers.experiments.measures.ranks import counts, full_rank_tokens, logit_numbers
+from glasshead.papers.results import LogitRankTable
 from glasshead.training import preset_config
 
 TEXTS = DataSource(

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments import (MEASURES, Cell, DataSource, Job)
+from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
 from glasshead.papers.experiments.measures.coefficients import group_numbers
-from glasshead.papers.experiments.measures.distributions import (BINS, histograms)
+from glasshead.papers.experiments.measures.distributions import BINS, histograms
 from glasshead.papers.experiments.measures.score_directions import direction_numbers
-from glasshead.results import AuditCard
 from glasshead.papers.results import History
+from glasshead.results import AuditCard
 from glasshead.training import preset_config
 
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}

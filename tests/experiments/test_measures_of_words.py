@@ -4,8 +4,8 @@ import pytest
 
 from glasshead.data import LoadOptions
 from glasshead.papers.dynamics import groups_from_source
-from glasshead.papers.experiments import (MEASURES, Cell, DataSource, Job)
-from glasshead.papers.experiments.measures.example_sentences import (SENTENCES, SHOWN)
+from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
+from glasshead.papers.experiments.measures.example_sentences import SENTENCES, SHOWN
 from glasshead.training import preset_config
 
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}

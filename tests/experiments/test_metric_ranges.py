@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshead.papers.experiments import PAPERS
-from glasshead.papers.experiments.metric_ranges import (possible_range, within, within_difference)
+from glasshead.papers.experiments.metric_ranges import possible_range, within, within_difference
 
 RESULTS = Path(__file__).parents[2] / "docs/results"
 

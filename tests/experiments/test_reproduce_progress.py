@@ -5,7 +5,7 @@ import re
 from small_tables import row, table
 
 from glasshead.papers.commands.reproduce_progress import LineProgress
-from glasshead.papers.experiments import (Outcome, RowStore, Schedule, Task)
+from glasshead.papers.experiments import Outcome, RowStore, Schedule, Task
 
 
 def test_the_runs_that_are_left_are_counted_down_one_by_one(tmp_path, capsys):

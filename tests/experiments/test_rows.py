@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 from small_tables import RECIPE, cell, row, table
 
-from glasshead.papers.experiments import (PAPERS, Paper, Row, RowStore, Schedule, Table, number_of, row_index, summarise, table_json, table_markdown)
+from glasshead.papers.experiments import (
+    PAPERS,
+    Paper,
+    Row,
+    RowStore,
+    Schedule,
+    Table,
+    number_of,
+    row_index,
+    summarise,
+    table_json,
+    table_markdown,
+)
 
 
 @pytest.fixture

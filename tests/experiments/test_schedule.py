@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_tables import cell, row, table
 
-from glasshead.papers.experiments import (TUNING_SEED, Outcome, Row, RowStore, Schedule, Task)
+from glasshead.papers.experiments import TUNING_SEED, Outcome, Row, RowStore, Schedule, Task
 
 
 @pytest.fixture

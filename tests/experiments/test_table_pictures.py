@@ -7,8 +7,13 @@ import pytest
 from PIL import Image
 from small_tables import cell, row, table
 
-from glasshead.papers.experiments import (PAPERS, ReproduceRequest, reproduce, summarise, table_markdown)
-from glasshead.papers.experiments.figures import (CoefficientPicture, DistributionPicture, IntervalPicture, small_png)
+from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce, summarise, table_markdown
+from glasshead.papers.experiments.figures import (
+    CoefficientPicture,
+    DistributionPicture,
+    IntervalPicture,
+    small_png,
+)
 
 ACCURACY = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LARGEST = 60_000

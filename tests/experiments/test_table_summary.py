@@ -7,7 +7,18 @@ import pytest
 from scipy import stats
 from small_tables import cell, row, table
 
-from glasshead.papers.experiments import (Claim, Paper, PaperNumber, PooledClaim, Row, Table, number_of, seed_intervals, summarise, table_markdown)
+from glasshead.papers.experiments import (
+    Claim,
+    Paper,
+    PaperNumber,
+    PooledClaim,
+    Row,
+    Table,
+    number_of,
+    seed_intervals,
+    summarise,
+    table_markdown,
+)
 from glasshead.statistics import detectable_difference, prediction_interval
 
 FIVE = [0.80, 0.81, 0.79, 0.82, 0.78]

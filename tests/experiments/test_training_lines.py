@@ -3,7 +3,7 @@
 import pytest
 from small_tables import cell
 
-from glasshead.papers.experiments import (Paper, Row, Table, summarise, table_markdown)
+from glasshead.papers.experiments import Paper, Row, Table, summarise, table_markdown
 from glasshead.papers.experiments.printed_numbers import printed
 
 

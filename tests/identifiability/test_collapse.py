@@ -10,7 +10,13 @@ from torch.testing import assert_close
 
 from classifier_families import FAMILIES, TEXTS
 from glasshead.errors import InputError, ParameterError
-from glasshead.papers.collapse import (collapse_by_depth, composite_norm, gaussian_collapse, log_ranks, residual)
+from glasshead.papers.collapse import (
+    collapse_by_depth,
+    composite_norm,
+    gaussian_collapse,
+    log_ranks,
+    residual,
+)
 from glasshead.papers.collapse.random_collapse import gaussian_residuals
 from glasshead.training import open_subject
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from glasshead.identifiability.effective_attention import effective_weights
-from glasshead.papers.lengths.null_space_sampling import (left_null_basis, sample_null_rows)
+from glasshead.papers.lengths.null_space_sampling import left_null_basis, sample_null_rows
 from tolerances import EXACT_MATHS, ONE_MODEL
 
 

@@ -8,7 +8,13 @@ from families import FAMILIES
 from glasshead.attention import AttentionInputs, ElementwiseRatio, Mask, Mechanism, mechanism
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
-from glasshead.papers.lengths.logit_rank import (least_rank, least_ranks, obtainable, unsupported_call_reason, unsupported_reason)
+from glasshead.papers.lengths.logit_rank import (
+    least_rank,
+    least_ranks,
+    obtainable,
+    unsupported_call_reason,
+    unsupported_reason,
+)
 from glasshead.trace import record
 
 DOUBLE = 2.0**-52

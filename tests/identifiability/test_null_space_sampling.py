@@ -11,7 +11,12 @@ from families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
 from glasshead.identifiability import WEIGHT_DOMAINS, intervals
-from glasshead.papers.lengths.null_space_sampling import (MAX_STEP, left_null_basis, sample_null_logits, sample_null_rows)
+from glasshead.papers.lengths.null_space_sampling import (
+    MAX_STEP,
+    left_null_basis,
+    sample_null_logits,
+    sample_null_rows,
+)
 from glasshead.trace import intervene, record, replace
 
 DOUBLE = 2.0**-52

@@ -16,8 +16,8 @@ from glasshead.language import (
 )
 from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.rows import IGNORED
-from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.language.train import make_trainer
+from glasshead.papers.experiments.step_cost import step_seconds
 
 FAMILIES = ("bert", "roberta", "distilbert", "electra", "modernbert", "eurobert", "albert")
 

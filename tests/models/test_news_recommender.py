@@ -7,7 +7,7 @@ from transformers import AutoConfig, AutoModel
 from glasshead.attention import mechanism
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.errors import InputError
-from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL
 
 MECHANISMS = ["softmax", "distance-aware", "shaw", "transformer-xl", "tener", "tanhmax"]

@@ -7,7 +7,7 @@ from transformers import AutoModelForSequenceClassification
 from glasshead.data import encode, train_tokenizer
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
-from glasshead.models import TokenClassifier, TokenClassifierConfig
+from glasshead.papers.models import TokenClassifier, TokenClassifierConfig
 from glasshead.trace import AttentionSelector, find_site, record
 from tolerances import EXACT_MATHS
 

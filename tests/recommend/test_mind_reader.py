@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.papers.recommend.mind import (describe_logs, rankable, read_logs, require_clicks, split_by_time)
+from glasshead.papers.recommend.mind import describe_logs, rankable, read_logs, require_clicks, split_by_time
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score, roc_auc_score
 
-from glasshead.papers.recommend.evaluate import (all_scores, ranking_estimates)
-from glasshead.papers.recommend.metrics import (RANKING_METRICS, click_auc, mrr, ndcg)
+from glasshead.papers.recommend.evaluate import all_scores, ranking_estimates
+from glasshead.papers.recommend.metrics import RANKING_METRICS, click_auc, mrr, ndcg
 
 SCORES = np.array([0.9, 0.1, 0.8, 0.3, 0.2, 0.7])  # ranks 1 6 2 4 5 3
 CLICKED = np.array([False, False, True, True, False, False])

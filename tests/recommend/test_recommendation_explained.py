@@ -8,7 +8,7 @@ import torch
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
-from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
+from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from glasshead.papers.recommend import explain_recommendation
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.run import RecommenderRun

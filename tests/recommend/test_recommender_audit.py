@@ -9,10 +9,18 @@ from torch import nn
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
-from glasshead.papers.recommend import (NewsRecommender, NewsRecommenderConfig)
-from glasshead.papers.recommend import (NEWS_PRESETS, NewsLogOptions, audit_recommender, load_recommender, news_logs, read_logs, train_recommender)
-from glasshead.papers.recommend.attention_tests import (ERASURE, erasure_numbers)
-from glasshead.papers.recommend.findings import (Column, findings)
+from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
+from glasshead.papers.recommend import (
+    NEWS_PRESETS,
+    NewsLogOptions,
+    audit_recommender,
+    load_recommender,
+    news_logs,
+    read_logs,
+    train_recommender,
+)
+from glasshead.papers.recommend.attention_tests import ERASURE, erasure_numbers
+from glasshead.papers.recommend.findings import Column, findings
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.results import AuditCard
 from mind_logs import write_logs

@@ -12,12 +12,12 @@ from transformers import TrainerCallback
 from alike import assert_alike, assert_same_weights
 from glasshead.errors import InputError
 from glasshead.files import partial_path
-from glasshead.papers.recommend.config import (NEWS_PRESETS, RecommenderConfig)
-from glasshead.papers.recommend.evaluate import (rank, ranking_estimates)
+from glasshead.papers.recommend.config import NEWS_PRESETS, RecommenderConfig
+from glasshead.papers.recommend.evaluate import rank, ranking_estimates
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.run import load_recommender
-from glasshead.papers.recommend.synthetic_logs import (NewsLogOptions, news_logs)
-from glasshead.papers.recommend.train import (clicks_of, train_recommender)
+from glasshead.papers.recommend.synthetic_logs import NewsLogOptions, news_logs
+from glasshead.papers.recommend.train import clicks_of, train_recommender
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
 TINY = NEWS_PRESETS["small"].with_changes(

@@ -6,7 +6,18 @@ import pytest
 from glasshead.data.synthetic_vocabulary import NEUTRAL
 from glasshead.errors import InputError
 from glasshead.papers.recommend.mind import read_logs
-from glasshead.papers.recommend.synthetic_logs import (DISTRACTORS, FILLERS, HISTORY, NOISE, OTHERS, REPEATS, TOPICS, NewsLogOptions, draw_reader, news_logs)
+from glasshead.papers.recommend.synthetic_logs import (
+    DISTRACTORS,
+    FILLERS,
+    HISTORY,
+    NOISE,
+    OTHERS,
+    REPEATS,
+    TOPICS,
+    NewsLogOptions,
+    draw_reader,
+    news_logs,
+)
 
 
 def make(folder, **options):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from glasshead.papers.results import AdversaryCurve
 from glasshead.report import PLOTS, image_file
 from glasshead.report.figure_file import to_matplotlib
-from glasshead.results import MAPS, PREDICTIONS, AdversaryCurve, Finding, MapDivergence
+from glasshead.results import MAPS, PREDICTIONS, Finding, MapDivergence
 
 
 def finding(statistic, estimate, null, n=100):

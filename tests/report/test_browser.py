@@ -10,9 +10,9 @@ import fake_cards
 import fake_histories
 from browsers import CONTRAST
 from glasshead.papers.dynamics.findings import findings
-from glasshead.report import (attribution_page, audit_page)
 from glasshead.papers.report import DynamicsSummary
 from glasshead.papers.report.dynamics_page import dynamics_page
+from glasshead.report import attribution_page, audit_page
 from glasshead.report.html.ranking_page import ranking_page
 from glasshead.results import AuditCard
 

@@ -7,9 +7,9 @@ import pytest
 
 import fake_cards
 import fake_histories
+from glasshead.papers.results import History
 from glasshead.report import PLOTS, PlotOptions, plots_of
 from glasshead.results import AuditCard
-from glasshead.papers.results import History
 
 
 def card_of(n, *without):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from glasshead.papers.results import CouplingByRatio, RatioPoint
 from glasshead.report import PLOTS
 from glasshead.report.figure_file import to_matplotlib
-from glasshead.results import CouplingByRatio, RatioPoint
 
 
 def ratios(points, when):

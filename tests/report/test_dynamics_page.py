@@ -12,13 +12,23 @@ from rich.console import Console
 import fake_histories
 from fake_histories import NASTY
 from glasshead.papers.dynamics.context_comparison import context_findings
-from glasshead.papers.dynamics.findings import (finding, findings)
-from glasshead.papers.report.dynamics_summary import (DynamicsSummary, group_changes, intro_sentence, term_shares)
+from glasshead.papers.dynamics.findings import finding, findings
 from glasshead.papers.report.dynamics_page import dynamics_page
-from glasshead.papers.report.interval_format import (finding_decimals, format_change, format_interval, format_number)
+from glasshead.papers.report.dynamics_summary import (
+    DynamicsSummary,
+    group_changes,
+    intro_sentence,
+    term_shares,
+)
 from glasshead.papers.report.dynamics_table import dynamics_table
-from glasshead.results import (NONE_LEADS, TOO_FEW_TOKENS, Verdict)
+from glasshead.papers.report.interval_format import (
+    finding_decimals,
+    format_change,
+    format_interval,
+    format_number,
+)
 from glasshead.papers.results import History
+from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, Verdict
 from pages import Page
 
 

@@ -14,16 +14,15 @@ from matplotlib.colors import to_hex
 import fake_histories
 from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
+from glasshead.papers.report.plots.ledger import stacked_areas
+from glasshead.papers.report.plots.token_scatter import usable_by_group
+from glasshead.papers.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
 from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, plots_of
 from glasshead.report.figure_file import drawable, to_matplotlib
 from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shorten
 from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
-from glasshead.papers.report.plots.ledger import stacked_areas
-from glasshead.papers.report.plots.token_scatter import usable_by_group
 from glasshead.report.style import COLOURS
-from glasshead.results import (CouplingByRatio, RatioPoint)
-from glasshead.papers.results import (History, mean_ledger, token_ledger)
 from pages import Page
 
 CHOSEN = PlotOptions(("positive0", NASTY))

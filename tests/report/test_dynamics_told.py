@@ -8,10 +8,10 @@ from rich.console import Console
 
 import fake_histories
 from glasshead.papers.dynamics.findings import findings
-from glasshead.papers.report.dynamics_summary import (DynamicsSummary, dominant_term_words)
 from glasshead.papers.report.dynamics_page import dynamics_page
+from glasshead.papers.report.dynamics_summary import DynamicsSummary, dominant_term_words
 from glasshead.papers.report.dynamics_table import dynamics_table
-from glasshead.papers.results import (MUCH_UNEXPLAINED, History, added_column)
+from glasshead.papers.results import MUCH_UNEXPLAINED, History, added_column
 from pages import Page
 
 TOKEN = "neutral3"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from glasshead.papers.results import LogitRankTable, RankTable
 from glasshead.report import PLOTS, image_file
 from glasshead.report.figure_file import to_matplotlib
-from glasshead.results import LogitRankTable, RankTable
 
 
 def ranks(tokens, rank, null, size):

@@ -5,15 +5,14 @@ import pytest
 import fake_histories
 from fake_histories import NASTY
 from glasshead.cli.plot import dynamics as plot_dynamics
-from glasshead.cli.plot import ratios as plot_ratios
 from glasshead.data import LoadOptions, load
-from glasshead.papers.dynamics import dynamics_callback
 from glasshead.errors import InputError
-from glasshead.report import (PLOTS, PlotOptions, figure_page)
-from glasshead.papers.report import (DynamicsSummary, dynamics_page)
+from glasshead.papers.commands.plot_dynamics import ratios as plot_ratios
+from glasshead.papers.dynamics import dynamics_callback
+from glasshead.papers.report import DynamicsSummary, dynamics_page
+from glasshead.papers.results import CouplingByRatio, RatioPoint, read_history
+from glasshead.report import PLOTS, PlotOptions, figure_page
 from glasshead.report.number_format import number
-from glasshead.results import (CouplingByRatio, RatioPoint)
-from glasshead.papers.results import read_history
 from glasshead.training import preset_config, train
 from pages import Page
 

@@ -21,10 +21,10 @@ from glasshead.bench.identifiability import IdentifiabilityResult
 from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.report import (WrappingTable, attribution_table, card_table, comparison_table, method_table)
 from glasshead.papers.report import ranking_table
-from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.papers.report.dynamics_table import dynamics_table
+from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, method_table
+from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.report.terminal.wrapping_table import NAME
 from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
 

@@ -8,9 +8,9 @@ import torch
 
 from glasshead.data import as_encoded
 from glasshead.errors import InputError
-from glasshead.models import TokenClassifier, TokenClassifierConfig
+from glasshead.papers.minima import curvature, losses_between, match_hidden_units, polish
+from glasshead.papers.models import TokenClassifier, TokenClassifierConfig
 from glasshead.training import TensorDataset
-from glasshead.papers.minima import (curvature, losses_between, match_hidden_units, polish)
 
 SIZES = {"vocab_size": 6, "embedding_size": 2, "position_size": 2, "max_length": 4, "intermediate_size": 3}
 NAMES = {index: str(index) for index in range(3)}

@@ -8,10 +8,10 @@ from datasets import DatasetDict
 
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
-from glasshead.report import PLOTS
-from glasshead.papers.report import minimum_lines
-from glasshead.training import (preset_config, train)
 from glasshead.papers.minima import compare_minima
+from glasshead.papers.report import minimum_lines
+from glasshead.report import PLOTS
+from glasshead.training import preset_config, train
 
 OPTIONS = LoadOptions(generator={"instances": 200, "letters": 4, "length": 4})
 SOURCE = {"source": "histogram", "options": {"generator": dict(OPTIONS.generator)}}

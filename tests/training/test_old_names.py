@@ -7,9 +7,9 @@ import torch
 
 from fake_models import write_model
 from glasshead.data import LoadOptions
-from glasshead.papers.dynamics import config_of
 from glasshead.errors import InputError
-from glasshead.papers.recommend import NewsRecommenderConfig
+from glasshead.papers.dynamics import config_of
+from glasshead.papers.models import NewsRecommenderConfig
 from glasshead.papers.recommend import NEWS_PRESETS
 from glasshead.training import TRAINING_PRESETS, load_run, read_record
 

@@ -93,4 +93,4 @@ def default_properties(kind: type[Activation]) -> ActivationProperties:
     return properties_of(kind())
 
 
-ACTIVATIONS: Registry[type[Activation]] = Registry("activation")
+ACTIVATIONS: Registry[type[Activation]] = Registry("activation", "activations")

@@ -151,4 +151,4 @@ def whole_number(name: str, value: object) -> int:
     return value
 
 
-POSITIONS: Registry[type[Position]] = Registry("position")
+POSITIONS: Registry[type[Position]] = Registry("position", "positions")

@@ -12,7 +12,6 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `Audit`          one question → `AuditResult`                                  base.py
 """
 
-from glasshead.audits.adversary_curve import adversary_curve
 from glasshead.audits.audit_model import AuditOptions, audit, run_request
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context
@@ -47,7 +46,6 @@ __all__ = [
     "RankRequest",
     "SubjectOptions",
     "SubjectRequest",
-    "adversary_curve",
     "audit",
     "build_context",
     "compare",

@@ -44,4 +44,4 @@ class Audit(ABC):
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult: ...
 
 
-AUDITS: Registry[Audit] = Registry("audit")
+AUDITS: Registry[Audit] = Registry("audit", "audits")

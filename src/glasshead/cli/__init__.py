@@ -4,7 +4,7 @@ import io
 import signal
 import sys
 import warnings
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
@@ -12,51 +12,113 @@ from glasshead.cli import (  # importing a file adds its command
     compare,
     demo,
     doctor,
-    dynamics,
     explain,
     generate,
     heads,
     kernels,
     list,
     plot,
-    plot_adversary_curve,
-    plot_merges,
-    plot_minima,
-    plot_transition,
     rank,
-    recommend,
-    reproduce,
     serve,
     train,
 )
 from glasshead.cli.app import app
-from glasshead.cli.console import print_remark
+from glasshead.cli.audit import write_audit
+from glasshead.cli.console import console, errors, print_error, print_line, print_output, print_remark
+from glasshead.cli.errors import in_options
+from glasshead.cli.explain import as_document, print_attribution
+from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
+from glasshead.cli.interrupts import resume_on_interrupt
+from glasshead.cli.options import (
+    SEEDS,
+    Data,
+    ExplanationFormat,
+    Format,
+    GpusPerTask,
+    Out,
+    Overwrite,
+    RayAddress,
+    RunFolder,
+    TextColumn,
+    default_out,
+)
+from glasshead.cli.parsing import (
+    parse_attention_option,
+    parse_cluster,
+    parse_names,
+    parse_numbers,
+    parse_settings,
+)
+from glasshead.cli.plot import (
+    FileOrPageOut,
+    FileOut,
+    ModelFolder,
+    Seed,
+    Split,
+    TableOut,
+    plots,
+    write_plot,
+    write_table,
+)
+from glasshead.cli.plot_arguments import JSON, PAGE, file_kind, numbers, whole_numbers
+from glasshead.cli.progress import progress_stages
+from glasshead.extensions import attach
+from glasshead.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from glasshead.cli.training_bar import ProgressBar
 
 __all__ = [
+    "JSON",
+    "PAGE",
+    "SEEDS",
+    "Data",
+    "ExplanationFormat",
+    "FileOrPageOut",
+    "FileOut",
+    "Format",
+    "GpusPerTask",
+    "ModelFolder",
+    "Out",
+    "Overwrite",
+    "ProgressBar",
+    "RayAddress",
+    "RunFolder",
+    "Seed",
+    "Split",
+    "TableOut",
+    "TextColumn",
     "app",
-    "audit",
-    "bench",
-    "compare",
-    "demo",
-    "doctor",
-    "dynamics",
-    "explain",
-    "generate",
-    "heads",
-    "kernels",
-    "list",
+    "as_document",
+    "check_thresholds",
+    "console",
+    "default_out",
+    "errors",
+    "file_kind",
+    "finding_for_threshold",
+    "in_options",
     "main",
-    "plot",
-    "plot_adversary_curve",
-    "plot_merges",
-    "plot_minima",
-    "plot_transition",
-    "rank",
-    "recommend",
-    "reproduce",
-    "serve",
-    "train",
+    "numbers",
+    "parse_attention_option",
+    "parse_cluster",
+    "parse_names",
+    "parse_numbers",
+    "parse_settings",
+    "plots",
+    "print_attribution",
+    "print_error",
+    "print_line",
+    "print_output",
+    "print_remark",
+    "progress_stages",
+    "resume_on_interrupt",
+    "whole_numbers",
+    "write_audit",
+    "write_plot",
+    "write_table",
 ]
+
+__getattr__, __dir__, _ = lazy_exports(globals())
 
 
 def main() -> None:
@@ -88,3 +150,5 @@ def show_warning(
 
 
 SHOW = warnings.showwarning
+
+attach("commands")

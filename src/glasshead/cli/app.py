@@ -21,6 +21,14 @@ from glasshead.reasons import wrong_value
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
+YOUR_MODELS, BUILD_AND_TRAIN = "Your models", "Build and train"
+"""The panels of the help page; extensions add their own."""
+ORDER = (
+    "explain", "audit", "compare", "rank", "heads", "generate", "serve", "doctor", "list", "demo",
+    "train", "kernels", "plot",
+)  # fmt: skip
+"""The commands of the help page, those used most first; those of extensions follow."""
+
 UsageError: Any = typer.BadParameter.__bases__[0]
 """An unknown option, a missing argument, …, whichever click this Typer is built on."""
 
@@ -58,6 +66,11 @@ def with_notes(reason: str, error: BaseException) -> str:
 
 class Commands(TyperGroup):
     """Turns what a person did wrong into one line and exit code 2, Ctrl-C into 130 and SIGTERM into 143."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All commands, as the help page shows them."""
+        places = {name: place for place, name in enumerate(ORDER)}
+        return sorted(super().list_commands(ctx), key=lambda name: places.get(name, len(places)))
 
     def main(self, *args: Any, **options: Any) -> Any:
         standalone = options.get("standalone_mode", True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
@@ -58,7 +58,7 @@ class CardFormat(StrEnum):
     model_card = "model-card"
 
 
-@app.command(cls=with_old_spellings(tests="audits"))
+@app.command(cls=with_old_spellings(tests="audits"), rich_help_panel=YOUR_MODELS)
 def audit(
     model: ModelName,
     data: Data,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import BUILD_AND_TRAIN, app
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import Overwrite
 from glasshead.cli.parsing import parse_lengths, parse_names
@@ -13,7 +13,7 @@ from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 
 
-@app.command()
+@app.command(rich_help_panel=BUILD_AND_TRAIN)
 def bench(
     what: Annotated[
         str, typer.Argument(metavar="WHAT", help="attention, training, identifiability, audit or explain.")

@@ -141,32 +141,16 @@ def strategies() -> Table:
 def plots() -> Table:
     """What each shows, and what draws it; those of one command or page stand together, in their order."""
     from glasshead.report import PLOTS
-    from glasshead.results import AuditCard
-    from glasshead.papers.results import History
 
-    saved = {
-        "texts": "explain",
-        "patches": "explain",
-        "recorded-attention": "Trace.save",
-        "key-findings": "AuditCard.save",
-        "audit-differences": "compare",
-        "run-differences": "compare",
-        "head-grid": "HeadReport.save",
-        "method-ranking": "rank",
-    }
+    def place(item: tuple[str, Any]) -> Any:
+        name, entry = item
+        several = bool(entry.sections)  # of one value: behind the others, by value and section
+        return several, entry.of.__name__ if several else "", entry.sections, entry.order, name
 
-    def drawn_by(name: str, of: type) -> str:
-        if name in saved:
-            return saved[name]
-        if of is AuditCard:
-            return "the page of 'audit'"
-        return f"plot dynamics --what {name}" if of is History else f"plot {name}"
-
-    order = {History: 1, AuditCard: 2}
-    entries = sorted(
-        PLOTS.items(), key=lambda item: (order.get(item[1].of, 0), item[1].sections, item[1].order)
-    )
-    rows = [[name, sentence(entry.draw), drawn_by(name, entry.of)] for name, entry in entries]
+    rows = [
+        [name, sentence(entry.draw), entry.drawn_by or f"plot {name}"]
+        for name, entry in sorted(PLOTS.items(), key=place)
+    ]
     return ["name", "what", "drawn by"], rows
 
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.options import SEEDS, Overwrite, Printed
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def compare(
     folders: Annotated[
         list[Path],

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.audit import audit_with_progress, write_audit
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import SEEDS, Out
@@ -17,7 +17,7 @@ ACTIVATIONS = ("softmax", "tanhmax")
 IMAGES, EPOCHS, SHOWN = "digits", 8, 4
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def demo(
     out: Out = Path("glasshead-demo"),
     seed: Annotated[int, typer.Option(**SEEDS)] = 0,

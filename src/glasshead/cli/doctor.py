@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_output
 from glasshead.cli.errors import in_options
 from glasshead.cli.options import Printed
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def doctor(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A run, a model's folder or a Hub name.")],
     attention: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.options import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
 
 
-@app.command(cls=with_old_spellings(of="target-function", bare=["next"]))
+@app.command(cls=with_old_spellings(of="target-function", bare=["next"]), rich_help_panel=YOUR_MODELS)
 def explain(
     context: typer.Context,
     model: ModelName,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.explain import read_texts
 from glasshead.cli.options import SEEDS, Device, Dtype, ExplanationFormat, Format, Overwrite, TrustRemoteCode
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAGE_METHODS = ("attention", "erasure")
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def generate(
     context: typer.Context,
     model: Annotated[

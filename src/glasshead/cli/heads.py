@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.options import (
     SEEDS,
@@ -25,7 +25,7 @@ from glasshead.cli.parsing import load_options, parse_labels
 from glasshead.cli.progress import progress_stages
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def heads(
     model: Annotated[
         str,

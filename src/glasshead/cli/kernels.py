@@ -2,12 +2,16 @@
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import BUILD_AND_TRAIN, app
 from glasshead.cli.console import print_line
 from glasshead.cli.progress import progress_stages
 
 kernels = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-app.add_typer(kernels, name="kernels")
+app.add_typer(
+    kernels,
+    name="kernels",
+    rich_help_panel=BUILD_AND_TRAIN,
+)
 
 
 @kernels.callback()

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.options import Printed
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=YOUR_MODELS)
 def list_entries(
     kind: Annotated[
         str | None,

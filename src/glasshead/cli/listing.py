@@ -1,7 +1,7 @@
 """What `glasshead list` shows, read from catalogue.json: torch and the registries take seconds to import.
 
 `make catalogue` writes that file from the registries. Where a file has come since into a folder whose files
-are entries, the registries themselves are asked: one file is still enough.
+are entries, or another package adds entries, the registries themselves are asked: one file is still enough.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError
+from glasshead.extensions import extensions
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ ENTRY_FOLDERS = (
     "explainers/removals",
     "audits",
     "report/plots",
+    "papers/datasets",
+    "papers/report/plots",
 )
 """Where one file is one entry."""
 KINDS = (
@@ -101,7 +104,9 @@ def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[di
 
 
 def stored_table(kind: str, stored: Path = STORED) -> Table | None:
-    """What was written down, or None if entries have come since."""
+    """What was written down, or None if entries have come since, or come with other packages."""
+    if any(entry.dist is None or entry.dist.name != "glasshead" for entry in extensions().get(kind, ())):
+        return None
     try:
         content: Mapping[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.attention_options import Head, Layer, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.options import (
@@ -30,7 +30,7 @@ from glasshead.cli.parsing import load_options, parse_labels, parse_names
 from glasshead.cli.progress import progress_stages
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def rank(
     model: ModelName,
     data: Data,

@@ -64,7 +64,7 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     load_options = LoadOptions(**request.load_options)
     data = load(request.data, load_options)
     source = {"source": request.data, "options": asdict(load_options)}
-    callbacks = dynamics_callbacks(request.watch, request.watch_every, source)
+    callbacks = recorder_callbacks(request.watch, request.watch_every, source)
     if request.note is not None:
         print_line(request.note)
     mechanism = config.model if config.attention is None else to_name(config.attention)
@@ -92,23 +92,23 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
         print_departure(out, Path(config.adversary_of), data)
 
 
-def dynamics_callbacks(
+def recorder_callbacks(
     watch: str | None, every: int | None, source: dict[str, Any] | None = None
 ) -> "Sequence[TrainerCallback]":
     """What records a training, as --watch asks.
 
     Raises:
-        InputError: on another word than dynamics, and on steps without it.
+        InputError: on a word that names no recorder, and on steps without one.
     """
+    from glasshead.training import RECORDERS
+
     if watch is None:
         if every is not None:
             raise InputError("--watch-every needs --watch dynamics")
         return []
-    if watch != DYNAMICS:
-        raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, [DYNAMICS])}")
-    from glasshead.papers.dynamics import (dynamics_callback, groups_from_source)
-
-    return [dynamics_callback(None if source is None else groups_from_source(source), every)]
+    if watch not in RECORDERS:
+        raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, RECORDERS)}")
+    return [RECORDERS[watch](source, every)]
 
 
 def describe_data(data: "DatasetDict") -> None:

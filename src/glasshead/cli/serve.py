@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import print_error, print_line
 from glasshead.cli.errors import in_options
 from glasshead.errors import InputError, exit_code
@@ -24,7 +24,7 @@ def end_soon(number: int) -> None:
     timer.start()
 
 
-@app.command()
+@app.command(rich_help_panel=YOUR_MODELS)
 def serve(
     ctx: typer.Context,
     models: Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from glasshead.cli.app import app
+from glasshead.cli.app import BUILD_AND_TRAIN, app
 from glasshead.cli.console import print_line
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
 from glasshead.cli.parsing import (
@@ -26,7 +26,7 @@ DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
 
 
-@app.command(cls=with_old_spellings(heads="head-combination"))
+@app.command(cls=with_old_spellings(heads="head-combination"), rich_help_panel=BUILD_AND_TRAIN)
 def train(
     context: typer.Context,
     data: Data,

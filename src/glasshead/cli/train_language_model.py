@@ -94,7 +94,7 @@ def language_request(context: Any) -> LanguageRequest:
 def run_language_training(request: LanguageRequest) -> None:
     """Train with a progress bar, and print perplexity beside its floor."""
     from glasshead.attention import to_name
-    from glasshead.cli.run_training import dynamics_callbacks
+    from glasshead.cli.run_training import recorder_callbacks
     from glasshead.cli.training_bar import ProgressBar
     from glasshead.files import check_writable, partial_path
     from glasshead.language import read_corpus, train_language_model
@@ -107,7 +107,7 @@ def run_language_training(request: LanguageRequest) -> None:
         request.data, text_column=request.text_column, dev_fraction=request.dev_fraction, seed=request.seed
     )
     mechanism = "its own attention" if config.attention is None else to_name(config.attention)
-    watching = dynamics_callbacks(request.watch, request.watch_every)
+    watching = recorder_callbacks(request.watch, request.watch_every)
     bar = ProgressBar(f"{out.name} ({config.model}, {mechanism})")
     try:
         with resume_on_interrupt(partial_path(out)):

@@ -14,7 +14,6 @@ from glasshead.data.batching import (
     length_of,
     longest,
 )
-from glasshead.data.byte_pair_merges import byte_pair_merges
 from glasshead.data.byte_pairs import train_byte_pairs
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
@@ -44,7 +43,16 @@ from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import inputs_of
-from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
+from glasshead.data.synthetic import (
+    DATASETS,
+    DrawnSplit,
+    SyntheticDataset,
+    SyntheticOptions,
+    check_integer,
+    check_sizes,
+    planted_groups,
+    split_sizes,
+)
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
@@ -67,6 +75,7 @@ __all__ = [
     "TOKENS",
     "Augmentation",
     "Coverage",
+    "DrawnSplit",
     "Encoded",
     "EncodedImages",
     "Fill",
@@ -94,7 +103,8 @@ __all__ = [
     "batch_size",
     "batches",
     "begins_twice",
-    "byte_pair_merges",
+    "check_integer",
+    "check_sizes",
     "check_utf8",
     "column_values",
     "coverage",
@@ -128,6 +138,7 @@ __all__ = [
     "read_utf8",
     "reader_of",
     "select",
+    "split_sizes",
     "split_words",
     "token_groups",
     "token_names",

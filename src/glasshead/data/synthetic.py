@@ -207,4 +207,4 @@ class SyntheticDataset:
         return type(self.defaults)(**(asdict(self.defaults) | dict(changes)))
 
 
-DATASETS: Registry[SyntheticDataset] = Registry("data set")
+DATASETS: Registry[SyntheticDataset] = Registry("data set", "datasets")

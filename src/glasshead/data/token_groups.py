@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.results import (MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA)
+from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
 
 Floats = NDArray[np.float64]
 

@@ -179,7 +179,7 @@ class Explainer(ABC):
         return results
 
 
-EXPLAINERS: Registry[Explainer] = Registry("explainer")
+EXPLAINERS: Registry[Explainer] = Registry("explainer", "explainers")
 
 
 def find_explainer(name: str) -> Explainer:

@@ -19,7 +19,7 @@ from glasshead.huggingface import class_name
 from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
-from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.trace import (
     READ,
     AttentionSelector,
@@ -185,7 +185,7 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
-        if selector.named == "asked" and not isinstance(model, TokenClassifier):
+        if selector.named == "asked" and not getattr(model, "asks_about_token", False):
             raise InputError(f"{class_name(model)} is asked about no token: choose the rows cls, last or all")
         if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(

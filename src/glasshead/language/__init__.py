@@ -8,9 +8,8 @@ from glasshead.language.perplexity import Perplexity, perplexity
 from glasshead.language.probe import Probe, linear_probe
 from glasshead.language.rows import Batch, BlockDataset, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
-from glasshead.language.step_cost import step_seconds
 from glasshead.language.tokenizers import tokenizer_for
-from glasshead.language.train import LANGUAGE_RECORD, train_language_model
+from glasshead.language.train import LANGUAGE_RECORD, make_trainer, train_language_model
 
 __all__ = [
     "LANGUAGE_RECORD",
@@ -27,13 +26,13 @@ __all__ = [
     "build",
     "language_model_types",
     "linear_probe",
+    "make_trainer",
     "model_fields",
     "objective_of",
     "pack",
     "perplexity",
     "read_corpus",
     "score_blocks",
-    "step_seconds",
     "tokenizer_for",
     "train_language_model",
     "unigram_scores",

@@ -6,17 +6,25 @@ To import this package is to import `glasshead.huggingface` too, and the other w
 
 from importlib import import_module
 
+from glasshead.extensions import attach
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
-from glasshead.models.encoder import Encoder, EncoderConfig, SinusoidalPositions, WordEmbedding, initialise
+from glasshead.models.encoder import (
+    Encoder,
+    EncoderConfig,
+    SinusoidalPositions,
+    WordEmbedding,
+    check_sizes,
+    initialise,
+    token_positions,
+    vectors_of_places,
+)
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
-from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
 from glasshead.models.pooled import ENCODERS, SCORE_FIELDS, PooledClassifier, PooledConfig, PooledOutput
-from glasshead.models.registry import MODELS
+from glasshead.models.registry import MODELS, register_model
 from glasshead.models.segments import SegmentLayout
-from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression
-from glasshead.models.token_classifier import TokenClassifier, TokenClassifierConfig
+from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, outputs_of
 from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.models.vision import IMAGE_MODELS, VisionConfig
 from glasshead.models.word_vectors import read_vectors
@@ -34,8 +42,6 @@ __all__ = [
     "EncoderConfig",
     "HierarchicalClassifier",
     "HierarchicalConfig",
-    "NewsRecommender",
-    "NewsRecommenderConfig",
     "PairEncoderClassifier",
     "PairEncoderConfig",
     "PooledClassifier",
@@ -44,15 +50,19 @@ __all__ = [
     "SegmentLayout",
     "SinusoidalPositions",
     "TextClassifier",
-    "TokenClassifier",
-    "TokenClassifierConfig",
     "TransformerClassifier",
     "VisionConfig",
     "WordEmbedding",
     "as_logits",
+    "check_sizes",
     "initialise",
     "is_regression",
+    "outputs_of",
     "read_vectors",
+    "register_model",
+    "token_positions",
+    "vectors_of_places",
 ]
 
 import_module("glasshead.huggingface")  # by name: the two packages take nothing from each other
+attach("models")

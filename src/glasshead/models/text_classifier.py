@@ -36,6 +36,10 @@ class TextClassifier(PreTrainedModel):
     """Whether each text begins with the tokenizer's [CLS]."""
     sentence_marks: ClassVar[tuple[frozenset[str], frozenset[str]] | None] = None
     """Tokens that end a sentence, and that may close it after its end; None where sentences mean nothing."""
+    asks_about_token: ClassVar[bool] = False
+    """Whether the last layer has one row, that of the token that the text asks about."""
+    config_class: type[PreTrainedConfig]
+    classifier: nn.Linear
     embedding: nn.Module
 
     @classmethod

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from glasshead.errors import InputError
-from glasshead.papers.results import (Merge, MergeTrace)
+from glasshead.papers.results import Merge, MergeTrace
 
 
 def byte_pair_merges(words: Iterable[str], merges: int) -> MergeTrace:

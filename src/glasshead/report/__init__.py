@@ -7,43 +7,47 @@ from typing import TYPE_CHECKING, Any
 from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is imported for what needs it
     from glasshead.report.claims import judge_claims
-    from glasshead.report.dynamics.summary import DynamicsSummary
-    from glasshead.report.figure import Figure, Panel
+    from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
     from glasshead.report.figure_file import image_file
+    from glasshead.report.headline import words_of_card
     from glasshead.report.html.attribution_page import attribution_page
     from glasshead.report.html.audit_page import audit_page
     from glasshead.report.html.comparison_page import comparison_page
-    from glasshead.report.html.dynamics_page import dynamics_page
-    from glasshead.report.html.environment import page_part
-    from glasshead.report.html.figure_page import figure_page
+    from glasshead.report.html.environment import environment, page_part
+    from glasshead.report.html.figure_page import RenderedFigure, figure_page, render
     from glasshead.report.html.heads_page import heads_page
     from glasshead.report.html.written_page import written_page
+    from glasshead.report.labels import CANONICAL, LAST, display_name, sentence, sort_groups
+    from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
+    from glasshead.report.marks.distributions import Distribution, histogram_panel, violin_panel
+    from glasshead.report.marks.intervals import IntervalPoint, IntervalRow, interval_panel
+    from glasshead.report.marks.limits import Floats, Limits, limits, near_zero, power_of_ten, spread_apart
+    from glasshead.report.marks.scatter import MAX_POINTS, Points, sample, scatter_panel
     from glasshead.report.model_card import model_card
-    from glasshead.report.number_format import number, share
+    from glasshead.report.number_format import (
+        DASH,
+        MINUS,
+        count,
+        finite,
+        interval,
+        number,
+        plain,
+        share,
+        times_ten,
+    )
     from glasshead.report.plot_registry import Plot, PlotOptions, plot
     from glasshead.report.plots import PLOTS, plots_of
-    from glasshead.report.plots.class_ratios import ratio_lines
-    from glasshead.report.plots.minima import minimum_lines
-    from glasshead.report.plots.token_curves import unique_tokens
-    from glasshead.report.plots.transition import transition_lines
-    from glasshead.report.table_figures import (
-        Estimate,
-        EstimateRow,
-        Histogram,
-        coefficient_figure,
-        histogram_figure,
-        interval_figure,
-    )
+    from glasshead.report.plots.head_maps import map_panel
+    from glasshead.report.run_facts import any_signed
+    from glasshead.report.style import SHADES, SIGNED, class_colour, group_colours
     from glasshead.report.terminal.attribution_table import attribution_table
     from glasshead.report.terminal.card_table import card_table
     from glasshead.report.terminal.comparison_table import comparison_table
     from glasshead.report.terminal.doctor_table import doctor_table
-    from glasshead.report.terminal.dynamics_table import dynamics_table
     from glasshead.report.terminal.head_table import head_table
     from glasshead.report.terminal.method_table import method_table
-    from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
     from glasshead.report.terminal.written_table import written_table
@@ -58,122 +62,7 @@ if TYPE_CHECKING:
         sink_in_words,
     )
 
-# matplotlib, jinja and rich take their time: each is imported for what needs it.
-MODULES = {
-    "AlignedPiece": "glasshead.report.text_alignment",
-    "DrawnSpan": "glasshead.report.text_drawing",
-    "Estimate": "glasshead.report.table_figures",
-    "EstimateRow": "glasshead.report.table_figures",
-    "Histogram": "glasshead.report.table_figures",
-    "coefficient_figure": "glasshead.report.table_figures",
-    "histogram_figure": "glasshead.report.table_figures",
-    "interval_figure": "glasshead.report.table_figures",
-    "DynamicsSummary": "glasshead.report.dynamics.summary",
-    "Figure": "glasshead.report.figure",
-    "PLOTS": "glasshead.report.plots",
-    "Panel": "glasshead.report.figure",
-    "Plot": "glasshead.report.plot_registry",
-    "PlotOptions": "glasshead.report.plot_registry",
-    "written_page": "glasshead.report.html.written_page",
-    "written_table": "glasshead.report.terminal.written_table",
-    "WrappingTable": "glasshead.report.terminal.wrapping_table",
-    "attribution_page": "glasshead.report.html.attribution_page",
-    "attribution_table": "glasshead.report.terminal.attribution_table",
-    "TextDrawing": "glasshead.report.text_drawing",
-    "align_texts": "glasshead.report.text_alignment",
-    "audit_page": "glasshead.report.html.audit_page",
-    "card_table": "glasshead.report.terminal.card_table",
-    "comparison_page": "glasshead.report.html.comparison_page",
-    "comparison_table": "glasshead.report.terminal.comparison_table",
-    "doctor_table": "glasshead.report.terminal.doctor_table",
-    "diverging": "glasshead.report.text_spans",
-    "draw_text": "glasshead.report.text_drawing",
-    "dynamics_page": "glasshead.report.html.dynamics_page",
-    "dynamics_table": "glasshead.report.terminal.dynamics_table",
-    "figure_page": "glasshead.report.html.figure_page",
-    "image_file": "glasshead.report.figure_file",
-    "judge_claims": "glasshead.report.claims",
-    "words_of_card": "glasshead.report.headline",
-    "head_table": "glasshead.report.terminal.head_table",
-    "heads_page": "glasshead.report.html.heads_page",
-    "method_table": "glasshead.report.terminal.method_table",
-    "model_card": "glasshead.report.model_card",
-    "number": "glasshead.report.number_format",
-    "plot": "glasshead.report.plot_registry",
-    "plots_of": "glasshead.report.plots",
-    "computation": "glasshead.report.text_spans",
-    "sink_in_words": "glasshead.report.text_spans",
-    "prediction": "glasshead.report.text_spans",
-    "ranking_table": "glasshead.report.terminal.ranking_table",
-    "minimum_lines": "glasshead.report.plots.minima",
-    "transition_lines": "glasshead.report.plots.transition",
-    "ratio_lines": "glasshead.report.plots.class_ratios",
-    "share": "glasshead.report.number_format",
-    "scale_words": "glasshead.report.text_spans",
-    "shared_scale": "glasshead.report.text_spans",
-    "page_part": "glasshead.report.html.environment",
-    "text_heatmap": "glasshead.report.terminal.text_heatmap",
-    "unique_tokens": "glasshead.report.plots.token_curves",
-}
-
-__all__ = [
-    "PLOTS",
-    "AlignedPiece",
-    "DrawnSpan",
-    "DynamicsSummary",
-    "Estimate",
-    "EstimateRow",
-    "Figure",
-    "Histogram",
-    "Panel",
-    "Plot",
-    "PlotOptions",
-    "TextDrawing",
-    "WrappingTable",
-    "align_texts",
-    "attribution_page",
-    "attribution_table",
-    "audit_page",
-    "card_table",
-    "coefficient_figure",
-    "comparison_page",
-    "comparison_table",
-    "computation",
-    "diverging",
-    "doctor_table",
-    "draw_text",
-    "dynamics_page",
-    "dynamics_table",
-    "figure_page",
-    "head_table",
-    "heads_page",
-    "histogram_figure",
-    "image_file",
-    "interval_figure",
-    "judge_claims",
-    "method_table",
-    "minimum_lines",
-    "model_card",
-    "number",
-    "page_part",
-    "plot",
-    "plots_of",
-    "prediction",
-    "ranking_table",
-    "ratio_lines",
-    "scale_words",
-    "share",
-    "shared_scale",
-    "sink_in_words",
-    "text_heatmap",
-    "transition_lines",
-    "unique_tokens",
-    "words_of_card",
-    "written_page",
-    "written_table",
-]
-
-__getattr__, __dir__, _ = lazy_exports(globals(), MODULES)
+__getattr__, __dir__, __all__ = lazy_exports(globals())
 
 
 def lazy_function(module: str, name: str) -> Callable[..., Any]:

@@ -22,21 +22,22 @@ class PlotOptions:
 class Plot:
     """A plot and what it is drawn from.
 
-    ``of`` is the class of what is drawn: a `History` (with `PlotOptions`), `AuditCard` (with several cards
-    and their names), or a value of `glasshead.results`. ``sections`` are those of the page that it stands
-    on, in the ``order`` of that page. ``tokens`` says whether tokens can be chosen, ``at_step`` whether a
-    step can.
+    ``of`` is the class of what is drawn: a value of `glasshead.results` (`AuditCard`: several cards and their
+    names), or one of an extension. ``sections`` are those of its page, in the ``order`` of that page.
+    ``drawn_by`` names the command or method that draws it (empty: ``plot`` with its name). ``tokens`` says
+    whether tokens can be chosen, ``at_step`` whether a step can: these are passed as `PlotOptions`.
     """
 
     draw: Callable[..., Figure | None]
     of: type
     sections: tuple[str, ...] = ()
     order: int = 0
+    drawn_by: str = ""
     tokens: Literal["no", "optional", "required"] = "no"
     at_step: bool = False
 
 
-PLOTS: Registry[Plot] = Registry("plot")
+PLOTS: Registry[Plot] = Registry("plot", "plots")
 
 
 def plot(name: str, of: type, *sections: str, **more: Any) -> Callable[[Draw], Draw]:

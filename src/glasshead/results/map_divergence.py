@@ -1,6 +1,6 @@
 """How far the maps and the predictions of a model are from those of another one: plain values, no torch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.results.finding import Finding
-from glasshead.results.json_text import json_text
 
 MAPS, PREDICTIONS = "jensen-shannon", "total-variation"
 
@@ -34,24 +33,3 @@ class MapDivergence:
             row |= {name: finding.estimate, f"{name}.low": low, f"{name}.high": high, f"{name}.n": finding.n}
             row |= {f"{name}.null.{null}": value for null, value in finding.null.items()}
         return row
-
-
-@dataclass(frozen=True)
-class AdversaryCurve:
-    """The divergences of adversaries of one base, in the order of their λ (``weight`` of the facts)."""
-
-    points: Sequence[MapDivergence]
-
-    def __iter__(self) -> Iterator[MapDivergence]:
-        return iter(self.points)
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of a table, one for each λ."""
-        return [point.row() for point in self.points]
-
-    def to_json(self) -> str:
-        """The rows."""
-        return json_text(self.rows())

@@ -5,13 +5,17 @@
     `create_app`     the same without a server, for tests and other servers   app.py
 
 A question (questions.py) comes through the guard (guard.py) to an address (app.py, views.py), waits for its
-model (served_model.py), one at a time, and is answered by functions of the library (answers.py). Audits and
-recorded trainings are read from their folders (audit_shelf.py, recorded_runs.py). What the browser runs is in
-page/.
+model (served_model.py), one at a time, and is answered by functions of the library (answers.py). Audits are
+read from their folders (audit_shelf.py). What the browser runs is in page/; extensions add pages (pages.py).
 """
 
 from glasshead.serve.app import create_app
-from glasshead.serve.catalogue import Catalogue
+from glasshead.serve.catalogue import Catalogue, named
+from glasshead.serve.pages import PAGES, Host, Page, as_page
+from glasshead.serve.questions import Answer, Measured
 from glasshead.serve.server import ServeRequest, open_catalogue, serve
 
-__all__ = ["Catalogue", "ServeRequest", "create_app", "open_catalogue", "serve"]
+__all__ = [
+    "PAGES", "Answer", "Catalogue", "Host", "Measured", "Page", "ServeRequest", "as_page", "create_app",
+    "named", "open_catalogue", "serve",
+]  # fmt: skip

@@ -39,6 +39,7 @@ from glasshead.serve.catalogue import Catalogue, UnknownNameError
 from glasshead.serve.guard import BodyTooLargeError, Guard
 from glasshead.serve.jobs import BusyError, Job
 from glasshead.serve.opened_model import OpenedModel
+from glasshead.serve.pages import PAGE, PAGES, Host, as_page, index_page
 from glasshead.serve.python_line import generate_line, heads_line
 from glasshead.serve.questions import (
     AuditFacts,
@@ -50,19 +51,16 @@ from glasshead.serve.questions import (
     GenerateAnswer,
     GenerateQuestion,
     HeadsQuestion,
-    LedgerAnswer,
     ModelFacts,
     Problem,
     ProgressFacts,
     PythonLine,
-    RunFacts,
 )
 from glasshead.serve.recent_pages import remembering
-from glasshead.serve.refusals import policy_of, refusal
+from glasshead.serve.refusals import refusal
 from glasshead.serve.served_model import NotReadyError
 
 T = TypeVar("T")
-PAGE = Path(__file__).parent / "page"
 ANSWER_SECONDS = 60.0
 """How long a question may take, waiting included."""
 POLL_SECONDS = 0.1
@@ -141,6 +139,15 @@ def create_app(
     add_questions(app, catalogue, seconds)
     add_shelves(app, catalogue, seconds)
     add_views(app, catalogue, seconds)
+
+    async def answer(request: Request, work: Callable[[], T]) -> T:
+        return await ask(request, catalogue.readers.submit(work), seconds)
+
+    for name, page in PAGES.items():
+        app.mount(f"/page/{name}", StaticFiles(directory=page.folder))
+        page.add_routes(
+            Host(app, catalogue, lambda request, work: ask(request, catalogue.readers.submit(work), seconds))
+        )
     add_page(app)
     return Guard(app, hosts, token)
 
@@ -177,7 +184,7 @@ def add_questions(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
 
 
 def add_shelves(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
-    """Audits and recorded trainings."""
+    """Audits."""
 
     @app.get("/api/audits")
     async def audits(request: Request) -> list[AuditFacts]:
@@ -199,36 +206,11 @@ def add_shelves(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         job = catalogue.readers.submit(lambda: found.texts(label, predicted, words, first))
         return await ask(request, job, seconds)
 
-    @app.get("/api/runs")
-    async def runs(request: Request) -> list[RunFacts]:
-        """The trainings whose attention was recorded."""
-        job = catalogue.readers.submit(lambda: [run.facts for run in catalogue.runs.values()])
-        return await ask(request, job, seconds)
-
-    @app.get("/api/runs/ledger")
-    async def ledger(
-        request: Request,
-        run: str,
-        of: str,
-        quantity: Literal["score", "polarity"] = "score",
-        group: bool = False,
-    ) -> LedgerAnswer:
-        """What every term of the gradient has added to a token's score or polarity, step by step."""
-        recorded = catalogue.run(run)
-        job = catalogue.readers.submit(lambda: recorded.ledger(of, quantity, group=group))
-        return await ask(request, job, seconds)
-
     @app.get("/view/audit", response_class=HTMLResponse)
     async def audit_report(request: Request, audit: str) -> Response:
         """The report of an audit."""
         shelved = catalogue.audit(audit)
         return as_page(await ask(request, catalogue.readers.submit(lambda: shelved.page), seconds))
-
-    @app.get("/view/run", response_class=HTMLResponse)
-    async def run_page(request: Request, run: str) -> Response:
-        """The page of a recorded training."""
-        recorded = catalogue.run(run)
-        return as_page(await ask(request, catalogue.readers.submit(lambda: recorded.page), seconds))
 
 
 def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
@@ -334,17 +316,12 @@ def as_file(value: Drawable, kind: str, name: str = "explanation") -> Response:
         return Response(file.read_bytes(), media_type=MEDIA[kind], headers={"Content-Disposition": kept})
 
 
-def as_page(page: str) -> Response:
-    """A page of the report, which may do what it does in a file and nothing else."""
-    return HTMLResponse(page, headers={"Content-Security-Policy": policy_of(page)})
-
-
 def add_page(app: FastAPI) -> None:
     """What the browser loads first."""
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
-        return FileResponse(PAGE / "index.html")
+        return HTMLResponse(index_page())
 
     @app.get("/api", include_in_schema=False)
     async def api() -> Response:

@@ -1,4 +1,4 @@
-"""What is served: models, audits and recorded trainings, each by a name that an address may hold."""
+"""What is served: models and audits, each by a name that an address may hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from glasshead.serve.audit_shelf import ShelvedAudit
 from glasshead.serve.jobs import Readers
 from glasshead.serve.opened_model import OpenedModel
 from glasshead.serve.questions import MethodFacts, ModelFacts
-from glasshead.papers.recorded_runs import RecordedRun
 from glasshead.serve.served_model import NotReadyError, ServedModel
 
 AUDIT_EXAMPLES = 20
@@ -22,17 +21,16 @@ Served = TypeVar("Served")
 
 
 class UnknownNameError(Exception):
-    """There is no such model, audit or run."""
+    """There is nothing of that name."""
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Models, audits and recorded trainings by name. Names come from those who started the server; a request
+    """Models and audits by name. Names come from those who started the server; a request
     can only choose among them."""
 
     models: Mapping[str, ServedModel]
     audits: Mapping[str, ShelvedAudit] = field(default_factory=dict)
-    runs: Mapping[str, RecordedRun] = field(default_factory=dict)
     readers: Readers = field(default_factory=Readers)
 
     def start(self) -> None:
@@ -62,14 +60,6 @@ class Catalogue:
             UnknownNameError: if there is none.
         """
         return named(name, self.audits, "audit")
-
-    def run(self, name: str) -> RecordedRun:
-        """The recorded training of that name.
-
-        Raises:
-            UnknownNameError: if there is none.
-        """
-        return named(name, self.runs, "recorded training")
 
     def opened_model(self, name: str) -> OpenedModel:
         """What is known of a model that is ready.
@@ -109,7 +99,6 @@ class Catalogue:
             heads=opened.heads,
             methods=methods,
             examples=self.examples(served.name),
-            recorded=served.name in self.runs,
         )
 
     def examples(self, name: str) -> list[str]:

@@ -238,7 +238,6 @@ class ModelFacts(Answer):
     heads: int = 0
     methods: list[MethodFacts] = []
     examples: list[str] = []
-    recorded: bool = False
 
 
 class MethodFacts(Answer):
@@ -287,31 +286,6 @@ class AuditTexts(Answer):
     texts: list[AuditedText]
     found: int
     labels: list[str]
-
-
-class LedgerAnswer(Answer):
-    """The ledger of a token or a group: what every term has added up to at every step, null where the
-    training had no numbers any more."""
-
-    of: str
-    quantity: str
-    steps: list[float]
-    terms: dict[str, list[Measured]]
-    meanings: dict[str, str]
-    rest: list[Measured]
-    measured: list[Measured]
-
-
-class RunFacts(Answer):
-    """A recorded training: its steps, and the tokens and groups that have a ledger, or why there is none."""
-
-    name: str
-    title: str
-    steps: list[int]
-    quantities: list[str]
-    groups: list[str]
-    tokens: list[str]
-    problem: str = ""
 
 
 class ProgressFacts(Answer):

@@ -25,7 +25,6 @@ from glasshead.serve.catalogue import Catalogue
 from glasshead.serve.demo_models import OPENING, demo_openers
 from glasshead.serve.opened_model import opener
 from glasshead.serve.patience import PatientProtocol
-from glasshead.papers.recorded_runs import (RecordedRun, is_recorded)
 from glasshead.serve.served_model import ServedModel
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -105,7 +104,6 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
             for name, source in names.items()
         },
         audits,
-        {name: RecordedRun(name, Path(source)) for name, source in names.items() if is_recorded(source)},
     )
 
 

@@ -13,7 +13,7 @@ from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.huggingface import MECHANISM, class_name
-from glasshead.models import HierarchicalClassifier, PooledClassifier, TokenClassifier, TransformerClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
@@ -238,7 +238,7 @@ def find_site_among(
     rows: tuple[str, ...] = ("first", "last", "mean")
     if isinstance(module, LearnedQueryAttention):
         rows = ("pooled",)
-    elif isinstance(model, TokenClassifier) and record.layer == len(records) - 1:
+    elif getattr(model, "asks_about_token", False) and record.layer == len(records) - 1:
         rows = ("asked",)
     row = selector.row or (rows[0] if len(rows) == 1 else READ)
     if row != READ and row not in rows:

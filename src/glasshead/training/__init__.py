@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
-from glasshead.training.adversary_sweep import adversaries_by_weight, train_adversaries
-from glasshead.training.bag_of_words import bag_of_words
 from glasshead.training.baselines import guess_in_words
 from glasshead.training.build_model import (
     BuiltModel,
@@ -14,7 +12,7 @@ from glasshead.training.build_model import (
     load_embeddings,
 )
 from glasshead.training.check_model import NoClassError
-from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, valid_checkpoints, workspace
+from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, check_same, valid_checkpoints, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
@@ -25,17 +23,16 @@ from glasshead.training.load_predictions import (
     load_predictions,
 )
 from glasshead.training.load_run_model import load_run_model
-from glasshead.training.loss_landscape import curvature, losses_between, match_hidden_units, polish
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
-from glasshead.training.minima import compare_minima, curvatures
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
-from glasshead.training.other_run import OTHER_RUN_SETTINGS
+from glasshead.training.other_run import OTHER_RUN_SETTINGS, fingerprint_of
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.pretrained import read_tokenizer
+from glasshead.training.recorders import RECORDERS
 from glasshead.training.run import (
     MEASURED,
     RECORD,
@@ -51,7 +48,7 @@ from glasshead.training.run import (
 )
 from glasshead.training.run_record import RecommenderRecord, validate_record
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
-from glasshead.training.train import RunAwareCallback, train
+from glasshead.training.train import OTHER, RunAwareCallback, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
 
 if TYPE_CHECKING:
@@ -59,11 +56,7 @@ if TYPE_CHECKING:
     from glasshead.training.trainer import half_precision, training_arguments
 
 # Importing the trainer takes as long as explaining a text, which needs none.
-TRAINER = {
-    "OwnNamesTrainer": "glasshead.training.own_names_trainer",
-    **dict.fromkeys(("half_precision", "training_arguments"), "glasshead.training.trainer"),
-}
-__getattr__, __dir__, _ = lazy_exports(globals(), TRAINER)
+__getattr__, __dir__, _ = lazy_exports(globals())
 
 __all__ = [
     "AUDIT",
@@ -72,9 +65,11 @@ __all__ = [
     "MEASURED",
     "OLD_NAMES",
     "OPTIMIZERS",
+    "OTHER",
     "OTHER_RUN_SETTINGS",
     "PENALTIES",
     "RECORD",
+    "RECORDERS",
     "REPEATS",
     "TRAINING_PRESETS",
     "USUAL_LOSS",
@@ -90,15 +85,12 @@ __all__ = [
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",
-    "adversaries_by_weight",
     "align_classes",
-    "bag_of_words",
+    "check_same",
     "check_texts",
     "class_metrics",
-    "compare_minima",
-    "curvature",
-    "curvatures",
     "encoded_split",
+    "fingerprint_of",
     "folder_kind",
     "guess_in_words",
     "half_precision",
@@ -109,8 +101,6 @@ __all__ = [
     "load_predictions",
     "load_run",
     "load_run_model",
-    "losses_between",
-    "match_hidden_units",
     "open",
     "open_model",
     "open_record",
@@ -118,7 +108,6 @@ __all__ = [
     "option_fields",
     "penalty_descent",
     "penalty_of",
-    "polish",
     "preset_config",
     "rating_metrics",
     "read_object",
@@ -126,9 +115,9 @@ __all__ = [
     "read_tokenizer",
     "run_folders",
     "train",
-    "train_adversaries",
     "train_repeats",
     "training_arguments",
+    "training_fingerprint",
     "valid_checkpoints",
     "validate_record",
     "validate_type",

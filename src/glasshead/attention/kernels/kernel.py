@@ -67,4 +67,4 @@ def double_precision_reason(call: AttentionInputs) -> str | None:
     return None if served else f"it computes in half or single precision, not {call.q.dtype}"
 
 
-KERNELS: Registry[Kernel] = Registry("kernel")
+KERNELS: Registry[Kernel] = Registry("kernel", "kernels")

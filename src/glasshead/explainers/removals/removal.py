@@ -107,7 +107,7 @@ def logits_edited(
     return result
 
 
-REMOVALS: Registry[Removal] = Registry("meaning of deleting")
+REMOVALS: Registry[Removal] = Registry("meaning of deleting", "removals")
 
 
 def register(name: str, removal: Removal) -> None:

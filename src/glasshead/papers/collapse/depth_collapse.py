@@ -15,9 +15,18 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name, random_twin
-from glasshead.papers.collapse.random_collapse import (HEAD_DIM, ROWS, check_seeds, depth_curve, gaussian_collapse, log_ranks, residual, scale_to)
 from glasshead.models import PooledClassifier
-from glasshead.papers.results import (DepthCurve, RankCollapse)
+from glasshead.papers.collapse.random_collapse import (
+    HEAD_DIM,
+    ROWS,
+    check_seeds,
+    depth_curve,
+    gaussian_collapse,
+    log_ranks,
+    residual,
+    scale_to,
+)
+from glasshead.papers.results import DepthCurve, RankCollapse
 from glasshead.trace import BlockRun, LayerRecord, eval_mode, linear_maps, record, run_blocks, thread_hook
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"

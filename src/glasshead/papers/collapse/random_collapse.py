@@ -11,8 +11,8 @@ from torch import Tensor
 
 from glasshead.attention import AttentionInputs, Mechanism, mechanism
 from glasshead.errors import ParameterError
-from glasshead.identifiability.lp.rank import rank_threshold
-from glasshead.papers.results import (DepthCurve, LogRank)
+from glasshead.identifiability import rank_threshold
+from glasshead.papers.results import DepthCurve, LogRank
 from glasshead.statistics import mean_intervals
 
 TOKENS, WIDTH, LAYERS = 32, 64, 8

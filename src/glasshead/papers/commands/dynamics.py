@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glasshead.cli.app import app
-from glasshead.cli.console import console, print_line
-from glasshead.papers.commands.dynamics_remarks import (history_remarks, not_recorded_remark)
-from glasshead.papers.commands.history_options import (Step, TrainingData, load_history, split_followed_tokens)
-from glasshead.cli.options import Overwrite, RunFolder, default_out
-from glasshead.cli.parsing import parse_names
+from glasshead.cli import Overwrite, RunFolder, app, console, default_out, parse_names, print_line
+from glasshead.papers.commands.dynamics_remarks import history_remarks, not_recorded_remark
+from glasshead.papers.commands.history_options import Step, TrainingData, load_history, split_followed_tokens
 
 if TYPE_CHECKING:
     from glasshead.papers.report import DynamicsSummary
 
 
-@app.command()
+@app.command(rich_help_panel="The papers")
 def dynamics(
     run: RunFolder,
     data: TrainingData = None,
@@ -35,9 +32,9 @@ def dynamics(
 
     Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
     """
-    from glasshead.papers.dynamics import read_trained
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.papers.report import (dynamics_page, dynamics_table, unique_tokens)
+    from glasshead.papers.dynamics import read_trained
+    from glasshead.papers.report import dynamics_page, dynamics_table, unique_tokens
 
     request = DynamicsRequest(run, data, unique_tokens(parse_names(tokens) or (), "--tokens"), step)
     read_trained(run)
@@ -66,7 +63,7 @@ def summarise(request: DynamicsRequest) -> "DynamicsSummary":
     Raises:
         InputError: on a step or a token that the run does not have, and as `dynamics.load_history`.
     """
-    from glasshead.papers.dynamics import (context_findings, findings)
+    from glasshead.papers.dynamics import context_findings, findings
     from glasshead.papers.report import DynamicsSummary
     from glasshead.training import read_record
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from glasshead.papers.commands.retrain_command import retrain_command
 
 if TYPE_CHECKING:
-    from glasshead.results import Finding
     from glasshead.papers.results import History
+    from glasshead.results import Finding
 
 
 def history_remarks(history: "History", findings: "Sequence[Finding]", step: int | None) -> list[str]:
@@ -44,7 +44,7 @@ def best_step_remark(history: "History", step: int | None) -> str | None:
 
 def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | None:
     """How to record more snapshots, where they are too far apart for curves or terms to say much."""
-    from glasshead.papers.dynamics import (interval_for_curves, interval_for_terms)
+    from glasshead.papers.dynamics import interval_for_curves, interval_for_terms
 
     snapshots, last = len(history.steps), int(history.steps[-1])
     if (every := interval_for_curves(history)) is not None:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glasshead.cli.errors import in_options
-from glasshead.cli.progress import progress_stages
+from glasshead.cli import in_options, progress_stages
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
-    from glasshead.papers.dynamics import (LoadedHistory, UntrackedToken)
+    from glasshead.papers.dynamics import LoadedHistory, UntrackedToken
     from glasshead.papers.results import History
 
 

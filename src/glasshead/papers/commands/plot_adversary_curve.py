@@ -5,10 +5,21 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.options import Data, Overwrite, RunFolder, TextColumn, default_out
-from glasshead.cli.plot import Seed, Split, plots, write_plot
-from glasshead.cli.plot_arguments import JSON, PAGE, file_kind
+from glasshead.cli import (
+    JSON,
+    PAGE,
+    Data,
+    Overwrite,
+    RunFolder,
+    Seed,
+    Split,
+    TextColumn,
+    default_out,
+    file_kind,
+    plots,
+    print_line,
+    write_plot,
+)
 
 
 @plots.command("adversary-curve")
@@ -38,11 +49,11 @@ def adversary_curve(
 
     Example: [bold]glasshead plot adversary-curve runs/lstm my_reviews.csv runs/adversary --out curve.svg[/]
     """
-    from glasshead.papers.adversary import curve as curve_of
     from glasshead.files import check_writable, write_text
+    from glasshead.papers.adversary import adversaries_by_weight
+    from glasshead.papers.adversary import adversary_curve as curve_of
     from glasshead.papers.lengths import read_texts
     from glasshead.report import number
-    from glasshead.papers.adversary import adversaries_by_weight
 
     out = default_out(run, "adversary-curve.svg") if out is None else out
     kind = file_kind(out, PAGE, JSON)

@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.options import Overwrite
-from glasshead.cli.plot import plots, write_plot
-from glasshead.cli.plot_arguments import PAGE, file_kind
+from glasshead.cli import PAGE, Overwrite, file_kind, plots, print_line, write_plot
 from glasshead.errors import InputError
 
 TEXT = "txt"
@@ -35,8 +32,8 @@ def merges(
     Example: [bold]glasshead plot merges low login --merges 4 --out merges.svg[/]
     """
     from glasshead.data import read_utf8
-    from glasshead.papers import merges as byte_pair_merges
     from glasshead.files import check_writable, write_text
+    from glasshead.papers.merges import byte_pair_merges
 
     if bool(words) == (file is not None):
         raise InputError("give words, or a text by --file")

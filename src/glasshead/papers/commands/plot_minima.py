@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.options import Overwrite
-from glasshead.cli.plot import Seed, plots, write_plot
-from glasshead.cli.plot_arguments import JSON, PAGE, file_kind
+from glasshead.cli import JSON, PAGE, Overwrite, Seed, file_kind, plots, print_line, write_plot
 
 
 @plots.command("minima")
@@ -37,8 +34,8 @@ def minima(
     Example: [bold]glasshead plot minima runs/positional runs/semantic --out minima.svg[/]
     """
     from glasshead.files import check_writable, write_text
-    from glasshead.papers.report import minimum_lines
     from glasshead.papers.minima import compare_minima
+    from glasshead.papers.report import minimum_lines
 
     out = Path("minima.svg") if out is None else out
     kind = file_kind(out, PAGE, JSON)

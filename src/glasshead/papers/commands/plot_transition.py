@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.options import Overwrite
-from glasshead.cli.plot import plots, write_plot
-from glasshead.cli.plot_arguments import PAGE, file_kind, numbers
+from glasshead.cli import PAGE, Overwrite, file_kind, numbers, plots, print_line, write_plot
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,11 +37,11 @@ def transition(
     """
     from dataclasses import asdict
 
-    from glasshead.papers.solvable import TransitionSettings
-    from glasshead.papers.solvable import transition as run
     from glasshead.files import check_writable, write_text
     from glasshead.papers.report import transition_lines
     from glasshead.papers.results import Transition
+    from glasshead.papers.solvable import TransitionSettings
+    from glasshead.papers.solvable import transition as run
 
     chosen = numbers("--alphas", alphas, 50)
     file_kind(out, PAGE)

@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.app import app
-from glasshead.cli.console import print_error, print_line, print_remark
-from glasshead.cli.options import GpusPerTask, RayAddress
-from glasshead.cli.parsing import parse_cluster, parse_names
+from glasshead.cli import (
+    GpusPerTask,
+    RayAddress,
+    app,
+    parse_cluster,
+    parse_names,
+    print_error,
+    print_line,
+    print_remark,
+)
 from glasshead.errors import exit_code
 
 
-@app.command()
+@app.command(rich_help_panel="The papers")
 def reproduce(
     paper: Annotated[
         str,

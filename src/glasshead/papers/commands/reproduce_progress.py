@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table as Grid
 from rich.text import Text
 
-from glasshead.cli.console import errors, print_remark
+from glasshead.cli import errors, print_remark
 from glasshead.errors import pluralise
 
 if TYPE_CHECKING:

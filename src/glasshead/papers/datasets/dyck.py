@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.data.synthetic import (
-    DATASETS,
-    DrawnSplit,
-    SyntheticDataset,
-    check_integer,
-    check_sizes,
-    split_sizes,
-)
+from glasshead.data import DATASETS, DrawnSplit, SyntheticDataset, check_integer, check_sizes, split_sizes
 
 BRACKETS = ("()", "[]", "{}")
 LONGEST = 64

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.data.marks import Marks
-from glasshead.data.synthetic import (
+from glasshead.data import (
     DATASETS,
     DrawnSplit,
+    Marks,
     SyntheticDataset,
     check_integer,
     check_sizes,

@@ -1,43 +1,40 @@
 """Training dynamics of attention: gradients in closed form, and a callback that records them."""
 
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.caveats import (best_step, interval_for_curves, interval_for_terms, loss_plateau)
+from glasshead.papers.dynamics.caveats import best_step, interval_for_curves, interval_for_terms, loss_plateau
 from glasshead.papers.dynamics.class_ratios import coupling_by_ratio
-from glasshead.papers.dynamics.context_comparison import (context_findings, reads_context, with_contexts)
+from glasshead.papers.dynamics.context_comparison import context_findings, reads_context, with_contexts
 from glasshead.papers.dynamics.embedding_products import product_rates
 from glasshead.papers.dynamics.findings import findings
-from glasshead.papers.dynamics.followed_tokens import (UntrackedToken, split_followed_tokens)
+from glasshead.papers.dynamics.followed_tokens import UntrackedToken, split_followed_tokens
 from glasshead.papers.dynamics.forms.additive import linear_terms
-from glasshead.papers.dynamics.forms.form import (FORMS, Batch, Parameters, output_gradients, score_flow)
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
 from glasshead.papers.dynamics.forms.select import no_closed_form_reason
-from glasshead.papers.dynamics.loaded_history import (LoadedHistory, load_history, read_trained)
+from glasshead.papers.dynamics.loaded_history import LoadedHistory, load_history, read_trained
 from glasshead.papers.dynamics.observers import dynamics_callback
-from glasshead.papers.dynamics.post_hoc import (check_not_regression, config_of, history_from_trained_run, token_score)
-from glasshead.papers.dynamics.score_directions import (ScoreMotion, direction_callback, score_motion)
-from glasshead.papers.dynamics.score_update import (general_update, tanhmax_update)
-from glasshead.papers.solvable import transition
-from glasshead.papers.solvable import TransitionSettings
-from glasshead.papers.solvable import (Trained, train_from)
-from glasshead.papers.solvable import (FixedPoint, critical_alpha, solve)
+from glasshead.papers.dynamics.post_hoc import (
+    check_not_regression,
+    config_of,
+    history_from_trained_run,
+    token_score,
+)
+from glasshead.papers.dynamics.score_directions import ScoreMotion, direction_callback, score_motion
+from glasshead.papers.dynamics.score_update import general_update, tanhmax_update
 from glasshead.papers.dynamics.token_groups import groups_from_source
 
 __all__ = [
     "FORMS",
     "Batch",
     "DynamicsCallback",
-    "FixedPoint",
     "LoadedHistory",
     "Parameters",
     "ScoreMotion",
-    "Trained",
-    "TransitionSettings",
     "UntrackedToken",
     "best_step",
     "check_not_regression",
     "config_of",
     "context_findings",
     "coupling_by_ratio",
-    "critical_alpha",
     "direction_callback",
     "dynamics_callback",
     "findings",
@@ -56,11 +53,8 @@ __all__ = [
     "reads_context",
     "score_flow",
     "score_motion",
-    "solve",
     "split_followed_tokens",
     "tanhmax_update",
     "token_score",
-    "train_from",
-    "transition",
     "with_contexts",
 ]

@@ -8,10 +8,17 @@ from typing import Any, Protocol
 import numpy as np
 from transformers import PreTrainedModel, TrainerCallback
 
-from glasshead.papers.dynamics.snapshots import (Snapshot, merge_snapshots, read_snapshot, snapshot_path, steps_in, write_snapshot)
 from glasshead.errors import InputError
 from glasshead.files import remove
-from glasshead.papers.results import (HISTORY_FOLDER, Columns, write_history)
+from glasshead.papers.dynamics.snapshots import (
+    Snapshot,
+    merge_snapshots,
+    read_snapshot,
+    snapshot_path,
+    steps_in,
+    write_snapshot,
+)
+from glasshead.papers.results import HISTORY_FOLDER, Columns, write_history
 from glasshead.trace import eval_mode
 
 DEFAULT_SNAPSHOTS = 60

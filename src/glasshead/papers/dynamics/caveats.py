@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from glasshead.results import Finding
 from glasshead.papers.results import History
+from glasshead.results import Finding
 
 FEW_SNAPSHOTS, GOOD_SNAPSHOTS = 5, 40
 """With fewer snapshots a curve is hardly one; so many are enough for a short training."""

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glasshead.papers.dynamics.post_hoc import config_of
 from glasshead.errors import InputError
-from glasshead.results import (CouplingByRatio, RatioPoint)
-from glasshead.papers.results import (History, read_history)
+from glasshead.papers.dynamics.post_hoc import config_of
+from glasshead.papers.results import CouplingByRatio, History, RatioPoint, read_history
 from glasshead.training import TrainingConfig, option_fields, read_record, run_folders
 
 

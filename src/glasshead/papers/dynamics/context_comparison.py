@@ -7,10 +7,18 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.data import Encoded
-from glasshead.papers.dynamics.context_scores import (NEUTRAL, POLAR, TokenScores, disagreement, global_scores, local_scores, prominence)
-from glasshead.papers.dynamics.findings import (finding, sign_of_interval)
-from glasshead.results import (Finding, Verdict)
-from glasshead.papers.results import (MIN_TOKENS_PER_GROUP, History, versus)
+from glasshead.papers.dynamics.context_scores import (
+    NEUTRAL,
+    POLAR,
+    TokenScores,
+    disagreement,
+    global_scores,
+    local_scores,
+    prominence,
+)
+from glasshead.papers.dynamics.findings import finding, sign_of_interval
+from glasshead.papers.results import MIN_TOKENS_PER_GROUP, History, versus
+from glasshead.results import Finding, Verdict
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
 from glasshead.training import Run

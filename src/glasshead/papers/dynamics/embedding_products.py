@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.papers.dynamics.forms.form import (ClosedForm, OutputGradients, Parameters)
-from glasshead.papers.dynamics.snapshots import (Box, Curve)
+from glasshead.papers.dynamics.forms.form import ClosedForm, OutputGradients, Parameters
+from glasshead.papers.dynamics.snapshots import Box, Curve
 from glasshead.papers.results import PRODUCT_RATE
 
 SCORE_PART, POLARITY_PART = "A", "B"

@@ -6,8 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.results import (NO_SIGN, NONE_LEADS, TOO_FEW_TOKENS, Finding, Verdict)
-from glasshead.papers.results import (MIN_TOKENS_PER_GROUP, NOT_EXPLAINED, QUANTITIES, History, added_column, integration_error, rate_column, residual_note, undecided_reason, versus)
+from glasshead.papers.results import (
+    MIN_TOKENS_PER_GROUP,
+    NOT_EXPLAINED,
+    QUANTITIES,
+    History,
+    added_column,
+    integration_error,
+    rate_column,
+    residual_note,
+    undecided_reason,
+    versus,
+)
+from glasshead.results import NO_SIGN, NONE_LEADS, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.statistics import largest_mean, mean_difference_interval, mean_intervals
 
 AUDIT = "dynamics"

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from glasshead.papers.dynamics.post_hoc import token_score
 from glasshead.errors import InputError
-from glasshead.registry import did_you_mean
+from glasshead.papers.dynamics.post_hoc import token_score
 from glasshead.papers.results import History
+from glasshead.registry import did_you_mean
 from glasshead.training import Run, load_run
 
 

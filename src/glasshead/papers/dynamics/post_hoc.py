@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from transformers import PreTrainedModel
 
-from glasshead.papers.dynamics.forms.select import (closed_form, no_closed_form_reason, parameters_of)
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.papers.dynamics.observers import make_observer
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.dynamics.snapshots import as_columns
-from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, is_regression
-from glasshead.papers.results import (CURVES, PRODUCTS, History, canonical_history)
+from glasshead.papers.results import CURVES, PRODUCTS, History, canonical_history
 from glasshead.trace import eval_mode
 from glasshead.training import Run, TensorDataset, TrainingConfig
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.observers.pooled import PooledObserver
-from glasshead.papers.dynamics.snapshots import (Curve, Snapshot, mean_curve)
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
+from glasshead.papers.dynamics.callback import DynamicsCallback
+from glasshead.papers.dynamics.observers.pooled import PooledObserver
+from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.training import LOSSES, USUAL_LOSS, TrainingConfig
 
 

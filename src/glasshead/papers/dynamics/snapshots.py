@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.results import (ADDED, CURVES, PRODUCTS, RATE, Columns)
+from glasshead.papers.results import ADDED, CURVES, PRODUCTS, RATE, Columns
 
 Curve = tuple[str, str, float, float, int]
 """Quantity, group, mean, std, n."""

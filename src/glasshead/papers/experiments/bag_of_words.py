@@ -8,7 +8,7 @@ import numpy as np
 
 from glasshead.data import encode, has_ratings, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.training.metrics import class_metrics, rating_metrics
+from glasshead.training import class_metrics, rating_metrics
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

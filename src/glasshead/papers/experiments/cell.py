@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments.source import DataSource
 from glasshead.language import LanguageModelConfig
+from glasshead.papers.experiments.source import DataSource
 from glasshead.training import TrainingConfig
 
 Recipe = TrainingConfig | LanguageModelConfig

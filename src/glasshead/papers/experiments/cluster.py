@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from glasshead.cluster import RETRIES, Cluster, room
-from glasshead.papers.experiments.job import (Outcome, Task, run_task)
 from glasshead.files import write_as
+from glasshead.papers.experiments.job import Outcome, Task, run_task
 
 
 def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) -> Iterator[Outcome]:

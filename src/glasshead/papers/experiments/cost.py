@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from glasshead.errors import InputError
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.summary import (CellSummary, TableSummary)
+from glasshead.papers.experiments.summary import CellSummary, TableSummary
 from glasshead.papers.experiments.table import Paper
 from glasshead.reasons import because
 

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from glasshead.papers.experiments.summary import (ENOUGH_SEEDS, CellSummary, TableSummary)
-from glasshead.report import (PLOTS, Figure, image_file)
-from glasshead.papers.report import (Estimate, EstimateRow, Histogram, coefficient_figure, histogram_figure, interval_figure)
-from glasshead.results import LogitRankTable, RankTable
+from glasshead.papers.experiments.summary import ENOUGH_SEEDS, CellSummary, TableSummary
+from glasshead.papers.report import (
+    Estimate,
+    EstimateRow,
+    Histogram,
+    coefficient_figure,
+    histogram_figure,
+    interval_figure,
+)
+from glasshead.papers.results import LogitRankTable, RankTable
+from glasshead.report import PLOTS, Figure, image_file
 
 COLOURS = 32
 SMOKE = " A smoke run on tiny data: its numbers say nothing."

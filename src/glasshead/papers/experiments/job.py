@@ -18,10 +18,10 @@ from transformers import TrainerCallback
 
 from glasshead.data import describe
 from glasshead.errors import InputError
-from glasshead.papers.experiments.cell import (Cell, Recipe)
-from glasshead.papers.experiments.row import (Row, RowStore)
-from glasshead.papers.experiments.source import DataSource
 from glasshead.files import BusyError, partial_path, remove, reserve_folder
+from glasshead.papers.experiments.cell import Cell, Recipe
+from glasshead.papers.experiments.row import Row, RowStore
+from glasshead.papers.experiments.source import DataSource
 from glasshead.registry import Registry
 from glasshead.training import (
     CHECKPOINTS,

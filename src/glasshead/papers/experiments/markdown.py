@@ -9,11 +9,28 @@ import numpy as np
 
 from glasshead.errors import pluralise
 from glasshead.papers.experiments.cell import PaperNumber
-from glasshead.papers.experiments.cost import (Price, SetCost, table_costs)
-from glasshead.papers.experiments.printed_numbers import (NO_BREAK, UNITS, digits, interval_in_words, markdown_table, printed, scale)
-from glasshead.papers.experiments.summary import (ENOUGH_SEEDS, FIRST_HELD_OUT, INSIDE, UNCLEAR, CellSummary, ClaimSummary, MetricSummary, TableSummary)
-from glasshead.papers.experiments.table import (QUICK_SEEDS, SEEDS, Paper)
-from glasshead.papers.experiments.tuning import (TUNING_SEED, Tuning)
+from glasshead.papers.experiments.cost import Price, SetCost, table_costs
+from glasshead.papers.experiments.printed_numbers import (
+    NO_BREAK,
+    UNITS,
+    digits,
+    interval_in_words,
+    markdown_table,
+    printed,
+    scale,
+)
+from glasshead.papers.experiments.summary import (
+    ENOUGH_SEEDS,
+    FIRST_HELD_OUT,
+    INSIDE,
+    UNCLEAR,
+    CellSummary,
+    ClaimSummary,
+    MetricSummary,
+    TableSummary,
+)
+from glasshead.papers.experiments.table import QUICK_SEEDS, SEEDS, Paper
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning
 from glasshead.results import NOT_USED
 from glasshead.statistics import share_interval
 

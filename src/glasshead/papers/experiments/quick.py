@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments.cell import (Cell, Recipe)
-from glasshead.papers.experiments.made_up import (MADE_UP_PAIRS, MADE_UP_RATINGS)
+from glasshead.language import LanguageModelConfig
+from glasshead.papers.experiments.cell import Cell, Recipe
+from glasshead.papers.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import Table
-from glasshead.language import LanguageModelConfig
 
 EXAMPLES = 200
 """Of each split."""

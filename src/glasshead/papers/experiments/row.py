@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from glasshead.files import write_text
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.row_index import index_of
-from glasshead.files import write_text
 
 DIGITS = 6
 """Decimals that are kept: a file that people compare needs no more."""

@@ -15,20 +15,29 @@ from joblib import Parallel, delayed
 import glasshead
 from glasshead.cluster import Cluster, check_nodes, connected
 from glasshead.errors import InputError, ParameterError, pluralise
+from glasshead.files import check_writable, write_bytes, write_text
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.cluster import run_on_cluster
-from glasshead.papers.experiments.cost import (Price, read_prices)
+from glasshead.papers.experiments.cost import Price, read_prices
 from glasshead.papers.experiments.figures import small_png
-from glasshead.papers.experiments.job import (LOADED, Outcome, Task, loaded, remove_empty, remove_finished_run, run_in_worker, run_task)
-from glasshead.papers.experiments.markdown import (coverage_in_words, table_markdown)
+from glasshead.papers.experiments.job import (
+    LOADED,
+    Outcome,
+    Task,
+    loaded,
+    remove_empty,
+    remove_finished_run,
+    run_in_worker,
+    run_task,
+)
+from glasshead.papers.experiments.markdown import coverage_in_words, table_markdown
 from glasshead.papers.experiments.quick import quick_table
-from glasshead.papers.experiments.row import (Row, RowStore)
+from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.schedule import Schedule
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import TableSummary
-from glasshead.papers.experiments.table import (PAPERS, QUICK_SEEDS, SEEDS, Table)
+from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
 from glasshead.papers.experiments.table_json import table_json
-from glasshead.files import check_writable, write_bytes, write_text
 
 ROWS, RUNS = "rows", "runs"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from glasshead.papers.experiments.cell import Cell
-from glasshead.papers.experiments.job import (OUT_OF_TIME, Outcome)
-from glasshead.papers.experiments.row import (Row, RowStore)
-from glasshead.papers.experiments.summary import (FIRST_HELD_OUT, TableSummary, metric_of, summarise)
+from glasshead.papers.experiments.job import OUT_OF_TIME, Outcome
+from glasshead.papers.experiments.row import Row, RowStore
+from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summarise
 from glasshead.papers.experiments.table import Table
-from glasshead.papers.experiments.tuning import (TUNING_SEED, Tuning, choose, grid_cells)
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import interval_of_mean
 
 Place = tuple[str, str]

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.data import DATASETS, LoadOptions, load
-from glasshead.papers.experiments.made_up import (MADE_UP_PAIRS, MADE_UP_RATINGS, made_up_pairs, made_up_ratings)
+from glasshead.papers.experiments.made_up import (
+    MADE_UP_PAIRS,
+    MADE_UP_RATINGS,
+    made_up_pairs,
+    made_up_ratings,
+)
 from glasshead.registry import Registry
 
 if TYPE_CHECKING:

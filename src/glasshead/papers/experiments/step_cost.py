@@ -6,10 +6,7 @@ from tempfile import TemporaryDirectory
 
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.language.build import build
-from glasshead.language.config import LanguageModelConfig
-from glasshead.language.rows import BlockDataset
-from glasshead.language.train import make_trainer
+from glasshead.language import BlockDataset, LanguageModelConfig, build, make_trainer
 
 STEPS = 5
 

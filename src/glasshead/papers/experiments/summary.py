@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
-from glasshead.papers.experiments.metric_ranges import (within, within_difference)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.metric_ranges import within, within_difference
 from glasshead.papers.experiments.row import Row
-from glasshead.papers.experiments.table import (Claim, PooledClaim, Table, metrics_of, pairs_of)
-from glasshead.papers.experiments.tuning import (TUNING_SEED, Tuning, settings_of)
+from glasshead.papers.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, settings_of
 from glasshead.statistics import (
     METRICS,
     Predictions,

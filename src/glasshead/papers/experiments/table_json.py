@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from glasshead.papers.experiments.cost import (Price, table_costs)
+from glasshead.papers.experiments.cost import Price, table_costs
 from glasshead.papers.experiments.row import rounded
-from glasshead.papers.experiments.summary import (CellSummary, ClaimSummary, TableSummary, number_of)
+from glasshead.papers.experiments.summary import CellSummary, ClaimSummary, TableSummary, number_of
 from glasshead.papers.experiments.table import Paper
 
 

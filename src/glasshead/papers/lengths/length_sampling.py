@@ -1,9 +1,7 @@
 """Texts cut to one length exactly, drawn at random from those that are long enough."""
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,14 +128,3 @@ def truncate(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: i
         return encode(tokenizer, texts)
     finally:
         tokenizer.model_max_length = own
-
-
-def to_csv(columns: Sequence[str], lines: Iterable[Sequence[float | str]]) -> str:
-    """Comma-separated values; whole numbers without a point."""
-    table = StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(
-        [value if isinstance(value, str) else f"{value:.6g}" for value in line] for line in lines
-    )
-    return table.getvalue()

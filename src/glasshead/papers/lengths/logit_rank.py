@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasshead.attention import AttentionInputs, Mechanism
 from glasshead.errors import InputError
-from glasshead.identifiability.lp.rank import FLOAT32_EPS, rank_threshold
+from glasshead.identifiability import FLOAT32_EPS, rank_threshold
 from glasshead.papers.lengths.null_space_sampling import sample_null_rows
 
 Floats = NDArray[np.float64]

@@ -11,14 +11,19 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError, ParameterError
-from glasshead.identifiability.attention_row import AttentionRow
-from glasshead.papers.lengths.length_sampling import (LengthSample, longest, max_length, require_whole_text, sample_texts, truncate)
-from glasshead.papers.lengths.logit_rank import (LeastRanks, least_ranks, unsupported_call_reason)
-from glasshead.papers.lengths.rank_by_length import value_dim
-from glasshead.identifiability.row_extraction import attention_rows
-from glasshead.identifiability.row_selector import RowSelector
+from glasshead.identifiability import AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
-from glasshead.results import LogitRankTable
+from glasshead.papers.lengths.length_sampling import (
+    LengthSample,
+    longest,
+    max_length,
+    require_whole_text,
+    sample_texts,
+    truncate,
+)
+from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
+from glasshead.papers.lengths.rank_by_length import value_dim
+from glasshead.papers.results import LogitRankTable
 from glasshead.trace import list_attention_calls
 
 STEPS = 8

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from glasshead.errors import InputError
-from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-from glasshead.identifiability.lp.rank import FLOAT32_EPS, column_space, rank_threshold
+from glasshead.identifiability import FLOAT32_EPS, WEIGHT_DOMAINS, column_space, rank_threshold
 
 Floats = NDArray[np.float64]
 COEFFICIENT_RANGE = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)

@@ -7,10 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.identifiability.head_ranks import HeadRanks, value_ranks
-from glasshead.papers.lengths.length_sampling import (LengthSample, longest, max_length, require_whole_text, sample_texts, truncate)
-from glasshead.identifiability.row_selector import RowSelector
-from glasshead.results import RankTable
+from glasshead.identifiability import HeadRanks, RowSelector, value_ranks
+from glasshead.papers.lengths.length_sampling import (
+    LengthSample,
+    longest,
+    max_length,
+    require_whole_text,
+    sample_texts,
+    truncate,
+)
+from glasshead.papers.results import RankTable
 
 USUAL_LENGTHS = 16
 FARTHEST = 3

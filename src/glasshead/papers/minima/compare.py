@@ -13,15 +13,19 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, LoadOptions, batches, encode, load
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import TokenClassifier
-from glasshead.papers.results import (PARTS, Curvature, LossLine, Minima, Solution)
+from glasshead.papers.minima.loss_landscape import (
+    curvature,
+    first_rows,
+    losses_between,
+    match_hidden_units,
+    precise_copy,
+)
+from glasshead.papers.models import TokenClassifier
+from glasshead.papers.results import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.statistics import mean_interval
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
-from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.papers.minima.loss_landscape import (curvature, first_rows, losses_between, match_hidden_units, precise_copy)
-from glasshead.training.run import Run, load_run, run_folders
-from glasshead.training.tensor_dataset import TensorDataset
+from glasshead.training import Run, TensorDataset, encoded_split, label_tensor, load_run, run_folders
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

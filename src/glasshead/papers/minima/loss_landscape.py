@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.papers.results import Curvature
-from glasshead.training.tensor_dataset import TensorDataset
+from glasshead.training import TensorDataset
 
 Floats = NDArray[np.floating]
 TOLERANCE = 1e-4

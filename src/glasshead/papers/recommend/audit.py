@@ -8,10 +8,26 @@ import numpy as np
 
 from glasshead.attention import parse, to_name
 from glasshead.errors import InputError, ParameterError, pluralise
-from glasshead.papers.recommend.attention_tests import (ERASURE, LEVELS, POOLINGS, click_falls, edited_scores, erasure_numbers, news_with_uniform_words, ranking_numbers, word_falls)
-from glasshead.papers.recommend.explanation import (Candidate, candidate_attribution, history_attribution, read_candidate, read_clicks)
-from glasshead.papers.recommend.findings import (Column, findings)
-from glasshead.papers.recommend.mind import (BEHAVIORS, Impression, NewsLogs)
+from glasshead.papers.recommend.attention_tests import (
+    ERASURE,
+    LEVELS,
+    POOLINGS,
+    click_falls,
+    edited_scores,
+    erasure_numbers,
+    news_with_uniform_words,
+    ranking_numbers,
+    word_falls,
+)
+from glasshead.papers.recommend.explanation import (
+    Candidate,
+    candidate_attribution,
+    history_attribution,
+    read_candidate,
+    read_clicks,
+)
+from glasshead.papers.recommend.findings import Column, findings
+from glasshead.papers.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.papers.recommend.parts import ScoreParts
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.results import Attribution, AuditCard, Highlight

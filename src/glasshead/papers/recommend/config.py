@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from glasshead.errors import InputError, ParameterError
-from glasshead.papers.recommend.news_recommender import NewsRecommenderConfig
+from glasshead.papers.models import NewsRecommenderConfig
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training import OLD_NAMES, validate_type, with_current_names
 

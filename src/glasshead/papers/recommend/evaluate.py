@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.recommend.metrics import (RANKING_METRICS, metric_values)
-from glasshead.papers.recommend.mind import (NewsLogs, rankable)
+from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
+from glasshead.papers.recommend.mind import NewsLogs, rankable
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.statistics import Estimate, mean_intervals
 from glasshead.torch_modes import in_own_modes

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers import token_fields
-from glasshead.papers.recommend.news_recommender import NewsRecommender
-from glasshead.papers.recommend.mind import (BEHAVIORS, Impression, NewsLogs)
+from glasshead.papers.models import NewsRecommender
+from glasshead.papers.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.papers.recommend.parts import ScoreParts
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.registry import did_you_mean

@@ -17,7 +17,7 @@ import numpy as np
 
 from glasshead.data import NEUTRAL, split_words
 from glasshead.errors import InputError, ParameterError
-from glasshead.papers.recommend.mind import (BEHAVIORS, NEWS)
+from glasshead.papers.recommend.mind import BEHAVIORS, NEWS
 
 Interest = Literal["short", "long", "mixed"]
 Burst = Literal["anywhere", "last"]

@@ -25,11 +25,11 @@ from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
 from glasshead.models import read_vectors
-from glasshead.papers.recommend.news_recommender import NewsRecommender
+from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.config import RecommenderConfig
-from glasshead.papers.recommend.impressions import (ClickRows, NewEpoch, NewsTensors)
-from glasshead.papers.recommend.metrics import (RANKING_METRICS, metric_values)
-from glasshead.papers.recommend.mind import (NewsLogs, describe_logs, rankable, split_by_time)
+from glasshead.papers.recommend.impressions import ClickRows, NewEpoch, NewsTensors
+from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
+from glasshead.papers.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.papers.recommend.scoring import click_scores
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
-from glasshead.papers.report.dynamics_summary import (DynamicsSummary, capitalise)
-from glasshead.papers.report.interval_format import (DEFAULT_DECIMALS, finding_decimals, format_interval, format_number)
-from glasshead.report.number_format import DASH, share
-from glasshead.results import Finding
+from glasshead.papers.report.dynamics_summary import DynamicsSummary, capitalise
+from glasshead.papers.report.interval_format import (
+    DEFAULT_DECIMALS,
+    finding_decimals,
+    format_interval,
+    format_number,
+)
 from glasshead.papers.results import versus
+from glasshead.report import DASH, share
+from glasshead.results import Finding
 
 
 @dataclass(frozen=True)

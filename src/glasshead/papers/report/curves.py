@@ -7,10 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.errors import InputError
-from glasshead.report.figure import DASHES, Ink, LegendEntry, Panel
-from glasshead.report.marks.limits import Limits, near_zero
-from glasshead.report.number_format import number
-from glasshead.papers.results import (Columns, History)
+from glasshead.papers.results import Columns, History
+from glasshead.report import DASHES, Ink, LegendEntry, Limits, Panel, near_zero, number
 
 STEPS = "step"
 

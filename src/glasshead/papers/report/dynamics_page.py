@@ -6,15 +6,25 @@ from typing import TypeVar
 
 from glasshead.errors import InputError
 from glasshead.nouns import nouns_of
-from glasshead.papers.report.context_tables import (ContextOrder, context_orders, context_verdicts, prominences)
-from glasshead.papers.report.dynamics_summary import (DynamicsSummary, GroupChange, TermShare, change_remarks, group_changes, group_verdicts, interval_note, intro_sentence, layer_changes, term_shares, token_lines, ungrouped_note, vector_numbers)
-from glasshead.papers.report.term_labels import (cause_of, prime_note)
-from glasshead.report.html.environment import environment
-from glasshead.report.html.figure_page import RenderedFigure, render
-from glasshead.report.labels import sentence
-from glasshead.report.plot_registry import PlotOptions
-from glasshead.report.plots import plots_of
+from glasshead.papers.report.context_tables import ContextOrder, context_orders, context_verdicts, prominences
+from glasshead.papers.report.dynamics_summary import (
+    DynamicsSummary,
+    GroupChange,
+    TermShare,
+    change_remarks,
+    group_changes,
+    group_verdicts,
+    interval_note,
+    intro_sentence,
+    layer_changes,
+    term_shares,
+    token_lines,
+    ungrouped_note,
+    vector_numbers,
+)
+from glasshead.papers.report.term_labels import cause_of, prime_note
 from glasshead.papers.results import History
+from glasshead.report import PlotOptions, RenderedFigure, environment, plots_of, render, sentence
 
 SECTIONS = {
     "groups": "Groups of tokens",

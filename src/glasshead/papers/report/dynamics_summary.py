@@ -6,11 +6,26 @@ from itertools import permutations
 
 import numpy as np
 
-from glasshead.papers.report.term_labels import (cause_of, prime_note, single_row_note)
-from glasshead.papers.report.interval_format import (MAX_DECIMALS, finding_decimals, format_change, format_interval, format_number)
-from glasshead.report.number_format import DASH, number, share
-from glasshead.results import Finding
-from glasshead.papers.results import (MIN_OCCURRENCES, MIN_TOKENS_PER_GROUP, NEUTRAL_GAMMA, NOT_EXPLAINED, QUANTITIES, TYPICAL_GAMMA, Columns, History, dominant_term, versus, why_not_exact)
+from glasshead.papers.report.interval_format import (
+    MAX_DECIMALS,
+    finding_decimals,
+    format_change,
+    format_interval,
+    format_number,
+)
+from glasshead.papers.report.term_labels import cause_of, prime_note, single_row_note
+from glasshead.papers.results import (
+    MIN_TOKENS_PER_GROUP,
+    NOT_EXPLAINED,
+    QUANTITIES,
+    Columns,
+    History,
+    dominant_term,
+    versus,
+    why_not_exact,
+)
+from glasshead.report import DASH, number, share
+from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA, Finding
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,23 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import visible
-from glasshead.papers.report.context_tables import (context_orders, context_verdicts, prominences)
-from glasshead.papers.report.dynamics_summary import (DynamicsSummary, change_remarks, group_changes, group_verdicts, interval_note, intro_sentence, largest_term_sentence, layer_changes, missing_parts, term_shares, token_lines, ungrouped_note, vector_numbers)
-from glasshead.report.number_format import DASH
-from glasshead.report.terminal.wrapping_table import WrappingTable
+from glasshead.papers.report.context_tables import context_orders, context_verdicts, prominences
+from glasshead.papers.report.dynamics_summary import (
+    DynamicsSummary,
+    change_remarks,
+    group_changes,
+    group_verdicts,
+    interval_note,
+    intro_sentence,
+    largest_term_sentence,
+    layer_changes,
+    missing_parts,
+    term_shares,
+    token_lines,
+    ungrouped_note,
+    vector_numbers,
+)
+from glasshead.report import DASH, WrappingTable
 
 
 def dynamics_table(summary: DynamicsSummary) -> RenderableType:

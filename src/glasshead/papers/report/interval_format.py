@@ -8,7 +8,7 @@ decimal times it.
 import math
 from collections.abc import Sequence
 
-from glasshead.report.number_format import DASH, MINUS, finite, times_ten
+from glasshead.report import DASH, MINUS, finite, times_ten
 from glasshead.results import Finding
 
 DEFAULT_DECIMALS, MAX_DECIMALS = 3, 7

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from glasshead.report.figure import Ink
-from glasshead.report.marks.limits import spread_apart
+from glasshead.report import Ink, spread_apart
 
 LENGTH = "tokens of the text, d_s"
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from glasshead.report.number_format import MINUS, finite, interval, number
-from glasshead.report.terminal.wrapping_table import WrappingTable
+from glasshead.report import MINUS, WrappingTable, finite, interval, number
 
 Numbers = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Ranking → metric → mean, low, high, n."""

@@ -5,12 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.marks.distributions import Distribution, histogram_panel, violin_panel
-from glasshead.report.marks.intervals import IntervalPoint, IntervalRow, interval_panel
-from glasshead.report.marks.limits import limits
-from glasshead.report.marks.scatter import Points, scatter_panel
-from glasshead.report.style import group_colours
+from glasshead.report import (
+    Distribution,
+    Figure,
+    IntervalPoint,
+    IntervalRow,
+    LegendEntry,
+    Points,
+    group_colours,
+    histogram_panel,
+    interval_panel,
+    limits,
+    scatter_panel,
+    violin_panel,
+)
 
 WIDTH, LETTER = 3.4, 0.062
 """Inches of a panel, and of a letter of the names beside it."""

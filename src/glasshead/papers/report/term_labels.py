@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from glasshead.report.figure import LegendEntry
 from glasshead.papers.results import History
+from glasshead.report import LegendEntry
 
 SUN_AND_LU = "Sun and Lu 2020"
 AXES = {"score": "attention score a", "polarity": "polarity s"}

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.results.json_text import json_text
+from glasshead.results import json_text
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable
 from glasshead.reasons import because
-from glasshead.results.verdict import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
+from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
 HISTORY_FOLDER = "dynamics"
 FACTS = "facts.json"
@@ -39,12 +39,6 @@ MIN_TOKENS_PER_GROUP = 10
 MUCH_UNEXPLAINED = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
 MUCH_UNEXPLAINED_BEFORE = ", but more than half as much was not explained on the way"
-TYPICAL_GAMMA = 0.5
-"""|γ| of a token of a class is above this."""
-NEUTRAL_GAMMA = 0.1
-"""|γ| of a neutral token is below this."""
-MIN_OCCURRENCES = 5
-"""Occurrences in its class that a token must exceed; also the bound on a neutral token's difference."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
 """Before the name of a part of dΩ/dτ, a curve of every pair of groups."""

@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.papers.results.history import (NOT_EXPLAINED, Columns, History, added_column, integration_error, rate_column, residual_note, undecided_reason)
+from glasshead.papers.results.history import (
+    NOT_EXPLAINED,
+    Columns,
+    History,
+    added_column,
+    integration_error,
+    rate_column,
+    residual_note,
+    undecided_reason,
+)
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.results.json_text import json_text
+from glasshead.results import json_text
 
 Floats = NDArray[np.floating[Any]]
 PARTS = ("semantic", "positional", "mixed")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from glasshead.results.json_text import json_text
+from glasshead.results import json_text
 
 TRANSITION_QUANTITIES = ("m", "theta", "loss", "error")
 """|m|, |θ|, the training loss and the error on new texts, both over d."""

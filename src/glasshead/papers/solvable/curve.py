@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
+from glasshead.errors import InputError
+from glasshead.papers.results import TRANSITION_QUANTITIES, Transition, TransitionPoint
 from glasshead.papers.solvable.loss import TransitionSettings
 from glasshead.papers.solvable.simulation import train_from
-from glasshead.papers.solvable.state_evolution import (STARTS, critical_alpha, linear_error, solve)
-from glasshead.errors import InputError
-from glasshead.papers.results import (TRANSITION_QUANTITIES, Transition, TransitionPoint)
+from glasshead.papers.solvable.state_evolution import STARTS, critical_alpha, linear_error, solve
 
 POWER = 13
 """2^POWER points of the expectations."""

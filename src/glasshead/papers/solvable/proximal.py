@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float
 
-from glasshead.papers.solvable.loss import (loss_slopes, text_loss)
+from glasshead.papers.solvable.loss import loss_slopes, text_loss
 
 STEPS = 40
 TOLERANCE = 1e-9

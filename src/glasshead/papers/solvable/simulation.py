@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from glasshead.papers.solvable.loss import (TransitionSettings, first_weights, target_weights)
 from glasshead.errors import InputError
+from glasshead.papers.solvable.loss import TransitionSettings, first_weights, target_weights
 from glasshead.torch_modes import in_own_modes
 
 Floats = Float[np.ndarray, "..."]

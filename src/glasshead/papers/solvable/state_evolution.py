@@ -19,10 +19,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from glasshead.papers.solvable.anderson import extrapolated
-from glasshead.papers.solvable.loss import (TransitionSettings, target_weights, text_loss)
-from glasshead.papers.solvable.proximal import (ambiguous, minima, proximal)
 from glasshead.errors import InputError
+from glasshead.papers.solvable.anderson import extrapolated
+from glasshead.papers.solvable.loss import TransitionSettings, target_weights, text_loss
+from glasshead.papers.solvable.proximal import ambiguous, minima, proximal
 
 Floats = Float[np.ndarray, "..."]
 

@@ -13,13 +13,13 @@ from glasshead.report.run_facts import any_signed
 from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard
 
 
-@plot("agreement-gradient", AuditCard, "plots", order=6)
+@plot("agreement-gradient", AuditCard, "plots", order=6, drawn_by="the page of 'audit'")
 def agreement_with_gradient(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Histograms of the rank agreement (Kendall τ-b) with the gradient."""
     return agreement_figure(cards, names, "gradient", "gradient")
 
 
-@plot("agreement-erasure", AuditCard, "plots", order=7)
+@plot("agreement-erasure", AuditCard, "plots", order=7, drawn_by="the page of 'audit'")
 def agreement_with_erasure(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Histograms of the rank agreement (Kendall τ-b) with removing weights."""
     return agreement_figure(cards, names, "erasure-zero-weight", "weight removal")

@@ -31,7 +31,7 @@ def panels_of_cards(
     ]
 
 
-@plot("permuted-weights", AuditCard, "plots", order=4)
+@plot("permuted-weights", AuditCard, "plots", order=4, drawn_by="the page of 'audit'")
 def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Histograms of the median change of the answer when weights are permuted, by class."""
     rows = [by_class(card, "permutation.median.absolute", None) for card in cards]
@@ -49,7 +49,7 @@ def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure
     return Figure("Permuted weights", panels, caption, legend)
 
 
-@plot("random-weights", AuditCard, "plots", order=8)
+@plot("random-weights", AuditCard, "plots", order=8, drawn_by="the page of 'audit'")
 def random_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Violins of the median change of the answer when weights are random, by class."""
     rows = [by_class(card, "random.median.absolute", "random-normalised.median.absolute") for card in cards]

@@ -43,13 +43,13 @@ WIDTH = ColumnPair(
 )
 
 
-@plot("permutation-by-weight", AuditCard, "plots", order=5)
+@plot("permutation-by-weight", AuditCard, "plots", order=5, drawn_by="the page of 'audit'")
 def permutation_by_weight(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Median change when weights are permuted against the largest weight, a point per text."""
     return examples_figure(cards, names, PERMUTATION)
 
 
-@plot("interval-width", AuditCard, "plots", order=9)
+@plot("interval-width", AuditCard, "plots", order=9, drawn_by="the page of 'audit'")
 def interval_width(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Mean width of the intervals of weights against the length, a point per text."""
     return examples_figure(cards, names, WIDTH)

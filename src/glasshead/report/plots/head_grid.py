@@ -18,7 +18,7 @@ LETTERS = 16
 TEXT_LETTERS = 80
 
 
-@plot("head-grid", HeadReport)
+@plot("head-grid", HeadReport, drawn_by="HeadReport.save")
 def head_grid(report: HeadReport) -> Figure:
     """Small maps of all heads before the first text, each on a scale of its own, with what each head does.
 

@@ -34,7 +34,7 @@ LETTERS = 54
 """Of a line of a verdict."""
 
 
-@plot("key-findings", AuditCard, "file")
+@plot("key-findings", AuditCard, "file", drawn_by="AuditCard.save")
 def key_findings(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Each key finding with its interval and its null, one mark for each audit."""
     found = answers(cards, names)
@@ -50,7 +50,7 @@ def key_findings(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | N
     )
 
 
-@plot("audit-differences", AuditComparison)
+@plot("audit-differences", AuditComparison, drawn_by="compare")
 def audit_differences(comparison: AuditComparison) -> Figure | None:
     """Key findings of several audits, and beside them their paired differences."""
     cards, differences = list(comparison.cards), comparison.differences
@@ -69,7 +69,7 @@ def audit_differences(comparison: AuditComparison) -> Figure | None:
     return Figure(figure.title, [*figure.panels, panel], figure.caption, legend)
 
 
-@plot("run-differences", RunComparison)
+@plot("run-differences", RunComparison, drawn_by="compare")
 def run_differences(comparison: RunComparison) -> Figure:
     """The difference of every metric of two groups of runs with its interval."""
     rows = [

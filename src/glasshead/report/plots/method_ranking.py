@@ -23,7 +23,7 @@ from glasshead.results import MethodRanking, Standing
 WIDTH = 3.6
 
 
-@plot("method-ranking", MethodRanking)
+@plot("method-ranking", MethodRanking, drawn_by="rank")
 def method_ranking(ranking: MethodRanking) -> Figure:
     """The gain of each explanation over a random order by every criterion, with its interval."""
     rows = ranking_rows(ranking, ranking.statistic)

@@ -20,7 +20,7 @@ SIDE = 1.35
 """Inches of an image."""
 
 
-@plot("patches", Attributions)
+@plot("patches", Attributions, drawn_by="explain")
 def patches(attributions: Attributions) -> Figure:
     """Each image above its readings: of signed attention the positive and the negative weights.
 

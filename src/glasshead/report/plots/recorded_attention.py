@@ -11,7 +11,7 @@ from glasshead.results import RecordedAttention
 MAPS = 16
 
 
-@plot("recorded-attention", RecordedAttention)
+@plot("recorded-attention", RecordedAttention, drawn_by="Trace.save")
 def recorded_attention(recorded: RecordedAttention) -> Figure:
     """Heat maps of the heads of the first recorded layer before the first text."""
     if not recorded.layers:

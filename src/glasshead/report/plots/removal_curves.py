@@ -18,7 +18,7 @@ KINDS = {"deletion": ("without the first tokens", "line"), "insertion": ("with t
 OWN, CHANCE = "--accent", "--muted"
 
 
-@plot("removal-curves", AuditCard, "plots", order=8)
+@plot("removal-curves", AuditCard, "plots", order=8, drawn_by="the page of 'audit'")
 def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """ŷ as the first tokens of each text go, and as they alone are kept, beside random orders."""
     panels = [card_panel(card, name) for card, name in zip(cards, names, strict=True)]

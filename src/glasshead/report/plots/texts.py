@@ -70,7 +70,7 @@ class Word:
     after: str = ""
 
 
-@plot("texts", Attributions)
+@plot("texts", Attributions, drawn_by="explain")
 def texts(attributions: Attributions) -> Figure:
     """Each text with its words on the colour of what they speak for."""
     shown = attributions.attributions[:TEXTS]

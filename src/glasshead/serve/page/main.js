@@ -6,14 +6,16 @@ import { element } from "./dom.js";
 import { Explain } from "./explain.js";
 import { Heads } from "./heads.js";
 import * as state from "./state.js";
-import { Trainings } from "./trainings.js";
 import { Write } from "./write.js";
 
-const KINDS = { explain: Explain, compare: Compare, heads: Heads, write: Write, audits: Audits, trainings: Trainings };
+const KINDS = { explain: Explain, compare: Compare, heads: Heads, write: Write, audits: Audits };
 const AGAIN = 700;  // milliseconds
 const models = [], views = {};
 let first = true;
 const sections = Object.fromEntries([...document.querySelectorAll("section[data-view]")].map(one => [one.dataset.view, one]));
+
+// An extension's view is the default export of its script.
+for (const [name, section] of Object.entries(sections)) if (section.dataset.script) KINDS[name] = (await import(section.dataset.script)).default;
 
 function viewOf(name) {
   views[name] ??= new KINDS[name](sections[name], models);

@@ -5,13 +5,21 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.audit import write_audit
-from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
-from glasshead.cli.options import SEEDS, Out, Overwrite
-from glasshead.cli.parsing import parse_numbers
-from glasshead.cli.progress import progress_stages
-from glasshead.papers.commands.recommend.group import (Logs, Run, SkipBadRows, read_logs, recommend)
+from glasshead.cli import (
+    SEEDS,
+    Out,
+    Overwrite,
+    check_thresholds,
+    console,
+    finding_for_threshold,
+    parse_numbers,
+    print_line,
+    print_output,
+    print_remark,
+    progress_stages,
+    write_audit,
+)
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 
 class CardFormat(StrEnum):
@@ -44,7 +52,7 @@ def audit(
     Example: [bold]glasshead recommend audit runs/news logs/test --out audits/news[/]
     """
     from glasshead.files import atomic_folder
-    from glasshead.papers.recommend import (audit_recommender, load_recommender)
+    from glasshead.papers.recommend import audit_recommender, load_recommender
     from glasshead.report import card_table
 
     thresholds = parse_numbers(fail_under or [])

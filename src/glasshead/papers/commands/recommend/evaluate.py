@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import console, print_line, print_remark
-from glasshead.cli.options import SEEDS, Overwrite
-from glasshead.cli.progress import progress_stages
-from glasshead.papers.commands.recommend.group import (Logs, Run, SkipBadRows, read_logs, recommend)
+from glasshead.cli import SEEDS, Overwrite, console, print_line, print_remark, progress_stages
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 PREVIOUS_USE = {"train": "was trained on", "dev": "chose its epoch on"}
 
@@ -29,7 +27,7 @@ def evaluate(
     import json
 
     from glasshead.files import check_writable, write_text
-    from glasshead.papers.recommend import (as_numbers, describe_logs, load_recommender, rank)
+    from glasshead.papers.recommend import as_numbers, describe_logs, load_recommender, rank
     from glasshead.papers.report import ranking_table
 
     if out is not None:

@@ -5,10 +5,17 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line, print_output, print_remark
-from glasshead.cli.explain import as_document, print_attribution
-from glasshead.cli.options import ExplanationFormat, Format, Overwrite
-from glasshead.papers.commands.recommend.group import (Logs, Run, SkipBadRows, read_logs, recommend)
+from glasshead.cli import (
+    ExplanationFormat,
+    Format,
+    Overwrite,
+    as_document,
+    print_attribution,
+    print_line,
+    print_output,
+    print_remark,
+)
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 
 @recommend.command()
@@ -40,7 +47,7 @@ def explain(
     """
     from glasshead.drawable import FILES
     from glasshead.files import check_writable, format_from_suffix
-    from glasshead.papers.recommend import (explain_recommendation, load_recommender)
+    from glasshead.papers.recommend import explain_recommendation, load_recommender
     from glasshead.report import shared_scale
 
     if out is not None:

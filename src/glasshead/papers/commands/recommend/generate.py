@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.options import SEEDS, Overwrite
+from glasshead.cli import SEEDS, Overwrite, print_line
 from glasshead.papers.commands.recommend.group import recommend
 
 
@@ -33,7 +32,7 @@ def generate(
     from dataclasses import asdict
 
     from glasshead.files import atomic_folder
-    from glasshead.papers.recommend import (FACTS, NewsLogOptions, news_logs)
+    from glasshead.papers.recommend import FACTS, NewsLogOptions, news_logs
 
     options = NewsLogOptions(
         interest=interest,  # type: ignore[arg-type]

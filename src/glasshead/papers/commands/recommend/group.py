@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glasshead.cli.app import app
-from glasshead.cli.console import print_remark
+from glasshead.cli import app, print_remark
 from glasshead.errors import pluralise
 
 if TYPE_CHECKING:
     from glasshead.papers.recommend import NewsLogs
 
 recommend = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Recommend news from click logs.")
-app.add_typer(recommend, name="recommend")
+app.add_typer(recommend, name="recommend", rich_help_panel="The papers")
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead recommend train.")]
 Logs = Annotated[
@@ -27,7 +26,7 @@ SkipBadRows = Annotated[
 def read_logs(folder: Path, skip_bad_rows: bool, *, clicks: bool = True) -> "NewsLogs":
     """Logs, and a line about rows that were left out; where ``clicks`` are needed, they must be told, and a
     line says which impressions cannot be evaluated."""
-    from glasshead.papers.recommend import (read_logs, require_clicks)
+    from glasshead.papers.recommend import read_logs, require_clicks
 
     logs = read_logs(folder, skip_bad_rows=skip_bad_rows)
     if clicks:

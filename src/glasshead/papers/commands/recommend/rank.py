@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line, print_remark
-from glasshead.cli.options import Overwrite
-from glasshead.cli.progress import progress_stages
-from glasshead.papers.commands.recommend.group import (Logs, Run, SkipBadRows, read_logs, recommend)
+from glasshead.cli import Overwrite, print_line, print_remark, progress_stages
 from glasshead.errors import InputError, pluralise
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 
 @recommend.command()
@@ -30,7 +28,7 @@ def rank(
     Example: [bold]glasshead recommend rank runs/news MINDlarge_test --out prediction.txt[/]
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.papers.recommend import (load_recommender, prediction_lines, score_lines)
+    from glasshead.papers.recommend import load_recommender, prediction_lines, score_lines
 
     if scores is not None and scores.resolve() == out.resolve():
         raise InputError(f"--out and --scores are the same file, {out}: give two")

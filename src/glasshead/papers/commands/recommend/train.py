@@ -6,11 +6,16 @@ from typing import Annotated
 
 import typer
 
-from glasshead.cli.console import print_line
-from glasshead.cli.interrupts import resume_on_interrupt
-from glasshead.cli.options import SEEDS, Out, Overwrite
-from glasshead.cli.parsing import parse_attention_option, parse_settings
-from glasshead.papers.commands.recommend.group import (Logs, SkipBadRows, read_logs, recommend)
+from glasshead.cli import (
+    SEEDS,
+    Out,
+    Overwrite,
+    parse_attention_option,
+    parse_settings,
+    print_line,
+    resume_on_interrupt,
+)
+from glasshead.papers.commands.recommend.group import Logs, SkipBadRows, read_logs, recommend
 
 
 @recommend.command()
@@ -58,9 +63,9 @@ def train(
     Example: [bold]glasshead recommend train logs/train --dev logs/dev --out runs/news[/]
     """
     from glasshead.attention import parse, to_name
-    from glasshead.cli.training_bar import ProgressBar
+    from glasshead.cli import ProgressBar
     from glasshead.files import check_writable, partial_path
-    from glasshead.papers.recommend import (NEWS_PRESETS, train_recommender)
+    from glasshead.papers.recommend import NEWS_PRESETS, train_recommender
     from glasshead.training import MEASURED, read_object
 
     options = {

@@ -8,7 +8,15 @@ import torch
 from torch import Tensor
 
 from glasshead.papers.dynamics.forms.affine import embedding_map
-from glasshead.papers.dynamics.forms.form import (FORMS, ClosedForm, OutputGradients, Parameters, ScoreFlow, Tokens, shared_descent)
+from glasshead.papers.dynamics.forms.form import (
+    FORMS,
+    ClosedForm,
+    OutputGradients,
+    Parameters,
+    ScoreFlow,
+    Tokens,
+    shared_descent,
+)
 
 
 class Additive(ClosedForm):

@@ -4,7 +4,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.papers.dynamics.forms.form import (FORMS, ClosedForm, OutputGradients, Parameters, ScoreFlow, Tokens)
+from glasshead.papers.dynamics.forms.form import (
+    FORMS,
+    ClosedForm,
+    OutputGradients,
+    Parameters,
+    ScoreFlow,
+    Tokens,
+)
 
 
 def embedding_map(p: Parameters) -> Tensor:

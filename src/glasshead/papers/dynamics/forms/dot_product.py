@@ -3,7 +3,15 @@
 import torch
 from torch import Tensor
 
-from glasshead.papers.dynamics.forms.form import (FORMS, ClosedForm, OutputGradients, Parameters, ScoreFlow, Tokens, shared_descent)
+from glasshead.papers.dynamics.forms.form import (
+    FORMS,
+    ClosedForm,
+    OutputGradients,
+    Parameters,
+    ScoreFlow,
+    Tokens,
+    shared_descent,
+)
 
 
 class DotProduct(ClosedForm):

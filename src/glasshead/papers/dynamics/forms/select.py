@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.papers.dynamics.forms.form import (FORMS, ClosedForm, Parameters)
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.papers.dynamics.forms.form import FORMS, ClosedForm, Parameters
 
 FORM_NAMES = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
 """The closed form of every score function with an encoder."""

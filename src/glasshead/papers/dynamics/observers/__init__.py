@@ -6,13 +6,13 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
-from glasshead.papers.dynamics.callback import (DynamicsCallback, Observer)
-from glasshead.papers.dynamics.observers.language import LanguageObserver
-from glasshead.papers.dynamics.observers.pooled import PooledObserver
-from glasshead.papers.dynamics.observers.transformer import TransformerObserver
 from glasshead.errors import InputError, ParameterError
 from glasshead.language import BlockDataset
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.papers.dynamics.callback import DynamicsCallback, Observer
+from glasshead.papers.dynamics.observers.language import LanguageObserver
+from glasshead.papers.dynamics.observers.pooled import PooledObserver
+from glasshead.papers.dynamics.observers.transformer import TransformerObserver
 
 
 def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:

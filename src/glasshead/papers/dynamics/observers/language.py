@@ -6,10 +6,10 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import as_encoded
-from glasshead.papers.dynamics.observers.transformer import (SAMPLE, agreement_curve, layer_curves, layer_facts)
-from glasshead.papers.dynamics.snapshots import Snapshot
 from glasshead.huggingface import NextTokenClassifier, readable_copy, vocabulary_names
 from glasshead.language import BlockDataset, LanguageModelConfig
+from glasshead.papers.dynamics.observers.transformer import SAMPLE, agreement_curve, layer_curves, layer_facts
+from glasshead.papers.dynamics.snapshots import Snapshot
 from glasshead.papers.results import Columns
 
 

@@ -11,15 +11,26 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import occurrences
-from glasshead.papers.dynamics.embedding_products import (GradientFactors, gradient_factors, mean_rates, product_quartiles)
-from glasshead.papers.dynamics.forms.form import (Batch, ClosedForm, Parameters, directional_change, output_gradients)
-from glasshead.papers.dynamics.forms.select import (closed_form, no_closed_form_reason, parameters_of)
-from glasshead.papers.dynamics.sampling import sample_texts
-from glasshead.papers.dynamics.snapshots import (Box, Curve, Snapshot, mean_curve)
-from glasshead.papers.dynamics.token_groups import (TokenGroups, group_tokens)
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
+from glasshead.papers.dynamics.embedding_products import (
+    GradientFactors,
+    gradient_factors,
+    mean_rates,
+    product_quartiles,
+)
+from glasshead.papers.dynamics.forms.form import (
+    Batch,
+    ClosedForm,
+    Parameters,
+    directional_change,
+    output_gradients,
+)
+from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
+from glasshead.papers.dynamics.sampling import sample_texts
+from glasshead.papers.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.papers.results import Columns
 from glasshead.trace import entropies, target_polarity
 from glasshead.training import USUAL_LOSS, TensorDataset, TrainingConfig, penalty_descent

@@ -11,13 +11,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
 from glasshead.data import Encoded
-from glasshead.papers.dynamics.sampling import sample_texts
-from glasshead.papers.dynamics.snapshots import (Curve, Snapshot, mean_curve)
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.language import LanguageModelConfig
 from glasshead.nouns import INPUTS
+from glasshead.papers.dynamics.sampling import sample_texts
+from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.papers.results import Columns
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, entropies, record, without_padding

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from glasshead.data import has_ratings
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
-from glasshead.papers.experiments import bag_of_words
+from glasshead.papers.experiments.bag_of_words import bag_of_words
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 
 
 @MEASURES.register("bag-of-words")

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.files import remove
+from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.experiments.measures.ranks import longest_text
-from glasshead.files import remove
-from glasshead.identifiability import (IntervalOptions, RowSelector, solve_batches)
-from glasshead.papers.lengths import (LengthSample, sample_texts)
+from glasshead.papers.lengths import LengthSample, sample_texts
 from glasshead.training import open_model
 
 TOKENS = 32

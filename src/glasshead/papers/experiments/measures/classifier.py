@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.results import LayerUse
 from glasshead.training import MEASURED, load_predictions, read_object, read_record
 

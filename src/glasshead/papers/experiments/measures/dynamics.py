@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from glasshead.papers.dynamics import (dynamics_callback, findings, groups_from_source)
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.dynamics import dynamics_callback, findings, groups_from_source
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
-from glasshead.papers.results import (NOT_EXPLAINED, History, read_history)
+from glasshead.papers.results import NOT_EXPLAINED, History, read_history
 
 CLOSE = 4
 """Steps between two snapshots of a close look; else a hundredth of the training or so."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
 from glasshead.explainers import explain
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 
 SENTENCES = {
     "positive": "A fine documentary extends a warm invitation into an unfamiliar world and allows "

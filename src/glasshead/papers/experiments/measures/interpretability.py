@@ -3,7 +3,7 @@
 from typing import Any
 
 from glasshead.audits import audit
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.results import AuditCard
 from glasshead.training import load_run

@@ -14,10 +14,25 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast, set_seed
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
-from glasshead.papers.experiments.measures.classifier import attention_numbers
 from glasshead.huggingface import load
-from glasshead.language import (LANGUAGE_RECORD, Batch, BlockDataset, BlockScores, Corpus, LanguageModelConfig, Masking, blocks_of, build, pack, score_blocks, tokenizer_for, train_language_model, unigram_scores)
+from glasshead.language import (
+    LANGUAGE_RECORD,
+    Batch,
+    BlockDataset,
+    BlockScores,
+    Corpus,
+    LanguageModelConfig,
+    Masking,
+    blocks_of,
+    build,
+    pack,
+    score_blocks,
+    tokenizer_for,
+    train_language_model,
+    unigram_scores,
+)
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
+from glasshead.papers.experiments.measures.classifier import attention_numbers
 from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.trace import attention_use
 from glasshead.training import MEASURED, read_object, read_tokenizer

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.training import rating_metrics
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.papers.dynamics import (direction_callback, groups_from_source)
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.dynamics import direction_callback, groups_from_source
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
-from glasshead.papers.results import (History, read_history)
+from glasshead.papers.results import History, read_history
 from glasshead.training import LOSSES, read_record
 
 EVERY = 20

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits import audit
 from glasshead.data import token_groups
-from glasshead.papers.experiments.job import (MEASURES, Job, Measured)
+from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.training import load_run
 
 LISTED = 12

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
-from glasshead.papers.experiments.papers.s0_figures import (FIGURES, GAUGE)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.s0_figures import FIGURES, GAUGE
 from glasshead.papers.experiments.papers.s0_language import TABLE4
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (PAPERS, Claim, Paper, PooledClaim, Table)
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PooledClaim, Table
 from glasshead.training import preset_config
 
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")

@@ -7,9 +7,9 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell
-from glasshead.papers.experiments.figures import (CoefficientPicture, DistributionPicture, IntervalPicture)
+from glasshead.papers.experiments.figures import CoefficientPicture, DistributionPicture, IntervalPicture
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (Claim, Table)
+from glasshead.papers.experiments.table import Claim, Table
 from glasshead.training import preset_config
 
 SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
-from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (Claim, Table)
 from glasshead.language import LanguageModelConfig
+from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.source import DataSource
+from glasshead.papers.experiments.table import Claim, Table
 
 SST = DataSource("sst5", "SST")
 IMDB = DataSource("imdb", "IMDB")

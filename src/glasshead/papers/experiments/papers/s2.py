@@ -7,11 +7,25 @@ runs.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.papers.s2_figures import FIGURES
-from glasshead.papers.experiments.papers.s2_recipes import (AG, AMAZON, DATA_DIFFERENCES, DIFFERENCES, GRID, IMDB, SNLI, SST2, TITLES, TREC, floors, recipe, without_order)
+from glasshead.papers.experiments.papers.s2_recipes import (
+    AG,
+    AMAZON,
+    DATA_DIFFERENCES,
+    DIFFERENCES,
+    GRID,
+    IMDB,
+    SNLI,
+    SST2,
+    TITLES,
+    TREC,
+    floors,
+    recipe,
+    without_order,
+)
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (PAPERS, Claim, Paper, Table)
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import TrainingConfig
 
 # Accuracy, its deviation, macro-F, its deviation, in per cent.

@@ -9,9 +9,27 @@ from typing import Any
 
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import IntervalPicture
-from glasshead.papers.experiments.papers.s2_recipes import (AG, AMAZON, DATA_DIFFERENCES, DIFFERENCES, GRID, PATIENT, RATINGS, SNLI, SST2, TITLES, TREC, UNIFORM, bag_of_words, distance_aware, floors, recipe, without_order)
+from glasshead.papers.experiments.papers.s2_recipes import (
+    AG,
+    AMAZON,
+    DATA_DIFFERENCES,
+    DIFFERENCES,
+    GRID,
+    PATIENT,
+    RATINGS,
+    SNLI,
+    SST2,
+    TITLES,
+    TREC,
+    UNIFORM,
+    bag_of_words,
+    distance_aware,
+    floors,
+    recipe,
+    without_order,
+)
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (Claim, Table)
+from glasshead.papers.experiments.table import Claim, Table
 from glasshead.training import preset_config
 
 GLOVE = "glove/glove.twitter.27B.25d.common12k.txt.gz"

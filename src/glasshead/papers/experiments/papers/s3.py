@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import IntervalPicture
 from glasshead.papers.experiments.papers.s3_figures import FIGURES
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (PAPERS, Claim, Paper, Table)
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import TrainingConfig, preset_config
 
 SIZES = (1, 4, 16, 64, 256)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import RankPicture
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (Claim, Table)
+from glasshead.papers.experiments.table import Claim, Table
 from glasshead.training import preset_config
 
 PRESETS = {"Con": "regular", "Add": "identifiable"}

@@ -4,9 +4,9 @@ the update moves the scores of Data I (section B)."""
 from collections.abc import Iterator
 from typing import Any
 
-from glasshead.papers.experiments.cell import (Cell, PaperNumber)
+from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import (PAPERS, Paper, Table)
+from glasshead.papers.experiments.table import PAPERS, Paper, Table
 from glasshead.training import TrainingConfig, preset_config
 
 SST2 = DataSource("sst2", "SST-2")

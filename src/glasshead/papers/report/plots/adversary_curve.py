@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from glasshead.escaping import visible
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import plot
-from glasshead.results import AdversaryCurve, Finding, MapDivergence
+from glasshead.papers.results import AdversaryCurve
+from glasshead.report import Figure, Ink, LegendEntry, Panel, number, plot
+from glasshead.results import Finding, MapDivergence
 
 AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
 SEED, UNIFORM, CONSTANT = "seed", "uniform", "constant"

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.papers.report.term_labels import (SUN_AND_LU, space_prime)
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.report.marks.limits import near_zero
-from glasshead.report.number_format import number, plain
-from glasshead.report.plot_registry import plot
-from glasshead.results import CouplingByRatio, RatioGroup
+from glasshead.papers.report.term_labels import SUN_AND_LU, space_prime
+from glasshead.papers.results import CouplingByRatio, RatioGroup
+from glasshead.report import Figure, Ink, LegendEntry, Panel, near_zero, number, plain, plot
 
 
 @plot("ratios", CouplingByRatio)

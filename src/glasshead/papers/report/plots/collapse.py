@@ -7,13 +7,21 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from glasshead.escaping import visible
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.report.marks.intervals import IntervalPoint, IntervalRow, interval_panel
 from glasshead.papers.report.length_axes import name_ends
-from glasshead.report.number_format import count, number
-from glasshead.report.plot_registry import plot
-from glasshead.report.style import class_colour
-from glasshead.papers.results import (DepthCurve, LogRank, RankCollapse)
+from glasshead.papers.results import DepthCurve, LogRank, RankCollapse
+from glasshead.report import (
+    Figure,
+    Ink,
+    IntervalPoint,
+    IntervalRow,
+    LegendEntry,
+    Panel,
+    class_colour,
+    count,
+    interval_panel,
+    number,
+    plot,
+)
 
 SIZE = (4.6, 3.2)
 DEPTH = ("layers", "‖H − 1x̄ᵀ‖ / ‖H‖")

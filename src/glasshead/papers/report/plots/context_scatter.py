@@ -1,20 +1,24 @@
 """Tokens in their texts and alone, where an encoder reads the words around them."""
 
 from glasshead.errors import InputError
+from glasshead.papers.report.plots.token_scatter import AXES_NAMES, limits_of, points_of, usable_by_group
 from glasshead.papers.report.term_labels import SUN_AND_LU
-from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import sort_groups
-from glasshead.report.marks.scatter import scatter_panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.papers.report.plots.token_scatter import (AXES_NAMES, limits_of, points_of, usable_by_group)
-from glasshead.report.style import group_colours
 from glasshead.papers.results import History
+from glasshead.report import (
+    Figure,
+    LegendEntry,
+    PlotOptions,
+    group_colours,
+    number,
+    plot,
+    scatter_panel,
+    sort_groups,
+)
 
 WHERE = {"local": "in their texts", "global": "alone"}
 
 
-@plot("contexts", History, "contexts", order=1, tokens="optional")
+@plot("contexts", History, "contexts", order=1, tokens="optional", drawn_by="plot dynamics --what contexts")
 def contexts(history: History, options: PlotOptions) -> Figure:
     """Polarity against attention score of every token: the mean over its places in the texts, and alone.
 

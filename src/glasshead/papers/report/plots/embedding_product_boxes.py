@@ -2,15 +2,20 @@
 
 from matplotlib.axes import Axes
 
+from glasshead.papers.report.plots.embedding_products import (
+    AXIS,
+    TITLES,
+    Pairs,
+    pair_style,
+    pairs_by_space,
+    quartiles,
+)
 from glasshead.papers.report.term_labels import SUN_AND_LU
-from glasshead.report.figure import Figure, Ink, Panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.papers.report.plots.embedding_products import (AXIS, TITLES, Pairs, pair_style, pairs_by_space, quartiles)
 from glasshead.papers.results import History
+from glasshead.report import Figure, Ink, Panel, PlotOptions, number, plot
 
 
-@plot("boxes", History, "embeddings", order=2, at_step=True)
+@plot("boxes", History, "embeddings", order=2, at_step=True, drawn_by="plot dynamics --what boxes")
 def boxes(history: History, options: PlotOptions) -> Figure:
     """Box plots of the dot products at the snapshot nearest to a step, else the last."""
     spaces = pairs_by_space(history)

@@ -4,17 +4,20 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.errors import InputError
-from glasshead.papers.report.term_labels import (SUN_AND_LU, cause_of)
-from glasshead.report.figure import DASHES, Figure, Ink, Panel
-from glasshead.papers.report.curves import (STEPS, caption_with_best_step, mark_best_step, require_recorded, require_snapshots)
-from glasshead.report.marks.limits import power_of_ten
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.papers.report.plots.embedding_products import (Pairs, pair_legend, pair_style)
-from glasshead.papers.results import (PRODUCT_RATE, Columns, History)
+from glasshead.papers.report.curves import (
+    STEPS,
+    caption_with_best_step,
+    mark_best_step,
+    require_recorded,
+    require_snapshots,
+)
+from glasshead.papers.report.plots.embedding_products import Pairs, pair_legend, pair_style
+from glasshead.papers.report.term_labels import SUN_AND_LU, cause_of
+from glasshead.papers.results import PRODUCT_RATE, Columns, History
+from glasshead.report import DASHES, Figure, Ink, Panel, PlotOptions, number, plot, power_of_ten
 
 
-@plot("product-rates", History, "embeddings", order=3)
+@plot("product-rates", History, "embeddings", order=3, drawn_by="plot dynamics --what product-rates")
 def product_rates(history: History, options: PlotOptions) -> Figure:
     """How fast leads (A) and labels (B) move the mean dot product of every two groups, on one scale.
 

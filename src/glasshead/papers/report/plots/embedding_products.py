@@ -3,14 +3,27 @@
 import numpy as np
 from matplotlib.axes import Axes
 
+from glasshead.papers.report.curves import (
+    STEPS,
+    caption_with_best_step,
+    mark_best_step,
+    require_recorded,
+    require_snapshots,
+)
 from glasshead.papers.report.term_labels import SUN_AND_LU
-from glasshead.report.figure import DASHES, Figure, Ink, LegendEntry, Panel
-from glasshead.report.labels import LAST
-from glasshead.papers.report.curves import (STEPS, caption_with_best_step, mark_best_step, require_recorded, require_snapshots)
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.report.style import group_colours
-from glasshead.papers.results import (Columns, History)
+from glasshead.papers.results import Columns, History
+from glasshead.report import (
+    DASHES,
+    LAST,
+    Figure,
+    Ink,
+    LegendEntry,
+    Panel,
+    PlotOptions,
+    group_colours,
+    number,
+    plot,
+)
 
 TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 AXIS = {"e": "Ω", "h": "hᵢᵀhₖ"}
@@ -20,7 +33,7 @@ OPPOSITE = "--ink"
 Pairs = dict[str, Columns]
 
 
-@plot("products", History, "embeddings", order=1)
+@plot("products", History, "embeddings", order=1, drawn_by="plot dynamics --what products")
 def products(history: History, options: PlotOptions) -> Figure:
     """Median and quartiles of the dot products of all pairs of groups over the steps."""
     require_snapshots(history)

@@ -1,11 +1,16 @@
 """Score, polarity and weight of the groups of tokens over the steps of a training."""
 
+from glasshead.papers.report.curves import (
+    Curve,
+    caption_with_best_step,
+    curve_legend,
+    curve_panel,
+    require_recorded,
+    require_snapshots,
+)
 from glasshead.papers.report.term_labels import SUN_AND_LU
-from glasshead.report.figure import Figure
-from glasshead.papers.report.curves import (Curve, caption_with_best_step, curve_legend, curve_panel, require_recorded, require_snapshots)
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.report.style import group_colours
 from glasshead.papers.results import History
+from glasshead.report import Figure, PlotOptions, group_colours, plot
 
 BAND = "Mean over the tokens of a group; the band is one standard deviation of its tokens to either side."
 AT_THE_START = (
@@ -15,13 +20,13 @@ AT_THE_START = (
 AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
 
 
-@plot("polarity", History, "groups", order=1)
+@plot("polarity", History, "groups", order=1, drawn_by="plot dynamics --what polarity")
 def polarities(history: History, options: PlotOptions) -> Figure:
     """Polarity s, what a token adds to the output at weight 1, by group."""
     return group_figure(history, "polarity", "Polarity of tokens", f"{SUN_AND_LU}, Figs. 3, 9, 10")
 
 
-@plot("scores", History, "groups", order=2)
+@plot("scores", History, "groups", order=2, drawn_by="plot dynamics --what scores")
 def scores(history: History, options: PlotOptions) -> Figure:
     """Attention score a of the tokens, by group."""
     return group_figure(
@@ -29,7 +34,7 @@ def scores(history: History, options: PlotOptions) -> Figure:
     )
 
 
-@plot("weights", History, "groups", order=3)
+@plot("weights", History, "groups", order=3, drawn_by="plot dynamics --what weights")
 def weights(history: History, options: PlotOptions) -> Figure:
     """Attention weight α that the tokens get where they occur, by group."""
     return group_figure(history, "weight", "Attention weights of tokens", "", AT_THE_START)

@@ -2,13 +2,19 @@
 
 from glasshead.errors import InputError
 from glasshead.nouns import nouns_of
-from glasshead.papers.report.term_labels import (groups_of, single_row_note)
-from glasshead.report.figure import Figure, LegendEntry, Panel
-from glasshead.papers.report.curves import (Curve, band_limits, caption_with_best_step, curve_legend, curve_panel, require_recorded, require_snapshots)
-from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.papers.report.curves import (
+    Curve,
+    band_limits,
+    caption_with_best_step,
+    curve_legend,
+    curve_panel,
+    require_recorded,
+    require_snapshots,
+)
 from glasshead.papers.report.plots.training_curves import LEAST_ENTROPY
-from glasshead.report.style import class_colour
+from glasshead.papers.report.term_labels import groups_of, single_row_note
 from glasshead.papers.results import History
+from glasshead.report import Figure, LegendEntry, Panel, PlotOptions, class_colour, plot
 
 QUANTITIES = {
     "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
@@ -17,7 +23,7 @@ QUANTITIES = {
 }
 
 
-@plot("layers", History, "layers", order=1)
+@plot("layers", History, "layers", order=1, drawn_by="plot dynamics --what layers")
 def layers(history: History, options: PlotOptions) -> Figure:
     """Entropy and distance from rank one of every layer, and agreement with gradients."""
     require_snapshots(history)

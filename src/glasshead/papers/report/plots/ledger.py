@@ -7,19 +7,27 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from glasshead.papers.report.term_labels import (AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, source_of)
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.report.labels import sort_groups
-from glasshead.papers.report.curves import (STEPS, caption_with_best_step, mark_best_step)
-from glasshead.report.marks.limits import power_of_ten
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.papers.results import (NOT_EXPLAINED, History, Ledger, ledger_terms, mean_ledger, token_ledger)
+from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
+from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, source_of
+from glasshead.papers.results import NOT_EXPLAINED, History, Ledger, ledger_terms, mean_ledger, token_ledger
+from glasshead.report import (
+    Figure,
+    Ink,
+    LegendEntry,
+    Panel,
+    PlotOptions,
+    number,
+    plot,
+    power_of_ten,
+    sort_groups,
+)
 
 Floats = NDArray[np.float64]
 
 
-@plot("ledger", History, "terms", "tokens", order=2, tokens="optional")
+@plot(
+    "ledger", History, "terms", "tokens", order=2, tokens="optional", drawn_by="plot dynamics --what ledger"
+)
 def ledger(history: History, options: PlotOptions) -> Figure:
     """How much each term has added to score and polarity: of chosen tokens, else of the mean of every group.
 

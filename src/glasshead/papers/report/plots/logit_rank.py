@@ -3,11 +3,9 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.report.figure import Figure, Ink, Panel
-from glasshead.papers.report.length_axes import (LENGTH, name_ends, whole_numbers)
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import plot
-from glasshead.results import LogitRankTable
+from glasshead.papers.report.length_axes import LENGTH, name_ends, whole_numbers
+from glasshead.papers.results import LogitRankTable
+from glasshead.report import Figure, Ink, Panel, number, plot
 
 
 @plot("logits", LogitRankTable)

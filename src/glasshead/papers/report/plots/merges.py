@@ -3,9 +3,8 @@
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from glasshead.report.figure import Figure, Ink, Panel
-from glasshead.report.plot_registry import plot
 from glasshead.papers.results import MergeTrace
+from glasshead.report import Figure, Ink, Panel, plot
 
 WORDS, MERGES, LONGEST = 8, 30, 30
 """How many are drawn, and how many letters of one word or pair."""

@@ -8,13 +8,21 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, Normalize
 
 from glasshead.escaping import visible
-from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import plot
-from glasshead.report.plots.head_maps import map_panel
-from glasshead.report.style import SHADES, SIGNED, class_colour
-from glasshead.results import (HeadMap, HeadMaps)
-from glasshead.papers.results import (LossLine, Minima, Solution)
+from glasshead.papers.results import LossLine, Minima, Solution
+from glasshead.report import (
+    SHADES,
+    SIGNED,
+    ColourBar,
+    Figure,
+    Ink,
+    LegendEntry,
+    Panel,
+    class_colour,
+    map_panel,
+    number,
+    plot,
+)
+from glasshead.results import HeadMap, HeadMaps
 
 SHOWN, LINES = 4, 6
 """How many models and lines are drawn."""

@@ -3,11 +3,9 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.papers.report.length_axes import (LENGTH, name_ends, whole_numbers)
-from glasshead.report.number_format import plain
-from glasshead.report.plot_registry import plot
-from glasshead.results import RankTable
+from glasshead.papers.report.length_axes import LENGTH, name_ends, whole_numbers
+from glasshead.papers.results import RankTable
+from glasshead.report import Figure, Ink, LegendEntry, Panel, plain, plot
 
 CURVES = {"null": ("dim LN(T)", "--positive"), "rank": ("rank T", "--negative")}
 

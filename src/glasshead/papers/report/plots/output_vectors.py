@@ -1,14 +1,19 @@
 """The context vector V and the output vector W over a training: how they are coupled, and their norms."""
 
-from glasshead.papers.report.term_labels import (SUN_AND_LU, prime_note, space_prime)
-from glasshead.report.figure import Figure, LegendEntry
-from glasshead.papers.report.curves import (Curve, caption_with_best_step, curve_legend, curve_panel, require_recorded, require_snapshots)
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.report.style import class_colour
+from glasshead.papers.report.curves import (
+    Curve,
+    caption_with_best_step,
+    curve_legend,
+    curve_panel,
+    require_recorded,
+    require_snapshots,
+)
+from glasshead.papers.report.term_labels import SUN_AND_LU, prime_note, space_prime
 from glasshead.papers.results import History
+from glasshead.report import Figure, LegendEntry, PlotOptions, class_colour, plot
 
 
-@plot("coupling", History, "terms", order=3)
+@plot("coupling", History, "terms", order=3, drawn_by="plot dynamics --what coupling")
 def coupling(history: History, options: PlotOptions) -> Figure:
     """VᵀW, and V′ᵀW′ where there is a map: what drives the scores of the groups apart."""
     require_snapshots(history)
@@ -34,7 +39,7 @@ def coupling(history: History, options: PlotOptions) -> Figure:
     return Figure("How V and W are coupled", panels, caption_with_best_step(history, caption), legend, source)
 
 
-@plot("norms", History, "terms", order=4)
+@plot("norms", History, "terms", order=4, drawn_by="plot dynamics --what norms")
 def norms(history: History, options: PlotOptions) -> Figure:
     """The norms ‖V‖ and ‖W‖ over the steps."""
     require_snapshots(history)

@@ -3,13 +3,22 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.papers.report.term_labels import (AXES, SYMBOLS, cause_legend, cause_of, source_of)
-from glasshead.report.figure import BROAD, DASHES, Figure, Ink, LegendEntry, Panel
-from glasshead.papers.report.curves import (STEPS, caption_with_best_step, mark_best_step)
-from glasshead.report.marks.limits import limits, power_of_ten
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.papers.results import (Columns, History, terms_of)
+from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
+from glasshead.papers.report.term_labels import AXES, SYMBOLS, cause_legend, cause_of, source_of
+from glasshead.papers.results import Columns, History, terms_of
+from glasshead.report import (
+    BROAD,
+    DASHES,
+    Figure,
+    Ink,
+    LegendEntry,
+    Panel,
+    PlotOptions,
+    limits,
+    number,
+    plot,
+    power_of_ten,
+)
 
 NORMAL_95 = 1.96
 """Standard errors to either side of a mean of many tokens that hold it 95 times of 100."""
@@ -23,7 +32,7 @@ THICK, THIN = 2.6, 1.2
 Rates = dict[str, dict[str, Columns]]
 
 
-@plot("terms", History, "terms", order=1)
+@plot("terms", History, "terms", order=1, drawn_by="plot dynamics --what terms")
 def terms(history: History, options: PlotOptions) -> Figure:
     """How fast each term moves score and polarity: over the steps, or at the end if that is all there is."""
     rates = {quantity: rates_of(history, quantity) for quantity in AXES}

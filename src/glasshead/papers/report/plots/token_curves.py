@@ -5,13 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from glasshead.errors import InputError
-from glasshead.report.figure import Figure, LegendEntry
-from glasshead.papers.report.curves import (Curve, caption_with_best_step, curve_panel, require_snapshots)
-from glasshead.report.marks.limits import near_zero
-from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.papers.report.curves import Curve, caption_with_best_step, curve_panel, require_snapshots
 from glasshead.papers.report.plots.group_curves import AXIS
-from glasshead.report.style import group_colours
 from glasshead.papers.results import History
+from glasshead.report import Figure, LegendEntry, PlotOptions, group_colours, near_zero, plot
 
 COLOURS = ("--c3", "--c5", "--c2", "--c4", "--c6", "--c0", "--c1", "--c7")
 MAX_TOKENS = len(COLOURS)
@@ -29,7 +26,7 @@ def unique_tokens(tokens: Sequence[str], option: str) -> tuple[str, ...]:
     return unique
 
 
-@plot("tokens", History, "tokens", order=1, tokens="required")
+@plot("tokens", History, "tokens", order=1, tokens="required", drawn_by="plot dynamics --what tokens")
 def tokens(history: History, options: PlotOptions) -> Figure:
     """Score, polarity and weight of chosen tokens, each beside the bands of the groups.
 

@@ -7,22 +7,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.papers.report.term_labels import SUN_AND_LU
-from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import sort_groups
-from glasshead.report.marks.limits import Limits, limits
-from glasshead.report.marks.scatter import MAX_POINTS, Points, scatter_panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import PlotOptions, plot
 from glasshead.papers.report.plots.group_curves import AXIS
-from glasshead.report.style import group_colours
+from glasshead.papers.report.term_labels import SUN_AND_LU
 from glasshead.papers.results import History
+from glasshead.report import (
+    MAX_POINTS,
+    Figure,
+    LegendEntry,
+    Limits,
+    PlotOptions,
+    Points,
+    group_colours,
+    limits,
+    number,
+    plot,
+    scatter_panel,
+    sort_groups,
+)
 
 NONE = "no group"
 AXES_NAMES = AXIS["polarity"], AXIS["score"]
 
 
-@plot("scatter", History, "tokens", order=3, tokens="optional", at_step=True)
+@plot(
+    "scatter",
+    History,
+    "tokens",
+    order=3,
+    tokens="optional",
+    at_step=True,
+    drawn_by="plot dynamics --what scatter",
+)
 def token_scatter(history: History, options: PlotOptions) -> Figure:
     """Polarity against attention score of every followed token at the snapshot nearest to a step, else the
     last.

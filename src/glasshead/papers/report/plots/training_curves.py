@@ -1,9 +1,15 @@
 """Loss, accuracy and entropy of attention over a training."""
 
-from glasshead.report.figure import Figure
-from glasshead.papers.report.curves import (Curve, band_limits, caption_with_best_step, curve_panel, require_recorded, require_snapshots)
-from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.papers.report.curves import (
+    Curve,
+    band_limits,
+    caption_with_best_step,
+    curve_panel,
+    require_recorded,
+    require_snapshots,
+)
 from glasshead.papers.results import History
+from glasshead.report import Figure, PlotOptions, plot
 
 SHARES = (-0.04, 1.06)
 LEAST_ENTROPY = 0.001
@@ -11,7 +17,7 @@ LEAST_ENTROPY = 0.001
 WORDS = {"loss": "loss", "accuracy": "accuracy", "entropy": "entropy of attention"}
 
 
-@plot("training", History, "groups", order=4)
+@plot("training", History, "groups", order=4, drawn_by="plot dynamics --what training")
 def training(history: History, options: PlotOptions) -> Figure:
     """Loss, accuracy and entropy of attention on a sample of the texts of train."""
     require_snapshots(history)

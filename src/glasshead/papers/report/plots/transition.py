@@ -6,10 +6,8 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.report.figure import DASHES, Figure, Ink, LegendEntry, Panel
-from glasshead.report.number_format import number
-from glasshead.report.plot_registry import plot
-from glasshead.papers.results import (Transition, TransitionPoint)
+from glasshead.papers.results import Transition, TransitionPoint
+from glasshead.report import DASHES, Figure, Ink, LegendEntry, Panel, number, plot
 
 COLOURS = {"positional": "--accent", "semantic": "--positive"}
 ALPHA = "texts over dimensions, α"

@@ -25,19 +25,19 @@ AXES = {
 Group = tuple[Floats, Floats, list[str]]
 
 
-@plot("token-weights", AuditCard, "plots", order=1)
+@plot("token-weights", AuditCard, "plots", order=1, drawn_by="the page of 'audit'")
 def token_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Mean weight of each token against its polarity."""
     return token_figure(cards, names, ("polarity", "weight"), "Weight and polarity of tokens")
 
 
-@plot("token-scores", AuditCard, "plots", order=2)
+@plot("token-scores", AuditCard, "plots", order=2, drawn_by="the page of 'audit'")
 def token_scores(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Mean score of each token against its polarity."""
     return token_figure(cards, names, ("polarity", "score"), "Score and polarity of tokens")
 
 
-@plot("token-contributions", AuditCard, "plots", order=3)
+@plot("token-contributions", AuditCard, "plots", order=3, drawn_by="the page of 'audit'")
 def token_contributions(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Mean contribution of each token against γ, its lean to one class."""
     return token_figure(cards, names, ("gamma", "contribution"), "Contribution of tokens and their label")

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from glasshead.errors import InputError, ParameterError
-from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
+from glasshead.models import Encoder, EncoderConfig, WordEmbedding, initialise
 
 
 @strict

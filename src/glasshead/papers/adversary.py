@@ -1,17 +1,27 @@
-"""Adversaries of one run for several λ: the models behind the curve of Wiegreffe and Pinter (2019)."""
+"""Adversaries of one run for several λ, and what other maps cost (Wiegreffe and Pinter, 2019)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from glasshead.audits import map_divergence
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
+from glasshead.papers.results import AdversaryCurve
 from glasshead.torch_modes import in_own_modes
-from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
-from glasshead.training.config import TrainingConfig
-from glasshead.training.other_run import fingerprint_of
-from glasshead.training.run import RECORD, read_record
-from glasshead.training.train import OTHER, train, training_fingerprint
+from glasshead.training import (
+    CHECKPOINTS,
+    OTHER,
+    RECORD,
+    TrainingConfig,
+    check_same,
+    fingerprint_of,
+    read_record,
+    train,
+    training_fingerprint,
+    valid_checkpoints,
+)
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -87,3 +97,30 @@ def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Pa
             raise InputError(f"{runs[weight]} and {folder} have one λ, {weight:g}: leave one of them out")
         runs[weight] = folder
     return runs
+
+
+@in_own_modes
+def adversary_curve(
+    adversaries: Mapping[float, object],
+    base: object,
+    texts: Sequence[str],
+    *,
+    seeds: Sequence[object] = (),
+    seed: int = 0,
+) -> AdversaryCurve:
+    """`map_divergence` of the adversaries of ``base``, by λ, as `glasshead.training.train_adversaries` has
+    them; each says its ``weight`` λ, and its ``row()`` is one of a table.
+
+    Mean JSD of the maps is the abscissa and mean TVD of the predictions the ordinate of Fig. 5 of the paper:
+    where maps go far at no cost, they were not needed.
+
+    Raises:
+        InputError: as `map_divergence`.
+
+    Source: Wiegreffe and Pinter (2019), section 4.
+    """
+    points = []
+    for weight, model in sorted(adversaries.items()):
+        point = map_divergence(model, base, texts, seeds=seeds, seed=seed)
+        points.append(replace(point, facts={"weight": weight} | dict(point.facts)))
+    return AdversaryCurve(points)

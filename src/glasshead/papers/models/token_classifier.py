@@ -12,8 +12,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.attention import MultiHeadAttention, position_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.models.encoder import check_sizes, token_positions, vectors_of_places
-from glasshead.models.text_classifier import TextClassifier, outputs_of
+from glasshead.models import TextClassifier, check_sizes, outputs_of, token_positions, vectors_of_places
 from glasshead.registry import did_you_mean
 
 PARTS = ("both", "positional", "semantic")
@@ -177,6 +176,7 @@ class TokenClassifier(TextClassifier):
     config_class = TokenClassifierConfig
     config: TokenClassifierConfig
     base_model_prefix = "layers"
+    asks_about_token = True
 
     def __init__(self, config: TokenClassifierConfig) -> None:
         super().__init__(config)

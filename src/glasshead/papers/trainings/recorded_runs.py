@@ -5,13 +5,46 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from glasshead.papers.dynamics import (findings, load_history)
 from glasshead.errors import InputError
-from glasshead.papers.report import (DynamicsSummary, dynamics_page)
-from glasshead.papers.results import (HISTORY_FOLDER, History, Ledger, ledger_terms, mean_ledger, read_history, token_ledger)
-from glasshead.serve.questions import LedgerAnswer, RunFacts
+from glasshead.papers.dynamics import findings, load_history
+from glasshead.papers.report import DynamicsSummary, dynamics_page
+from glasshead.papers.results import (
+    HISTORY_FOLDER,
+    History,
+    Ledger,
+    ledger_terms,
+    mean_ledger,
+    read_history,
+    token_ledger,
+)
+from glasshead.serve import Answer, Measured
 
 QUANTITIES = ("score", "polarity")
+
+
+class LedgerAnswer(Answer):
+    """The ledger of a token or a group: what every term has added up to at every step, null where the
+    training had no numbers any more."""
+
+    of: str
+    quantity: str
+    steps: list[float]
+    terms: dict[str, list[Measured]]
+    meanings: dict[str, str]
+    rest: list[Measured]
+    measured: list[Measured]
+
+
+class RunFacts(Answer):
+    """A recorded training: its steps, and the tokens and groups that have a ledger, or why there is none."""
+
+    name: str
+    title: str
+    steps: list[int]
+    quantities: list[str]
+    groups: list[str]
+    tokens: list[str]
+    problem: str = ""
 
 
 class RecordedRun:

@@ -1,9 +1,9 @@
 // Recorded trainings: the ledger of a token or a group, scrubbed over steps, and the page of `glasshead dynamics`.
-import { get } from "./api.js";
-import { element, fill, later, newest, say } from "./dom.js";
-import { show } from "./frame.js";
-import { offerSharing } from "./share.js";
-import * as state from "./state.js";
+import { get } from "/page/api.js";
+import { element, fill, later, newest, say } from "/page/dom.js";
+import { show } from "/page/frame.js";
+import { offerSharing } from "/page/share.js";
+import * as state from "/page/state.js";
 
 const REST = 250, GROUP = "group:", TOKEN = "token:";
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -17,7 +17,7 @@ function number(value) {
   return `${sign}${digits}·10⁻${[...power].map(digit => RAISED[digit]).join("")}`;
 }
 
-export class Trainings {
+export default class Trainings {
   constructor(section) {
     this.section = section;
     this.form = section.querySelector("form");

@@ -1,0 +1,13 @@
+"""``train --watch dynamics``: how attention develops."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from glasshead.papers.dynamics import DynamicsCallback, dynamics_callback, groups_from_source
+from glasshead.training import RECORDERS
+
+
+@RECORDERS.register("dynamics")
+def dynamics(source: Mapping[str, Any] | None, every: int | None) -> DynamicsCallback:
+    """A callback that records attention; data that plant words say in which group each was planted."""
+    return dynamics_callback(None if source is None else groups_from_source(dict(source)), every)
