@@ -13,8 +13,8 @@ from time import perf_counter
 
 import numpy as np
 import torch
-from datasets import ClassLabel, Dataset, Features, Value
 
+from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.audits import build_context
 from glasshead.audits.adversary import Setting
 from glasshead.audits.adversary.free import exact_distances, search_linear

@@ -26,9 +26,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
-from datasets import Dataset
 from scipy.stats import kendalltau
 
+from datasets import Dataset
 from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import encode, load
 from glasshead.training import TRAINING_PRESETS, Run, load_run, open_subject, train

@@ -55,3 +55,15 @@ def browser() -> "Iterator[Browser]":
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=120_000)
         yield opened
         opened.close()
+
+
+def opened(browser: Browser, address: str, scheme: str, width: int) -> tuple[Page, list[str]]:
+    """A page, and what it will have said or asked of a network: nothing, if all is well."""
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    page.goto(address)
+    return page, said

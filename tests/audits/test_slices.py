@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier_families import FAMILIES, labelled_data
+from datasets import Dataset
 from glasshead.audits import audit, compare
 from glasshead.audits.slices import MOST_BINS, describe_range, quantile_bins, slice_by_column, slice_by_length
 from glasshead.errors import InputError

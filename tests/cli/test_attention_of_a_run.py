@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from typed import TINY, glasshead, refusal
 
 from glasshead.results import AuditCard
 from glasshead.training import load_run
+from typed import TINY, glasshead, refusal
 
 FROZEN, ADVERSARIAL = "--attention frozen:{}", "--attention adversarial:{}"
 

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from ray_nodes import free_port, kill_worker
-from typed import glasshead, refusal, shell
 
 import kinds
+from ray_nodes import free_port, kill_worker
+from typed import glasshead, refusal, shell
 
 AUDITS = ("--audits", "agreement,faithfulness,operators")
 

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+
 from typed import glasshead, one_line, refusal, tree
 
 SMALL = ("bench", "attention", "--lengths", "8,24", "--mechanisms", "tanhmax,dot-product")

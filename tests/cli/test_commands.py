@@ -13,7 +13,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast, pipeline
-from typed import TINY, glasshead, one_line, tree
 
 from alike import assert_alike, assert_same_weights
 from glasshead import __version__
@@ -28,6 +27,7 @@ from glasshead.files.manifest import MANIFEST
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, load_run
 from glasshead.training import TRAINING_PRESETS as RECIPES
+from typed import TINY, glasshead, one_line, tree
 
 COMMANDS = ("train", "audit", "explain", "compare", "list", "demo")
 RUN_FILES = {

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from typed import glasshead, refusal
 
 from fake_runs import classes, guesses, write_repeats, write_run
 from glasshead.results import AuditCard
+from typed import glasshead, refusal
 
 LABELS = classes(120)
 

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from typed import glasshead, refusal
 
 from families import FAMILIES, STOPPED
 from glasshead.models import EncoderClassifier, PooledClassifier
+from typed import glasshead, refusal
 
 
 def saved(folder, model):

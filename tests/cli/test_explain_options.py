@@ -4,11 +4,11 @@ import csv
 import json
 
 import pytest
-from typed import glasshead, refusal
 
 from glasshead.results import ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.training.run import write_vocabulary
 from readable import KINDS, as_run, family
+from typed import glasshead, refusal
 
 
 @pytest.fixture(scope="module")

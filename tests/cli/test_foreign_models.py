@@ -4,9 +4,9 @@ import json
 
 import pytest
 import transformers as hf
-from typed import glasshead, one_line, refusal
 
 from classifier_families import FAMILIES, labelled_texts, word_tokenizer
+from typed import glasshead, one_line, refusal
 
 BERT = FAMILIES["Bert"]
 OWN_CODE = "runs code of its own: read it, and pass --trust-remote-code if you trust it"

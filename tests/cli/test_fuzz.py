@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import transformers
-from typed import CliRunner, app, glasshead, one_line, shell
 
 from glasshead import bench
 from glasshead.data import LoadOptions, load
 from glasshead.training import preset_config, train
+from typed import CliRunner, app, glasshead, one_line, shell
 from writers import small_writer
 
 TEXT = "a wonderful film"

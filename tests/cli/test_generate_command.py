@@ -6,9 +6,9 @@ import re
 import pytest
 import torch
 import transformers as hf
-from typed import glasshead, refusal
 
 from classifier_families import FAMILIES
+from typed import glasshead, refusal
 from writers import PROMPT, small_writer
 
 

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 from rich.text import Text
-from typed import glasshead
 
 from glasshead.cli.console import SafeConsole, errors, print_error, print_line
 from glasshead.cli.training_bar import ProgressBar
 from glasshead.escaping import visible
+from typed import glasshead
 
 HOSTILE = "\x1b[31m\x1b]0;x\x07\x9b2J\u202e\u2066\u200b\u200f\ufeff"
 

@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 import transformers as hf
 import typer
-from typed import glasshead, one_line, refusal, shell, wait_for
 
 from glasshead.cli.interrupts import resumable_parts
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
+from typed import glasshead, one_line, refusal, shell, wait_for
 
 WORDS = ("good", "bad", "short", "warm", "long", "cold")
 TEXTS = [f"the {one} film was {two} and new" for one in WORDS for two in WORDS]

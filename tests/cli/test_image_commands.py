@@ -6,15 +6,15 @@ import json
 import re
 import shutil
 
-import datasets as hf
 import pytest
-from datasets import Dataset, Features, Value
 from PIL import Image
-from typed import glasshead, refusal
 
+import datasets as hf
 import glasshead as front_door
+from datasets import Dataset, Features, Value
 from glasshead.errors import InputError
 from glasshead.results import Attributions
+from typed import glasshead, refusal
 
 TINY = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "num_attention_heads=2")
 

@@ -6,12 +6,12 @@ import signal
 from contextlib import contextmanager
 
 import pytest
-from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 from alike import assert_same_weights
 from glasshead.cli.training_bar import ProgressBar
 from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
+from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 STEPS = 7  # per epoch of the tiny set
 # Enough epochs for a signal to arrive in the middle, enough steps for one to arrive in the first.

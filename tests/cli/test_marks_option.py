@@ -2,9 +2,8 @@
 
 import json
 
-from typed import glasshead, refusal
-
 from glasshead.results import AuditCard
+from typed import glasshead, refusal
 
 
 def test_marks_column(tiny, tmp_path):

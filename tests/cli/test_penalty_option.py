@@ -4,9 +4,9 @@ import json
 
 import pytest
 from safetensors.torch import load_file
-from typed import TINY, glasshead, refusal
 
 from glasshead.training import PENALTIES, load_run
+from typed import TINY, glasshead, refusal
 
 CONTEXT = (*TINY, "--preset", "s4", "--encoder", "affine")
 

@@ -1,9 +1,9 @@
 """``glasshead plot``: a whole picture of the kind its name asks for, or one clear line."""
 
 import pytest
-from typed import glasshead, refusal
 
 from glasshead import attention
+from typed import glasshead, refusal
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

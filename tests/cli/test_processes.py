@@ -6,9 +6,9 @@ import signal
 import time
 
 import pytest
-from typed import glasshead, shell, tree, wait_for
 
 from alike import assert_same_weights
+from typed import glasshead, shell, tree, wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from typed import glasshead, refusal
 
 QUICK = ("--removals", "delete", "--limit", "20")

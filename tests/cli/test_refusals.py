@@ -7,11 +7,11 @@ from itertools import cycle
 from types import SimpleNamespace
 
 import pytest
-from typed import TINY, glasshead, one_line, refusal, shell, tree
 
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
 from glasshead.training import load_run
+from typed import TINY, glasshead, one_line, refusal, shell, tree
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Old spellings of options are understood, and not shown."""
 
 import pytest
-from typed import glasshead
 
 from glasshead.cli.renamed_options import respell
+from typed import glasshead
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typed import TINY, glasshead, one_line, tree
 
 from limits import largest_file
+from typed import TINY, glasshead, one_line, tree
 
 FULL = Path("/dev/full")
 PROGRAM = [sys.executable, "-c", "from glasshead.cli import main; main()"]

@@ -1,6 +1,7 @@
 """glasshead train of language models: what is printed, and what is refused in one line."""
 
 import pytest
+
 from typed import glasshead, refusal
 
 LINES = (

@@ -1,6 +1,7 @@
 """A command that is typed wrong: one line on standard error with the remedy, exit code 2."""
 
 import pytest
+
 from typed import glasshead, refusal
 
 

@@ -3,7 +3,6 @@
 import json
 
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
-
 from glasshead.data import describe
 
 

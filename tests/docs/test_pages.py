@@ -186,8 +186,7 @@ def test_presets_are_those_of_the_code() -> None:
 def test_constants_and_names_of_the_audit_page() -> None:
     from glasshead.audits import AUDITS, agreement, identifiability, perturbation, slices
     from glasshead.identifiability.interval_batches import TOP
-    from glasshead.papers.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
-    from glasshead.results import MIN_UNITS
+    from glasshead.results import MIN_OCCURRENCES, MIN_UNITS, NEUTRAL_GAMMA, TYPICAL_GAMMA
     from glasshead.statistics import bootstrap, kendall
     from glasshead.statistics.group_tests import PERMUTATIONS
 

@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import fake_cards
-import fake_histories
-from glasshead.papers.results import History
-from glasshead.report import PLOTS, PlotOptions, plots_of
+from glasshead.report import plots_of
 from glasshead.results import AuditCard
 
 
@@ -48,32 +45,3 @@ def test_nulls_and_outlines_are_named_where_they_are_drawn():
     assert "absolute values" not in words(bare[title])
     assert "below: normalised" in words(whole["Random weights"])
     assert "below: normalised" not in words(bare["Random weights"])
-
-
-def without(history, *names):
-    """The history without the curves of some quantities."""
-    kept = ~np.isin(history.curves["quantity"], names)
-    curves = {name: column[kept] for name, column in history.curves.items()}
-    return History(history.facts, curves, history.products, history.tokens)
-
-
-def test_pictures_of_a_training_name_what_was_recorded():
-    history = fake_histories.history()
-    assert "Entropy is a share" in PLOTS["training"].draw(history, PlotOptions()).caption
-    assert "ntropy" not in PLOTS["training"].draw(without(history, "entropy"), PlotOptions()).caption
-    layered = fake_histories.layered()
-    assert "Kendall τ-b" in PLOTS["layers"].draw(layered, PlotOptions()).caption
-    bare = PLOTS["layers"].draw(without(layered, "agreement", "residual"), PlotOptions()).caption
-    assert "Kendall" not in bare
-    assert "rank one –" not in bare
-
-
-def test_broken_lines_and_whiskers_are_named_where_there_are_some():
-    own = {"score": {name: name for name in "DE"}, "polarity": {name: name for name in "AB"}}
-    broken = "a thin broken line"
-    assert broken in PLOTS["terms"].draw(fake_histories.history(), PlotOptions()).caption
-    assert broken not in PLOTS["terms"].draw(fake_histories.history(terms=own), PlotOptions()).caption
-    end = fake_histories.history(steps=[40])
-    assert "whiskers" in PLOTS["terms"].draw(end, PlotOptions()).caption
-    end.curves["std"][:] = np.nan
-    assert "whiskers" not in PLOTS["terms"].draw(end, PlotOptions()).caption

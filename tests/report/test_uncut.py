@@ -1,34 +1,25 @@
 """No table of a terminal cuts a number, however narrow the terminal and however long the number."""
 
-import io
-import re
 from dataclasses import replace
 
 import fake_rankings
 import pytest
-from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
 from test_comparison_page import group
-from test_dynamics_page import told
-from test_ranking_table import estimate
 
 import fake_cards
-import fake_histories
 from glasshead.bench.attention import AttentionResult
 from glasshead.bench.audit import AuditSpeed
 from glasshead.bench.identifiability import IdentifiabilityResult
 from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.papers.report import ranking_table
-from glasshead.papers.report.dynamics_table import dynamics_table
 from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, method_table
 from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.report.terminal.wrapping_table import NAME
 from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
+from uncut import assert_uncut, printed
 
-NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
 TINY = 1.2345e-7
 SPREAD = Spread(123456.789, 23456.789, 1234567.89)
 FACTS = {"processor": "a processor", "threads": 2, "torch": "2.13"}
@@ -85,11 +76,6 @@ def comparison():
     return comparison_table(RunComparison("data/trec", "test", 500, groups, [difference], 2000, floor))
 
 
-def ranking():
-    values = {name: estimate(TINY, -6.2e-7, 8.4e-7) for name in ("auc", "mrr", "ndcg@5", "ndcg@10")}
-    return ranking_table({"model": values, "popularity": values}, {"popularity": values})
-
-
 def layers():
     layer = {
         "modules": ["encoder.layer.0.attention"],
@@ -115,11 +101,8 @@ TABLES = {
     "two cards": lambda: card_table([card("tanhmax"), card("softmax")]),
     "three cards": lambda: card_table([card("tanhmax"), card("softmax"), card("softmax")]),
     "comparison": comparison,
-    "ranking": ranking,
     "methods": lambda: method_table(fake_rankings.make(factor=TINY)),
     "checkup": layers,
-    "dynamics": lambda: dynamics_table(told()),
-    "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),
     "bench attention": lambda: attention_table(
         [
             AttentionResult(
@@ -155,21 +138,10 @@ TABLES = {
 }
 
 
-def printed(renderable, width):
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(renderable)
-    return console.file.getvalue()
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("name", TABLES)
 def test_every_number_is_whole(name, width):
-    whole = set(NUMBER.findall(printed(TABLES[name](), 1000)))
-    assert len(whole) > 3
-    said = printed(TABLES[name](), width)
-    assert max(map(cell_len, said.splitlines())) <= width
-    assert whole <= set(NUMBER.findall(said))
-    assert "…" not in said
+    assert_uncut(TABLES[name](), width)
 
 
 def test_names_fold_before_numbers_leave_their_columns():

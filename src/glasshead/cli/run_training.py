@@ -13,9 +13,9 @@ from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from datasets import DatasetDict
     from transformers import TrainerCallback
 
+    from datasets import DatasetDict
     from glasshead.training import TrainingConfig
 
 DYNAMICS = "dynamics"

@@ -17,8 +17,9 @@ from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
-    from datasets import Dataset
     from numpy.typing import NDArray
+
+    from datasets import Dataset
 
 
 def with_train_data(subject: Subject, split: "Dataset") -> Subject:

@@ -4,9 +4,9 @@ import json
 from functools import partial
 
 import pytest
-from typed import CliRunner, app
 
 from glasshead.papers.solvable.state_evolution import solve
+from typed import CliRunner, app
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,8 @@ import pytest
 import fake_histories
 from fake_models import write_model
 from glasshead.errors import InputError
-from glasshead.papers.recorded_runs import RecordedRun, is_recorded
 from glasshead.papers.results import HISTORY_FOLDER, write_history
-from glasshead.serve.questions import LedgerAnswer
+from glasshead.papers.trainings import LedgerAnswer, RecordedRun, is_recorded
 from tolerances import ONE_FORMULA_SINGLE
 
 

@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+
 from typed import glasshead, refusal
 
 

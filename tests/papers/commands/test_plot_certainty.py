@@ -4,11 +4,11 @@ import csv
 
 import numpy as np
 import pytest
-from typed import glasshead, refusal
 
 from fake_models import write_model
 from glasshead.papers.lengths import read_texts
 from kinds import saved
+from typed import glasshead, refusal
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")
 SIZE = 4  # d_v and d_k of the models

@@ -6,11 +6,11 @@ import time
 
 import pytest
 import transformers
-from typed import glasshead, refusal, shell, tree, wait_for
 
 from glasshead.files import reserve_folder
 from glasshead.papers.experiments import PAPERS, ReproduceRequest, quick_table, run_task
 from glasshead.papers.experiments.job import Job
+from typed import glasshead, refusal, shell, tree, wait_for
 
 QUICK = ("reproduce", "s2", "--quick", "--only")
 

@@ -5,11 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
-from typed import glasshead, refusal
 
 from glasshead.data import LoadOptions, load
 from glasshead.papers.results import read_history
 from glasshead.report.number_format import number
+from typed import glasshead, refusal
 
 TINY = ("synthetic", "--option", "instances=200", "--epochs", "1")
 WATCHED = ("--watch", "dynamics", "--watch-every", "2", "--scale", "10")

@@ -4,9 +4,9 @@ import csv
 import json
 
 import pytest
-from typed import glasshead
 
 from glasshead.papers.experiments import DataSource
+from typed import glasshead
 
 
 @pytest.fixture

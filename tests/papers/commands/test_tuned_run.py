@@ -2,10 +2,9 @@
 
 import shlex
 
-from typed import glasshead
-
 from classifier_data import table
 from classifier_families import FAMILIES
+from typed import glasshead
 
 
 def test_a_tuned_model_is_audited_and_explained_as_it_is(tmp_path, monkeypatch):

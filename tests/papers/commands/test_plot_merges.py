@@ -1,6 +1,7 @@
 """glasshead plot merges, as it is typed."""
 
 import pytest
+
 from typed import glasshead
 
 

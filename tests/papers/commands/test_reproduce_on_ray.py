@@ -4,13 +4,13 @@ import json
 import sys
 
 import pytest
-from ray_nodes import free_port, kill_worker
-from typed import glasshead, refusal, shell, wait_for
 
 from glasshead import cluster
 from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
 from glasshead.papers.experiments import ReproduceRequest
+from ray_nodes import free_port, kill_worker
+from typed import glasshead, refusal, shell, wait_for
 
 QUICK = ("reproduce", "s2", "--quick", "--only", "figure3")
 

@@ -4,9 +4,9 @@ import pytest
 
 import fake_histories
 from fake_histories import NASTY
-from glasshead.cli.plot import dynamics as plot_dynamics
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
+from glasshead.papers.commands.plot_dynamics import dynamics as plot_dynamics
 from glasshead.papers.commands.plot_dynamics import ratios as plot_ratios
 from glasshead.papers.dynamics import dynamics_callback
 from glasshead.papers.report import DynamicsSummary, dynamics_page

@@ -1,10 +1,10 @@
 """`glasshead train --watch dynamics`, as it is typed."""
 
 import pytest
-from typed import TINY, glasshead, refusal
 
 from glasshead.papers.results import read_history
 from glasshead.training import load_run
+from typed import TINY, glasshead, refusal
 
 
 def test_a_watched_training(tmp_path):

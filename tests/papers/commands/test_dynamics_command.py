@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typed import TINY, glasshead, refusal
 
 import fake_histories
 from alike import assert_same_weights
@@ -26,6 +25,7 @@ from glasshead.papers.dynamics.findings import LARGEST_PART, finding
 from glasshead.papers.results import History
 from glasshead.report import plots_of
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
+from typed import TINY, glasshead, refusal
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
 

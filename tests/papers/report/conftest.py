@@ -1,0 +1,9 @@
+"""Pages without their plots."""
+
+import pytest
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their plots, whose drawing is most of the work; pages made once for a file are drawn."""
+    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])

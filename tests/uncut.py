@@ -1,0 +1,24 @@
+"""No table of a terminal cuts a number, however narrow the terminal and however long the number."""
+
+import io
+import re
+
+from rich.cells import cell_len
+from rich.console import Console
+
+NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
+
+
+def printed(renderable, width):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def assert_uncut(table, width):
+    whole = set(NUMBER.findall(printed(table, 1000)))
+    assert len(whole) > 3
+    said = printed(table, width)
+    assert max(map(cell_len, said.splitlines())) <= width
+    assert whole <= set(NUMBER.findall(said))
+    assert "…" not in said
