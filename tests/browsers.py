@@ -1,5 +1,7 @@
 """A real browser, and what is measured in its pages."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 # The lowest contrast between the letters and the ground of any of the elements, over the page's colour.
@@ -44,7 +46,7 @@ OPEN_ALL = "document.querySelectorAll('details').forEach(part => part.open = tru
 
 
 @pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
+def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 

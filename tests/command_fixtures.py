@@ -1,4 +1,4 @@
-"""What tests of commands share: one tiny run and audit per activation, made once by the commands themselves."""
+"""What tests of commands share: a tiny run and audit per activation, made once by the commands."""
 
 from types import SimpleNamespace
 

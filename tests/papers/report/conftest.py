@@ -1,6 +1,8 @@
-"""Pages without their plots."""
+"""Pages without their plots, and a browser."""
 
 import pytest
+
+from browsers import browser  # noqa: F401
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser
 
 import fake_histories
-from browsers import CONTRAST, browser, opened  # noqa: F401
+from browsers import CONTRAST, opened
 from glasshead.papers.dynamics import findings
 from glasshead.papers.report import DynamicsSummary, dynamics_page
 
