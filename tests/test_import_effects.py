@@ -244,7 +244,8 @@ print(type(AutoModel.from_pretrained(folder / "recommender")).__name__)
 for name in ("encoder", "pooled"):
     label = pipeline("text-classification", model=str(folder / name))("a warm film")[0]["label"]
     print(label in ("negative", "positive"))
-print([name for name in ("glasshead.training", "glasshead.recommend", "datasets") if name in sys.modules])
+late = ("glasshead.training", "glasshead.papers.recommend", "datasets")
+print([name for name in late if name in sys.modules])
 """
     models = ["EncoderClassifier", "BertForSequenceClassification", "PooledClassifier", "True"]
     expected = [*models, "glasshead True", "NewsRecommender", "True", "True", "[]"]

@@ -8,16 +8,22 @@ from types import ModuleType
 from typing import Any
 
 import glasshead
+import glasshead.papers
 
 
 def packages() -> dict[str, ModuleType]:
     """The packages that export something, by name; the front door first."""
     modules = {"glasshead": glasshead}
-    for info in pkgutil.iter_modules(glasshead.__path__):
-        if info.name not in ("cli", "__main__"):  # the command line has pages of its own
-            module = import_module(f"glasshead.{info.name}")
-            if getattr(module, "__all__", None):
-                modules[f"glasshead.{info.name}"] = module
+    for package in (glasshead, glasshead.papers):
+        for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if info.name.split(".")[-1] not in (
+                "cli",
+                "__main__",
+                "commands",
+            ):  # described elsewhere
+                module = import_module(info.name)
+                if getattr(module, "__all__", None):
+                    modules[info.name] = module
     return modules
 
 

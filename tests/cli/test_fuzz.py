@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(transformers.Trainer, "train", interrupted)
-    monkeypatch.setattr("glasshead.dynamics.solvable.curve.POWER", 5)
+    monkeypatch.setattr("glasshead.papers.solvable.curve.POWER", 5)
     for name, each in list(bench.BENCHMARKS.items()):
         monkeypatch.setitem(bench.BENCHMARKS._entries, name, each._replace(measure=lambda *given: []))
     return tmp_path / "here"

@@ -33,9 +33,9 @@ WORDS = {
     "glasshead.attention.build_native": "'glasshead kernels build'",
     "glasshead.generate": "'glasshead generate'",
     "glasshead.heads": "'glasshead heads'",
-    "glasshead.recommend": "'glasshead recommend'",
+    "glasshead.papers.recommend": "'glasshead recommend'",
     "tokenizer": "a tokenizer",
-    "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
+    "glasshead.papers.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
     "glasshead.training.train": "'glasshead train DATA --out RUN'",
     "value_dim=None": "--set value_dim=null",
 }

@@ -202,7 +202,7 @@ def read_config(
             refuse_own_code(folder)
         reason = unknown_reason(Path(folder))
         if "`glasshead-" in str(error):  # the type of a model of ours, which nobody has registered yet
-            reason = "import glasshead.models first, or glasshead.recommend for a recommender"
+            reason = "import glasshead.models first, or glasshead.papers.recommend for a recommender"
         raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
 
 

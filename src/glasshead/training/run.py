@@ -128,7 +128,9 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     record = open_record(folder, "glasshead.training.train")
     if "what" in record:
-        raise InputError(f"{folder} is a {record['what']}, no classifier: read it with `glasshead.recommend`")
+        raise InputError(
+            f"{folder} is a {record['what']}, no classifier: read it with `glasshead.papers.recommend`"
+        )
     return validate_record(folder / RECORD, record, ClassifierRecord)
 
 

@@ -12,7 +12,7 @@ from typed import CliRunner, app
 @pytest.fixture(autouse=True)
 def rough(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("glasshead.dynamics.solvable.curve.POWER", 6)
+    monkeypatch.setattr("glasshead.papers.solvable.curve.POWER", 6)
 
 
 def typed(*words):
@@ -46,8 +46,8 @@ def test_a_theory_that_did_not_converge_is_never_silent(tmp_path, monkeypatch):
     assert "not converged" not in sure.stdout
     assert "not-converged" not in (tmp_path / "t.svg").read_text()
     hasty = partial(solve, most_steps=2)
-    monkeypatch.setattr("glasshead.dynamics.solvable.curve.solve", hasty)
-    monkeypatch.setattr("glasshead.dynamics.solvable.state_evolution.solve", hasty)
+    monkeypatch.setattr("glasshead.papers.solvable.curve.solve", hasty)
+    monkeypatch.setattr("glasshead.papers.solvable.state_evolution.solve", hasty)
     result = typed(*words, "--overwrite")
     assert result.stdout.count("not converged, residual") == 4
     assert [

@@ -166,9 +166,9 @@ def test_what_another_process_is_at_is_waited_for(tmp_path, finished, monkeypatc
             return outcome
         return run_task(task)
 
-    monkeypatch.setattr("glasshead.experiments.run_paper.run_task", run)
-    monkeypatch.setattr("glasshead.experiments.run_paper.BUSY_WAIT", 0.0)
-    monkeypatch.setattr("glasshead.experiments.job.compute", lambda task: pytest.fail("computed"))
+    monkeypatch.setattr("glasshead.papers.experiments.run_paper.run_task", run)
+    monkeypatch.setattr("glasshead.papers.experiments.run_paper.BUSY_WAIT", 0.0)
+    monkeypatch.setattr("glasshead.papers.experiments.job.compute", lambda task: pytest.fail("computed"))
     glasshead(*QUICK, "trec", "--seeds", 5, "--out", finished)
     assert attempts == ["trec/bag-of-words"] * 2
     assert not (finished / "runs").exists()

@@ -231,7 +231,7 @@ def test_a_resumed_history_is_that_of_an_unbroken_training(data, watched, tmp_pa
 @pytest.mark.slow
 def test_a_resumed_history_is_thinned_out_like_an_unbroken_one(data, tmp_path, monkeypatch):
     """Checkpoints at 5, 10, 15, 20; every second look goes at steps 6 and 12."""
-    monkeypatch.setattr("glasshead.dynamics.callback.MAX_SNAPSHOTS", 6)
+    monkeypatch.setattr("glasshead.papers.dynamics.callback.MAX_SNAPSHOTS", 6)
     whole = read_history(train(data, recipe(), tmp_path / "whole", callbacks=[dynamics_callback(PLANTED, 1)]))
     for step in (6, 9, 13):
         assert_equal_histories(interrupted_and_resumed(data, tmp_path / str(step), step, 1), whole)
@@ -256,7 +256,7 @@ def test_an_unwatched_training_is_not_watched_from_the_middle_on(data, tmp_path)
 
 
 def test_many_looks_are_thinned_out(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("glasshead.dynamics.callback.MAX_SNAPSHOTS", 6)
+    monkeypatch.setattr("glasshead.papers.dynamics.callback.MAX_SNAPSHOTS", 6)
     out = train(data, recipe(), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 1)])
     history = read_history(out)
     assert history.steps.tolist() == [0, 4, 8, 12, 16, 20]

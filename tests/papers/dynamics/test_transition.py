@@ -131,7 +131,7 @@ def test_a_crossing_between_unsure_solutions_is_not_claimed(monkeypatch, unsure,
         return replace(known, loss=loss, converged=start != unsure)
 
     known = solve(1.0, "semantic", SETTINGS, power=4, most_steps=1)
-    monkeypatch.setattr("glasshead.dynamics.solvable.state_evolution.solve", made)
+    monkeypatch.setattr("glasshead.papers.solvable.state_evolution.solve", made)
     assert critical_alpha(SETTINGS, (1.0, 2.5), width=1e-6) == pytest.approx(crossing, abs=1e-5)
 
 

@@ -103,7 +103,7 @@ def test_rows_that_others_write_meanwhile_are_found(tmp_path, monkeypatch):
     of = cell("softmax")
     mine, theirs = (RowStore([tmp_path], "paper") for _ in range(2))
     assert mine.read("small", of, 0) is None
-    monkeypatch.setattr("glasshead.experiments.row.index_of", row_index.RowIndex)  # of another process
+    monkeypatch.setattr("glasshead.papers.experiments.row.index_of", row_index.RowIndex)  # of another process
     theirs.write("small", of, row(of, 0, 0.5))
     monkeypatch.undo()
     index = row_index.RowIndex(tmp_path / "paper")

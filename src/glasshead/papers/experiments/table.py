@@ -59,7 +59,7 @@ class Table:
     data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     not_at_hand: Sequence[str] = ()
     picture: Callable[[Any], Any] | None = None
-    """Draws its summary (`glasshead.experiments.figures`), or gives None where nothing is known."""
+    """Draws its summary (`glasshead.papers.experiments.figures`), or gives None where nothing is known."""
     smoke: bool = False
     """Whether its data are made up or cut short, so that its numbers say nothing about the paper."""
 

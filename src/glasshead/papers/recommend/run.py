@@ -50,9 +50,11 @@ def load_recommender(folder: Path) -> RecommenderRun:
     Raises:
         InputError: if it is not such a run, or a file of it is missing or damaged.
     """
-    record = open_record(folder, "glasshead.recommend.train_recommender")
+    record = open_record(folder, "glasshead.papers.recommend.train_recommender")
     if record.get("what") != WHAT:
-        raise InputError(f"{folder} is no run of `glasshead.recommend.train_recommender`: give one of those")
+        raise InputError(
+            f"{folder} is no run of `glasshead.papers.recommend.train_recommender`: give one of those"
+        )
     record = validate_record(folder / RECORD, record, RecommenderRecord)
     if "recipe" in record:
         record["recipe"] = with_current_names(record["recipe"], OLD_SETTINGS)

@@ -66,7 +66,7 @@ def group_numbers(history: History) -> dict[str, Any]:
 
 def term_numbers(history: History) -> dict[str, Any]:
     """What each term has added to the mean score of a group, and which is surely the largest part, or why
-    none is (`glasshead.dynamics.findings`); nothing where the terms do not add up to the change."""
+    none is (`glasshead.papers.dynamics.findings`); nothing where the terms do not add up to the change."""
     numbers: dict[str, Any] = {}
     for each in findings(history):
         if each.statistic != "added to score":

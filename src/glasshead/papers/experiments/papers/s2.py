@@ -61,7 +61,9 @@ PAPER: dict[str, Printed] = {
     },
 }
 RUNS = 5
-NOT_AT_HAND = "Table 5 (MIND, news recommendation) is not at hand: see the package `glasshead.recommend`."
+NOT_AT_HAND = (
+    "Table 5 (MIND, news recommendation) is not at hand: see the package `glasshead.papers.recommend`."
+)
 
 
 def mechanisms(
