@@ -14,7 +14,6 @@ from fake_models import write_model
 from families import FAMILIES
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.configuration import KEY
-from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ALL_LAYERS
 
 NAMES = ("bert", "gpt2", "llama", "vit", "t5")
@@ -210,22 +209,19 @@ def test_they_load_plainly_too(tmp_path):
 
 @pytest.fixture(scope="module")
 def every_kind(tmp_path_factory):
-    """A folder of each kind that we save: two runs, a plugged model, a recommender."""
+    """A folder of each kind that we save: two runs, a plugged model."""
     place = tmp_path_factory.mktemp("every kind")
     for family in ("encoder", "pooled"):
         write_model(place / family, family)
     bert = hf.BertForSequenceClassification(hf.BertConfig(**FAMILIES["bert"].options))
     glasshead.plug(bert, "tanhmax").save_pretrained(place / "plugged")
-    sizes = {"hidden_size": 8, "num_attention_heads": 2, "head_dim": 4, "value_dim": 4}
-    config = NewsRecommenderConfig(vocab_size=20, **sizes)
-    NewsRecommender(config).save_pretrained(place / "recommender")
     return place
 
 
 @pytest.mark.parametrize("first", ["glasshead", pytest.param("transformers", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
 def test_either_import_makes_every_folder_known(package, first, every_kind):
-    imports = [f"import {package}", "from transformers import AutoConfig, AutoModel"]
+    imports = [f"import {package}", "from transformers import AutoConfig"]
     program = f"""
 import sys
 {chr(10).join(imports if first == "glasshead" else reversed(imports))}
@@ -240,15 +236,13 @@ for name in ("encoder", "plugged", "pooled"):
 print(model.config.architectures == [type(model).__name__])
 plugged = AutoModelForSequenceClassification.from_pretrained(folder / "plugged")
 print(plugged.config._attn_implementation, "tanhmax" in str(plugged.config.glasshead_mechanism))
-print(type(AutoModel.from_pretrained(folder / "recommender")).__name__)
 for name in ("encoder", "pooled"):
     label = pipeline("text-classification", model=str(folder / name))("a warm film")[0]["label"]
     print(label in ("negative", "positive"))
-late = ("glasshead.training", "glasshead.papers.recommend", "datasets")
-print([name for name in late if name in sys.modules])
+print([name for name in ("glasshead.training", "datasets") if name in sys.modules])
 """
     models = ["EncoderClassifier", "BertForSequenceClassification", "PooledClassifier", "True"]
-    expected = [*models, "glasshead True", "NewsRecommender", "True", "True", "[]"]
+    expected = [*models, "glasshead True", "True", "True", "[]"]
     assert run(program, every_kind).split("\n") == expected
 
 

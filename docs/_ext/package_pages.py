@@ -4,26 +4,26 @@ import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 import glasshead
-import glasshead.papers
 
 
 def packages() -> dict[str, ModuleType]:
     """The packages that export something, by name; the front door first."""
     modules = {"glasshead": glasshead}
-    for package in (glasshead, glasshead.papers):
-        for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if info.name.split(".")[-1] not in (
-                "cli",
-                "__main__",
-                "commands",
-            ):  # described elsewhere
-                module = import_module(info.name)
-                if getattr(module, "__all__", None):
-                    modules[info.name] = module
+    places = [(glasshead.__path__, "glasshead.")]
+    if find_spec("glasshead.papers") is not None:
+        places.append((import_module("glasshead.papers").__path__, "glasshead.papers."))
+    for path, prefix in places:
+        for info in pkgutil.iter_modules(path, prefix):
+            if info.name.removeprefix(prefix) in ("cli", "commands", "__main__"):  # described elsewhere
+                continue
+            module = import_module(info.name)
+            if getattr(module, "__all__", None):
+                modules[info.name] = module
     return modules
 
 

@@ -1,7 +1,6 @@
 """What writers say when there is no room, and readers when there is no permission."""
 
 import errno
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,11 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
+from denied_files import DENIED, damaged_folder, denied  # noqa: F401
 from glasshead.errors import InputError
 from glasshead.files import atomic_folder, check_readable, write_bytes
 from glasshead.files.disk_errors import storage_errors
 from glasshead.huggingface.loading import read_config
-from glasshead.papers.recommend.run import load_recommender
-from glasshead.papers.results import read_history
 from glasshead.results import AuditCard
 from glasshead.training import load_run, open_model
 from glasshead.training.load_predictions import folder_kind
@@ -79,30 +77,16 @@ def test_what_was_raised_on_the_way():
     assert caught.value.filename == "out"
 
 
-@pytest.fixture
-def denied(monkeypatch):
-    """Names of files that nobody may read; a test that runs as root could read any."""
-    names, allowed = set(), os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: path.name not in names and allowed(path, mode))
-    return names
-
-
-READERS = [load_run, load_recommender, open_model, AuditCard.load, folder_kind, read_config, read_history]
-
-
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("name", ["model.safetensors", "dynamics"])
-def test_what_may_not_be_read_is_not_called_damaged(tmp_path, denied, reader, name):
-    folder = tmp_path / "dynamics"
-    folder.mkdir()
-    for each in ("run.json", "config.json", "card.json", "model.safetensors"):
-        (folder / each).write_text("damaged")
+@pytest.mark.parametrize("reader", [load_run, open_model, AuditCard.load, folder_kind, read_config])
+@pytest.mark.parametrize("name", DENIED)
+def test_what_may_not_be_read_is_not_called_damaged(tmp_path, denied, reader, name):  # noqa: F811
+    folder = damaged_folder(tmp_path)
     denied.add(name)
     with pytest.raises(InputError, match=rf"^cannot read .*{name}: permission denied$"):
-        reader(tmp_path if reader is read_history else folder)
+        reader(folder)
 
 
-def test_what_may_be_read(tmp_path, denied):
+def test_what_may_be_read(tmp_path, denied):  # noqa: F811
     (tmp_path / "others").mkdir()
     denied.add("others")  # a folder within the folder, which nobody reads
     check_readable(tmp_path)

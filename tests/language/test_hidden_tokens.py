@@ -17,7 +17,6 @@ from glasshead.language import (
 from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.rows import IGNORED
 from glasshead.language.train import make_trainer
-from glasshead.papers.experiments.step_cost import step_seconds
 
 FAMILIES = ("bert", "roberta", "distilbert", "electra", "modernbert", "eurobert", "albert")
 
@@ -74,7 +73,3 @@ def test_a_head_that_reads_other_tokens_is_asked_for_all(tokenizer):
     model.cls = MixesTokens(model.cls)
     assert not asks_hidden_alone(model)
     assert model.training
-
-
-def test_a_step_has_a_cost(tokenizer, rows):
-    assert 0 < step_seconds(recipe("bert"), tokenizer, rows) < 10
