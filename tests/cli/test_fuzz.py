@@ -213,7 +213,6 @@ def usual(token_run, place, tiny, monkeypatch):
         ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
         ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
-        ("bench",): ("attention",),
         ("doctor",): (run,),
         ("list",): ("kernels",),
         ("plot", "distance-aware"): ("--out", place / "a.svg"),

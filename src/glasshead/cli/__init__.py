@@ -8,7 +8,6 @@ from typing import TextIO
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
-    bench,
     compare,
     demo,
     doctor,
@@ -35,7 +34,6 @@ from glasshead.cli.console import print_remark
 __all__ = [
     "app",
     "audit",
-    "bench",
     "compare",
     "demo",
     "doctor",
