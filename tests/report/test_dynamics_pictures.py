@@ -138,15 +138,6 @@ def test_rates_of_pairs_and_their_sum_on_one_scale():
     assert f"positive × negative {number(-2 / 40)}" in picture.panels[-1].description
 
 
-def test_a_history_of_before_has_no_rates_of_pairs():
-    whole = fake_histories.history()
-    here = ~np.char.startswith(whole.curves["quantity"], "Ω ")
-    before = replace(whole, curves={name: each[here] for name, each in whole.curves.items()})
-    with pytest.raises(InputError, match="older than rates of dot products: train the run again"):
-        PLOTS["product-rates"].draw(before, PlotOptions())
-    PLOTS["products"].draw(before, PlotOptions())
-
-
 def test_tokens_in_their_texts_and_alone():
     history = fake_histories.in_context(local=0.0, alone=2.0)
     picture = PLOTS["contexts"].draw(history, PlotOptions())

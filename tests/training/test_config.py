@@ -240,7 +240,7 @@ class TestPresetAndModel:
         [
             ({"num_hidden_layers": 2}, "its `num_hidden_layers` cannot be chosen"),
             ({"encoder": "lstm"}, "its `encoder` cannot be chosen"),
-            ({"vectors": "glove.txt"}, "has word vectors of its own"),
+            ({"word_vectors": "glove.txt"}, "has word vectors of its own"),
             ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ],
     )

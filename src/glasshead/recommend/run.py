@@ -12,12 +12,11 @@ from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
 from glasshead.models import NewsRecommender
 from glasshead.reasons import because
-from glasshead.recommend.config import OLD_SETTINGS
 from glasshead.recommend.impressions import NewsTensors
 from glasshead.recommend.mind import NewsLogs
 from glasshead.recommend.scoring import click_scores
 from glasshead.recommend.train import CLICKS, WHAT
-from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record, with_current_names
+from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,6 @@ def load_recommender(folder: Path) -> RecommenderRun:
     if record.get("what") != WHAT:
         raise InputError(f"{folder} is no run of `glasshead.recommend.train_recommender`: give one of those")
     record = validate_record(folder / RECORD, record, RecommenderRecord)
-    if "recipe" in record:
-        record["recipe"] = with_current_names(record["recipe"], OLD_SETTINGS)
     try:
         model, loading = load_weights(AutoModel, folder, local_files_only=True)
         with silence_transformers():

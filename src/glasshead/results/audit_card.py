@@ -8,7 +8,7 @@ tokens.parquet     one row per token type
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.slice_test import SliceTest
-from glasshead.results.verdict import status_from_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,12 +51,6 @@ WITHOUT_FIRST = "without the first token"
 """The group of findings about all tokens but the first, where that is an attention sink."""
 OF_REST = "rest."
 """How the names of their columns begin."""
-
-OLD_REASONS = {
-    "most faithful": "most agreement with weight removal",
-    "least faithful": "least agreement with weight removal",
-}
-"""Why older cards picked a text, in the words of today."""
 
 
 @dataclass(frozen=True)
@@ -169,16 +162,13 @@ class AuditCard(Drawable):
             facts = TypeAdapter(dict[str, Any]).validate_python(body["facts"])
             for name, kind in TAKEN_APART.items():
                 TypeAdapter(kind | None).validate_python(facts.get(name), strict=True)
-            rows = TypeAdapter(list[dict[str, Any]]).validate_python(body["findings"])
-            rows = [status_from_words(str(row.get("verdict"))) | row for row in rows]
-            texts = TypeAdapter(list[Highlight]).validate_python(body["highlights"])
             return cls(
                 facts=facts,
-                findings=TypeAdapter(list[Finding]).validate_python(rows),
-                highlights=[replace(one, reason=OLD_REASONS.get(one.reason, one.reason)) for one in texts],
+                findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
+                highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
-                slice_tests=TypeAdapter(list[SliceTest]).validate_python(body.get("slice_tests", [])),
+                slice_tests=TypeAdapter(list[SliceTest]).validate_python(body["slice_tests"]),
             )
         except InputError:
             raise

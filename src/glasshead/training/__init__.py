@@ -30,7 +30,6 @@ from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.minima import compare_minima, curvatures
 from glasshead.training.multi_seed import train_repeats
-from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
 from glasshead.training.other_run import OTHER_RUN_SETTINGS
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
@@ -70,7 +69,6 @@ __all__ = [
     "CHECKPOINTS",
     "LOSSES",
     "MEASURED",
-    "OLD_NAMES",
     "OPTIMIZERS",
     "OTHER_RUN_SETTINGS",
     "PENALTIES",
@@ -134,7 +132,6 @@ __all__ = [
     "validate_type",
     "versions",
     "whole_batch",
-    "with_current_names",
     "with_train_data",
     "workspace",
     "write_json",
