@@ -165,11 +165,7 @@ class TestTheSettings:
             ("--option", "instances=1.5", "give an integer"),
             ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
             ("--set", "layers", "'layers' is not NAME=VALUE"),
-            (
-                "--set",
-                "num_hidden_layers=2",
-                "no option --set num_hidden_layers: it is one of cross-encoder, encoder",
-            ),
+            ("--set", "num_hidden_layers=2", "it is one of cross-encoder, encoder"),
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "d_k=3", "has no option 'd_k': "),
             ("--set", "epochs=two", "--epochs must be a whole number, not 'two'"),

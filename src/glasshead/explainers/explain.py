@@ -243,7 +243,7 @@ def sign_note(subject: Subject) -> str | None:
     return {
         ONE_SIGN: "the weights have one sign: the contributions say for which side",
         UNDECIDED: "it is undecided whether the sign lives in the weights: read the contributions",
-    }.get(gauge.get("kind"))
+    }.get(str(gauge.get("kind")))
 
 
 def unreadable_texts(

@@ -93,7 +93,7 @@ class RecommenderConfig:
             if name not in known:
                 raise InputError(f"a recommender has no setting {name!r}: {did_you_mean(name, known)}")
         size = {"hidden_size": None} if settings.get("word_vectors") is not None else {}
-        return replace(self, **size | settings)
+        return replace(self, **{**size, **settings})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
