@@ -1,6 +1,5 @@
 """Findings by slice: a model that is to be trusted on some texts alone, and how texts are cut."""
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -109,19 +108,6 @@ def test_slices_are_kept(sliced, tmp_path):
     assert loaded.findings == sliced.findings
     assert loaded.slice_tests == sliced.slice_tests
     assert loaded.examples["slice.topic"].count("topic: dishonest") == 30
-
-
-def test_a_card_from_before_there_were_slices_loads(sliced, tmp_path):
-    sliced.save(tmp_path / "card")
-    path = tmp_path / "card" / "card.json"
-    body = json.loads(path.read_text())
-    del body["slice_tests"]
-    for finding in body["findings"]:
-        del finding["by"], finding["level"]
-    path.write_text(json.dumps(body))
-    loaded = AuditCard.load(tmp_path / "card")
-    assert loaded.slice_tests == []
-    assert {finding.level for finding in loaded.findings} == {0.95}
 
 
 def test_slices_of_the_same_texts_are_compared_text_by_text(sliced):

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from glasshead.serve.recent_pages import remembering
+from glasshead.serve.views import remembering
 
 
 class Question(BaseModel):

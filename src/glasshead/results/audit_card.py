@@ -26,7 +26,7 @@ from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
-from glasshead.results.slice_test import SliceTest
+from glasshead.results.verdict import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +51,41 @@ WITHOUT_FIRST = "without the first token"
 """The group of findings about all tokens but the first, where that is an attention sink."""
 OF_REST = "rest."
 """How the names of their columns begin."""
+
+
+DIFFERENCE_LEVEL = 0.05
+"""Slices differ where the corrected p is at most this."""
+
+
+@dataclass(frozen=True)
+class SliceTest:
+    """One finding, and whether its mean differs between slices ``by`` class, length, correctness or a column.
+
+    ``p`` is that of a permutation test over the ``n`` texts of the ``slices`` that have enough of them, and
+    ``corrected`` the same after Holm's correction for all tests of the audit; None where there are fewer than
+    two such slices.
+    """
+
+    audit: str
+    statistic: str
+    against: str
+    by: str
+    n: int
+    slices: int
+    p: float | None
+    corrected: float | None
+    status: Status
+    verdict: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference was shown."""
+        return self.corrected is not None and self.corrected <= DIFFERENCE_LEVEL
+
+    @property
+    def finding(self) -> str:
+        """The name of the finding on all texts."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against, "all") if part)
 
 
 @dataclass(frozen=True)

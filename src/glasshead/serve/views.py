@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import FastAPI, Query, Request
+from pydantic import BaseModel
 from starlette.responses import HTMLResponse, Response
 
 from glasshead.drawable import Drawable
@@ -32,8 +35,35 @@ from glasshead.serve.questions import (
     HeadsQuestion,
     PythonLine,
 )
-from glasshead.serve.recent_pages import remembering
 from glasshead.serve.refusals import policy_of
+
+MOST_PAGES = 4
+"""Pages that are kept: one can take megabytes."""
+Q = TypeVar("Q", bound=BaseModel)
+Endpoint = Callable[[Request, Q], Awaitable[Response]]
+
+
+def remembering(keeps: Callable[[Q], bool], most: int = MOST_PAGES) -> Callable[[Endpoint[Q]], Endpoint[Q]]:
+    """Keep the last ``most`` pages of an address by their questions, if it ``keeps`` these."""
+
+    def decorate(endpoint: Endpoint[Q]) -> Endpoint[Q]:
+        pages: OrderedDict[str, Response] = OrderedDict()
+
+        @wraps(endpoint)
+        async def answered(request: Request, question: Q) -> Response:
+            if not keeps(question):
+                return await endpoint(request, question)
+            name = question.model_dump_json()
+            page = pages.pop(name, None) or await endpoint(request, question)
+            pages[name] = page
+            while len(pages) > most:
+                pages.popitem(last=False)
+            return page
+
+        return answered
+
+    return decorate
+
 
 MEDIA = {
     "html": "text/html; charset=utf-8",
