@@ -24,11 +24,11 @@ SET_BY_DATA = (
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
-CAME_LATER = (
+RARELY_CHOSEN = (
     "patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight", "tokenizer",
     "augment",
 )  # fmt: skip
-"""Left out of records where they are what they were before anybody could choose them."""
+"""Left out of records where nobody chose them."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
 """λ where nobody chooses it."""
 
@@ -266,9 +266,9 @@ class TrainingConfig:
         return replace(self, **own_fields | {"architecture": architecture | chosen})
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON; without what came later it is what it was before, and so are fingerprints."""
+        """Plain JSON, without what is rarely chosen where nobody chose it."""
         settings = asdict(self) | {"architecture": dict(self.architecture)}
-        unused = {name for name in CAME_LATER if settings[name] == getattr(TrainingConfig, name, {})}
+        unused = {name for name in RARELY_CHOSEN if settings[name] == getattr(TrainingConfig, name, {})}
         return {name: value for name, value in settings.items() if name not in unused}
 
 
