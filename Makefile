@@ -42,16 +42,11 @@ check: .venv/dev
 docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
+BENCHMARKS := startup serve audit erasure explain images writing kendall adversary identifiability \
+	attention training dynamics cluster
 bench: .venv/dev
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/kendall.py
-	$(BIN)/python benchmarks/adversary.py
-	$(BIN)/python benchmarks/audit.py
-	$(BIN)/python benchmarks/writing.py
-	$(BIN)/python benchmarks/serve.py
-	$(BIN)/python benchmarks/dynamics.py
-	$(BIN)/glasshead bench attention
-	$(BIN)/glasshead bench audit
+	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 # Every number of docs/results/; several hours on two cores, and what is done stays done.
 results: .venv/base
@@ -73,8 +68,8 @@ results: .venv/base
 	$(BIN)/python docs/results/aggregation_tables.py
 	$(BIN)/python docs/results/heads.py run
 	$(BIN)/glasshead kernels build
-	$(BIN)/python docs/results/native.py run
-	$(BIN)/python docs/results/native.py write
+	$(BIN)/python -m benchmarks.native run
+	$(BIN)/python -m benchmarks.native write
 	$(BIN)/python docs/results/debate.py run
 	$(BIN)/python docs/results/debate_tables.py
 	$(BIN)/python docs/results/solvable.py run histogram dyck

@@ -11,32 +11,27 @@ Opponents alternate within one run, so that what else runs on the machine slows 
 over rounds, with the least and the largest. The bound is the ratio that would be left if the audits computed
 nothing: texts become tokens, the model runs once forward and backward, and the random numbers are drawn.
 
-    python benchmarks/audit.py        (the data: GLASSHEAD_DATA, default ../shared/data)
+    python -m benchmarks.audit        (the data: GLASSHEAD_DATA, default ../shared/data)
 """
 
 import copy
-import os
-import statistics
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
+from datasets import Dataset
 from scipy.stats import kendalltau
 
-from datasets import Dataset
+from benchmarks.measuring import DATA, Spread, Work, print_table, ratios, time_once
 from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import encode, load
 from glasshead.training import TRAINING_PRESETS, Run, load_run, open_subject, train
 
-DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 100
 CARD = ("performance", "agreement", "perturbation", "tokens", "identifiability")
 ROUNDS, REPEATS = 3, 3
+LOOP = "loop, post by post"
 
 
 def loop(run: Run, texts: list[str]) -> dict[str, np.ndarray]:
@@ -118,7 +113,7 @@ def main() -> None:
         for name in ("agreement", "perturbation"):
             AUDITS[name](subject, seed=0)
 
-    contenders: dict[str, Callable[[], object]] = {
+    contenders: dict[str, Work] = {
         "both audits: 27 τ and nulls, 9 tests, bootstrap": two_audits,
         "  the bound: tokens, one pass, the draws": lambda: read_and_draw(run, posts, whole=False),
         "the whole card": lambda: audit(run, posts, audits=CARD),
@@ -127,20 +122,26 @@ def main() -> None:
     }
     for work in contenders.values():
         work()
-    rounds = []
-    for _ in range(ROUNDS):
-        seconds = {"loop, post by post": elapsed(lambda: loop(run, texts))}
-        # Each a few times, the fastest of which is what it takes; the loop is long enough to average.
-        seconds |= {name: min(elapsed(work) for _ in range(REPEATS)) for name, work in contenders.items()}
-        rounds.append(seconds)
-    print(f"{len(texts)} posts of up to 30 tokens, {DRAWS} permutations, {DRAWS} random draws\n")
-    for name in rounds[0]:
-        print(describe(name, rounds), flush=True)
+    # Each a few times, the fastest of which is what it takes; the loop is long enough to average.
+    rounds = [
+        {LOOP: time_once(lambda: loop(run, texts))}
+        | {name: min(time_once(work) for _ in range(REPEATS)) for name, work in contenders.items()}
+        for _ in range(ROUNDS)
+    ]
+    seconds = {name: [one[name] for one in rounds] for name in rounds[0]}
+    print_table(
+        f"{len(texts)} posts of up to 30 tokens, {DRAWS} permutations, {DRAWS} random draws",
+        list(seconds),
+        {
+            "way": str,
+            "s": lambda name: Spread.of(seconds[name]),
+            "loop ÷ this": lambda name: ratios(seconds[LOOP], seconds[name]),
+        },
+    )
 
     # The same numbers, or the comparison is worth nothing.
     card = audit(run, posts, audits=CARD)
     reference = loop(run, texts)
-    print()
     for name, finding in (
         ("gradient", "agreement.attention-raw.gradient.all"),
         ("erasure", "agreement.attention-raw.erasure-zero-weight.all"),
@@ -154,24 +155,6 @@ def main() -> None:
         if abs(np.nanmean(reference[name]) - found.estimate) > tolerance:
             raise SystemExit(f"{name}: the two ways disagree")
         print(f"{name:>12}: loop {np.nanmean(reference[name]):+.4f}   batched {found.estimate:+.4f}")
-
-
-def elapsed(work: Callable[[], object]) -> float:
-    """Seconds."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-def describe(name: str, rounds: list[dict[str, float]]) -> str:
-    """The median of its seconds, and the ratio of the loop to it."""
-    loops = [one["loop, post by post"] for one in rounds]
-    seconds = [one[name] for one in rounds]
-    ratios = [slow / fast for slow, fast in zip(loops, seconds, strict=True)]
-    text = f"{name:48} {statistics.median(seconds):7.3f} s ({min(seconds):.3f}–{max(seconds):.3f})"
-    if name.startswith("loop"):
-        return text
-    return f"{text}  {statistics.median(ratios):5.0f}× ({min(ratios):.0f}–{max(ratios):.0f})"
 
 
 if __name__ == "__main__":

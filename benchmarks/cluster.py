@@ -1,6 +1,6 @@
 """What a cluster costs: Ray and the schedule for each empty task, and simulated grids of up to 10⁵ tasks.
 
-python benchmarks/cluster.py
+python -m benchmarks.cluster
 """
 
 import argparse

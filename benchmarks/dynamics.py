@@ -3,22 +3,18 @@
 Trainings with and without `--watch dynamics` alternate in one process, so that a busy machine slows both; the
 ratio is what counts.
 
-    python benchmarks/dynamics.py        (the data: GLASSHEAD_DATA, default ../shared/data)
+    python -m benchmarks.dynamics        (the data: GLASSHEAD_DATA, default ../shared/data)
 """
 
-import os
-import statistics
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
+from benchmarks.measuring import DATA, Spread, print_table, ratios, time_interleaved
 from glasshead.data import LoadOptions, load
 from glasshead.papers.dynamics import dynamics_callback
 from glasshead.training import TrainingConfig, preset_config, train
 
-DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ROUNDS = 3
 CASES: dict[str, tuple[str, dict[str, object]]] = {
     "synthetic, DP": ("synthetic", {}),
@@ -28,28 +24,32 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
-def seconds(data: object, recipe: TrainingConfig, watched: bool) -> float:
-    """The wall time of one training."""
+def train_once(data: object, recipe: TrainingConfig, watched: bool) -> None:
+    """One training."""
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
         train(data, recipe, Path(folder) / "run", callbacks=[dynamics_callback()] if watched else [])  # type: ignore[arg-type]
-        return time.perf_counter() - started
+
+
+def measure(source: str, changes: dict[str, object]) -> dict[str, list[float]]:
+    """Seconds with and without, round by round."""
+    options = dict(changes)
+    recipe = preset_config(str(options.pop("preset", "s4")), None).with_changes(**options)
+    work = partial(train_once, load(source, LoadOptions()), recipe)
+    return time_interleaved({"watched": partial(work, True), "alone": partial(work, False)}, rounds=ROUNDS)
 
 
 def main() -> None:
-    """One line per case."""
-    for name, (source, changes) in CASES.items():
-        recipe = preset_config(str(changes.pop("preset", "s4")), None).with_changes(**changes)
-        data = load(source, LoadOptions())
-        seconds(data, recipe.with_changes(epochs=1), True)  # warm
-        rounds = [(seconds(data, recipe, True), seconds(data, recipe, False)) for _ in range(ROUNDS)]
-        ratios = sorted(watched / alone for watched, alone in rounds)
-        alone = statistics.median(each for _, each in rounds)
-        print(
-            f"{name:22} {statistics.median(ratios):.2f} times as long [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
-            f" as {alone:.1f} s without, {ROUNDS} rounds",
-            flush=True,
-        )
+    """Print a row for each case."""
+    seconds = {name: measure(*case) for name, case in CASES.items()}
+    print_table(
+        f"Trainings, watched, {ROUNDS} rounds",
+        list(CASES),
+        {
+            "case": str,
+            "s without": lambda name: f"{Spread.of(seconds[name]['alone']).median:.1f}",
+            "× with": lambda name: ratios(seconds[name]["watched"], seconds[name]["alone"]),
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What it costs to look into a ViT of 12 layers, 12 heads and 197 tokens, beside its bare forward pass.
 
-    python benchmarks/images.py
+    python -m benchmarks.images
 
 A random ViT-B/16 classifies an image of 224 × 224 pixels. All maps of all layers are recorded in one pass;
 explanations are those of `glasshead.explain` by a model that was opened before, with the image read and its
@@ -10,15 +10,8 @@ largest.
 Goal: at most 3 × the bare pass for all maps.
 """
 
-from __future__ import annotations
-
 import copy
-import os
-import statistics
-import time
 from collections.abc import Callable
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
@@ -27,15 +20,10 @@ from transformers import ViTConfig, ViTForImageClassification
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 import glasshead
+from benchmarks.measuring import Spread, print_table, ratios, time_interleaved
 
 ROUNDS = 7
-
-
-def elapsed(work: Callable[[], object]) -> float:
-    """Seconds."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+BARE = "bare forward pass"
 
 
 def main() -> None:
@@ -64,19 +52,19 @@ def main() -> None:
         return lambda: glasshead.explain(subject, image, method=method).to_pandas()
 
     methods = ("attention", "rollout", "value-norm", "gradient-attention", "gradient")
-    contenders = {"all maps": all_maps} | {f"explain, {name}": explained(name) for name in methods}
-    for work in (bare, *contenders.values()):
-        work()
-    rounds = [
-        {"bare": elapsed(bare)} | {name: elapsed(work) for name, work in contenders.items()}
-        for _ in range(ROUNDS)
-    ]
-    print(f"bare forward pass {statistics.median(one['bare'] for one in rounds):.3f} s")
-    for name in contenders:
-        ratios = [one[name] / one["bare"] for one in rounds]
-        seconds = statistics.median(one[name] for one in rounds)
-        middle = statistics.median(ratios)
-        print(f"{name:30} {seconds:7.3f} s  {middle:6.2f} × ({min(ratios):.2f}–{max(ratios):.2f})")
+    contenders = {BARE: bare, "all maps": all_maps} | {
+        f"explain, {name}": explained(name) for name in methods
+    }
+    seconds = time_interleaved(contenders, rounds=ROUNDS)
+    print_table(
+        "ViT-B/16, one image",
+        list(contenders),
+        {
+            "way": str,
+            "s": lambda name: f"{Spread.of(seconds[name]).median:.3f}",
+            "×": lambda name: ratios(seconds[name], seconds[BARE]),
+        },
+    )
 
 
 if __name__ == "__main__":

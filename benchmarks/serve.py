@@ -1,6 +1,6 @@
 """How long a person who types waits for colours: an answer of `glasshead serve` beside the bare forward pass.
 
-    python benchmarks/serve.py
+    python -m benchmarks.serve
 
 A random BERT of MiniLM's size (hidden 384, six layers, twelve heads) classifies 64 tokens; its tokenizer is
 that of all-MiniLM-L6-v2. The answer of `/api/explain` by attention comes over HTTP from a server with one
@@ -12,13 +12,10 @@ Goals: at most 3 × the bare pass; colours less than 300 ms after the last key, 
 another one; intervals of the same row in less than 1 s.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,17 +23,17 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the server too
 
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 import glasshead
+from benchmarks.measuring import Spread, print_table, ratios, time_once
 
 ROUNDS, WARM, PORT = 30, 5, 8799
 WORDS = "the film was slow and the acting was superb but the ending a mess "
+BARE, ANSWER = "bare forward pass", "/api/explain, attention, over HTTP"
 GLASSHEAD = "from glasshead.cli import main; main()"
 PAGE = Path(glasshead.__file__).parent / "serve" / "page" / "explain.js"
 
@@ -59,25 +56,19 @@ def save_model(folder: Path, tokens: int) -> tuple[BertForSequenceClassification
     return model, ids, text
 
 
-def ask(connection: http.client.HTTPConnection, question: dict[str, object]) -> float:
-    """Seconds until an answer has been read."""
-    body = json.dumps(question)
-    start = time.perf_counter()
-    connection.request("POST", "/api/explain", body, {"Content-Type": "application/json"})
+def ask(connection: http.client.HTTPConnection, question: dict[str, object]) -> None:
+    """Until an answer has been read."""
+    connection.request("POST", "/api/explain", json.dumps(question), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     read = answer.read()
-    seconds = time.perf_counter() - start
     if answer.status != 200:
         raise SystemExit(read.decode())
-    return seconds
 
 
-def forward(model: BertForSequenceClassification, ids: torch.Tensor) -> float:
-    """Seconds of a bare pass."""
-    start = time.perf_counter()
+def forward(model: BertForSequenceClassification, ids: torch.Tensor) -> None:
+    """A bare pass."""
     with torch.inference_mode():
         model(input_ids=ids, attention_mask=torch.ones_like(ids))
-    return time.perf_counter() - start
 
 
 def wait_until_open(connection: http.client.HTTPConnection) -> None:
@@ -102,21 +93,17 @@ def measure(
     model: BertForSequenceClassification,
     ids: torch.Tensor,
     text: str,
-) -> list[tuple[float, float, float]]:
+) -> dict[str, list[float]]:
     """Seconds of the bare pass, of the answer and of the answer with intervals, round by round."""
     wait_until_open(connection)
-    question = {"model": name, "text": text, "method": "attention"}
-    rounds = [
-        (forward(model, ids), ask(connection, question), ask(connection, question | {"intervals": True}))
-        for _ in range(WARM + ROUNDS)
-    ]
-    return rounds[WARM:]
-
-
-def row(name: str, seconds: list[float]) -> str:
-    """The median of some times, with the least and the largest."""
-    found = [1000 * each for each in seconds]
-    return f"{name:<42}{statistics.median(found):8.1f} ms [{min(found):.1f}, {max(found):.1f}]"
+    question: dict[str, object] = {"model": name, "text": text, "method": "attention"}
+    works = {
+        BARE: lambda: forward(model, ids),
+        ANSWER: lambda: ask(connection, question),
+        "/api/explain with intervals": lambda: ask(connection, question | {"intervals": True}),
+    }
+    rounds = [{way: time_once(work) for way, work in works.items()} for _ in range(WARM + ROUNDS)]
+    return {way: [one[way] for one in rounds[WARM:]] for way in works}
 
 
 def main() -> None:
@@ -127,19 +114,20 @@ def main() -> None:
         arguments = ("serve", str(folder), "--no-browser", "--port", str(PORT))
         server = subprocess.Popen([sys.executable, "-c", GLASSHEAD, *arguments], stdout=subprocess.DEVNULL)
         try:
-            rounds = measure(http.client.HTTPConnection("127.0.0.1", PORT, timeout=120), folder.name, *saved)
+            seconds = measure(http.client.HTTPConnection("127.0.0.1", PORT, timeout=120), folder.name, *saved)
         finally:
             server.terminate()
             server.wait()
-    bare, answered, ranged = ([each[column] for each in rounds] for column in range(3))
-    ratios = [slow / fast for fast, slow, _ in rounds]
-    print(row("bare forward pass, 64 tokens", bare))
-    print(
-        f"{row('/api/explain, attention, over HTTP', answered)}   ratio {statistics.median(ratios):.2f} "
-        f"[{min(ratios):.2f}, {max(ratios):.2f}], goal 3"
+    seconds["  after the last key, with its rest"] = [rest / 1000 + one for one in seconds[ANSWER]]
+    print_table(
+        "64 tokens",
+        list(seconds),
+        {
+            "way": str,
+            "ms": lambda way: Spread.of([1000 * one for one in seconds[way]]),
+            "×": lambda way: ratios(seconds[way], seconds[BARE]),
+        },
     )
-    print(f"{row('  after the last key, with its rest', [rest / 1000 + one for one in answered])}, goal 300")
-    print(f"{row('/api/explain with intervals', ranged)}, goal 1,000")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What it costs to explain a written text: erasure of all targets at once beside one target at a time, and
 the memory of long prompts.
 
-    python benchmarks/writing.py
+    python -m benchmarks.writing
 
 Both ways of erasing give the same numbers, of the same random model of GPT-2's kind, with the same removal
 and as many tokens in a batch. One way reads the text once without each of its tokens, for all tokens of the
@@ -10,22 +10,17 @@ from all that stands before it, as is usual. They alternate; a ratio is that of 
 over rounds, with the least and the largest. Memory is the largest resident size of a process of its own.
 """
 
-from __future__ import annotations
-
 import json
-import os
 import resource
 import subprocess
 import sys
-from time import perf_counter, process_time
-
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+from time import process_time
 
 import numpy as np
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from benchmarks.measuring import Spread, print_table, ratios, time_interleaved, time_once
 from glasshead.generation.erasure_rows import ErasureRows
 from glasshead.generation.methods import METHODS
 from glasshead.generation.target import AnswerTarget
@@ -68,57 +63,74 @@ def one_target_at_a_time(text: ReadText) -> np.ndarray:
     return np.stack(rows)
 
 
-def compare() -> None:
-    """Print a line for each length of prompt and answer."""
-    print("prompt  answer  one at a time  all at once   ratio, median (least – largest)")
-    for prompt, answer in LENGTHS:
-        text = random_text(SMALLER, prompt, answer)
-        erasure = ErasureRows("mean-embedding")
-        times = []
-        for _ in range(ROUNDS):
-            start = process_time()
-            scores, _ = erasure.changes(text, AnswerTarget("log-probability", text.answer))
-            middle = process_time()
-            expected = one_target_at_a_time(text)
-            times.append((middle - start, process_time() - middle))
-        seen = np.tril(np.ones(scores.shape, dtype=bool), prompt - 1)
-        np.testing.assert_allclose(np.where(seen, scores, 0.0), expected, atol=1e-4)
-        ratios = [slow / fast for fast, slow in times]
-        fast, slow = np.median(times, axis=0)
-        print(
-            f"{prompt:>7}{answer:>8}{slow:>13.2f} s{fast:>11.2f} s   {np.median(ratios):5.1f} "
-            f"({min(ratios):.1f} – {max(ratios):.1f}), m/2 = {answer / 2:g}",
-            flush=True,
-        )
+def compare(prompt: int, answer: int) -> dict[str, list[float]]:
+    """Seconds of one core of both ways, round by round, which give the same numbers."""
+    text = random_text(SMALLER, prompt, answer)
+    erasure = ErasureRows("mean-embedding")
+
+    def at_once() -> np.ndarray:
+        return erasure.changes(text, AnswerTarget("log-probability", text.answer))[0]
+
+    scores = at_once()
+    before = np.tril(np.ones(scores.shape, dtype=bool), prompt - 1)
+    np.testing.assert_allclose(np.where(before, scores, 0.0), one_target_at_a_time(text), atol=1e-4)
+    works = {"one": lambda: one_target_at_a_time(text), "all": at_once}
+    return time_interleaved(works, rounds=ROUNDS, clock=process_time)
 
 
-def measure(name: str) -> None:
-    """Print seconds and megabytes of one entry of `LONG`, measured in this process."""
+def measure(name: str) -> dict[str, float]:
+    """Seconds and megabytes of one entry of `LONG`, measured in this process."""
     sizes, prompt, answer, method = LONG[name]
     text = random_text(sizes, prompt, answer)
-    start = perf_counter()
-    if method is None:
-        with torch.no_grad():
-            text.logits().log_softmax(dim=-1)
-    else:
-        target = AnswerTarget("log-probability", text.answer)
-        METHODS[method].explain(text, target, AttentionSelector(), name=method)
-    seconds = perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "megabytes": peak}))
+
+    def work() -> None:
+        if method is None:
+            with torch.no_grad():
+                text.logits().log_softmax(dim=-1)
+        else:
+            target = AnswerTarget("log-probability", text.answer)
+            METHODS[method].explain(text, target, AttentionSelector(), name=method)
+
+    seconds = time_once(work)
+    return {"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def measure_alone(name: str) -> dict[str, float]:
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.writing", name]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def main() -> None:
     """All of it; with a name, that entry alone, in this process."""
+    torch.set_num_threads(1)
     if len(sys.argv) > 1:
-        measure(sys.argv[1])
+        print(json.dumps(measure(sys.argv[1])))
         return
-    compare()
-    print(f"\n{'':<42}{'seconds':>9}{'largest memory':>16}")
-    for name in LONG:
-        process = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
-        measured = json.loads(process.stdout.splitlines()[-1])
-        print(f"{name:<42}{measured['seconds']:>9.1f}{measured['megabytes']:>13,.0f} MB", flush=True)
+    seconds = {lengths: compare(*lengths) for lengths in LENGTHS}
+    print_table(
+        "Erasure of every token for every token of the answer",
+        LENGTHS,
+        {
+            "prompt": lambda lengths: lengths[0],
+            "answer": lambda lengths: lengths[1],
+            "one at a time, s": lambda lengths: f"{Spread.of(seconds[lengths]['one']).median:.2f}",
+            "all at once, s": lambda lengths: f"{Spread.of(seconds[lengths]['all']).median:.2f}",
+            "one ÷ all": lambda lengths: ratios(seconds[lengths]["one"], seconds[lengths]["all"]),
+            "m/2": lambda lengths: lengths[1] / 2,
+        },
+    )
+    measured = {name: measure_alone(name) for name in LONG}
+    print_table(
+        "Long prompts",
+        list(LONG),
+        {
+            "what": str,
+            "seconds": lambda name: f"{measured[name]['seconds']:.1f}",
+            "largest memory, MB": lambda name: f"{measured[name]['megabytes']:,.0f}",
+        },
+    )
 
 
 if __name__ == "__main__":

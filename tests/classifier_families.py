@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features, Value
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from datasets import ClassLabel, Dataset, Features, Value
 from families import GROUPED, PAD, SIZES
 
 SPECIAL = ["[PAD]", "[EOS]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features
+from datasets import Image as ImageFeature
 from PIL import Image
 from transformers import PreTrainedModel
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
-from datasets import ClassLabel, Dataset, Features
-from datasets import Image as ImageFeature
 from glasshead.data import Picture, as_picture
 
 SIZE, PATCH = 12, 4

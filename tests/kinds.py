@@ -5,8 +5,8 @@ from functools import cache
 
 import torch
 import transformers as hf
-
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+
 from families import FAMILIES
 from glasshead.data import train_tokenizer
 from glasshead.training import preset_config

@@ -7,11 +7,10 @@ from typing import Any
 
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features, Value
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
-from datasets import ClassLabel, Dataset, Features, Value
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 PREVIOUS, NEXT, ITSELF, SAME, SEPARATOR, UNIFORM, DECIDES, IDLE = range(8)

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 import torch
+from datasets import ClassLabel, Dataset, Features, Value
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2ForSequenceClassification
 
-from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.data import encode, occurrences, train_tokenizer
 from glasshead.huggingface import plug
 from glasshead.models import MODELS, is_regression

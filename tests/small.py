@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 from datasets import ClassLabel, Dataset, Features, Value
+
 from glasshead.data import encode, occurrences, train_tokenizer
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.results import SIGN_IN_WEIGHTS

@@ -1,6 +1,5 @@
 """`import glasshead` changes nothing in other packages; what restores a plugged model, and when."""
 
-import json
 import subprocess
 import sys
 
@@ -13,8 +12,6 @@ import glasshead
 from fake_models import write_model
 from families import FAMILIES
 from glasshead.huggingface import attention_modules, mechanism_of
-from glasshead.huggingface.configuration import KEY
-from tolerances import ALL_LAYERS
 
 NAMES = ("bert", "gpt2", "llama", "vit", "t5")
 LEARNED = {"t5": "tanhmax"} | {name: "tanhmax+distance-aware" for name in NAMES if name != "t5"}
@@ -161,50 +158,6 @@ for folder in folders:
         print('`attn_implementation="glasshead"` is not supported' in str(error))
 """
     assert run(program, folders, TESTS).split() == ["True"] * 10
-
-
-def as_before(folder):
-    """Let a config.json name the mechanism by the key that it first had."""
-    path = folder / "config.json"
-    config = json.loads(path.read_text())
-    for part in (config, *(each for each in config.values() if isinstance(each, dict))):
-        if "glasshead_mechanism" in part:
-            part["attention_mechanism"] = part.pop("glasshead_mechanism")
-    path.write_text(json.dumps(config))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@torch.no_grad()
-def test_folders_with_the_first_key_load(name, tmp_path):
-    family = FAMILIES[name]
-    model = glasshead.plug(family.build(), LEARNED[name])
-    model.save_pretrained(tmp_path)
-    as_before(tmp_path)
-    given = family.inputs([6, 4])
-    again = glasshead.load(tmp_path)
-    for made, expected in zip(family.read(again, given), family.read(model, given), strict=True):
-        torch.testing.assert_close(made, expected, **ALL_LAYERS)
-    assert not hasattr(again.config, "attention_mechanism")
-    assert again.config.glasshead_mechanism == model.config.glasshead_mechanism
-
-
-@torch.no_grad()
-def test_they_load_plainly_too(tmp_path):
-    family = FAMILIES["bert"]
-    given = family.inputs([6, 4])
-    model = glasshead.plug(family.build(), "tanhmax")
-    model.save_pretrained(tmp_path / "first")
-    as_before(tmp_path / "first")
-    plain = hf.AutoModel.from_pretrained(tmp_path / "first").eval()
-    plain.save_pretrained(tmp_path / "second")
-    for again in (plain, hf.AutoModel.from_pretrained(tmp_path / "second").eval()):
-        assert again.config._attn_implementation == KEY
-        torch.testing.assert_close(
-            again(**given).last_hidden_state, model(**given).last_hidden_state, **ALL_LAYERS
-        )
-    unplugged = glasshead.unplug(plain)
-    assert not hasattr(unplugged.config, "attention_mechanism")
-    assert unplugged.config._attn_implementation == "sdpa"
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ python minilm.py sentence-transformers/all-MiniLM-L6-v2 my_reviews.csv
 
 import sys
 
+from datasets import load_dataset
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -13,8 +14,6 @@ from transformers import (
     TrainingArguments,
     set_seed,
 )
-
-from datasets import load_dataset
 
 encoder, reviews = sys.argv[1:]
 set_seed(0)

@@ -2,6 +2,7 @@
 
 import random
 
+from datasets import Dataset
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
     DataCollatorForLanguageModeling,
@@ -12,8 +13,6 @@ from transformers import (
     TrainingArguments,
     set_seed,
 )
-
-from datasets import Dataset
 
 set_seed(0)
 nouns = ["key", "door", "lamp", "shelf", "table", "drawer"]

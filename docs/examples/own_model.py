@@ -1,5 +1,6 @@
 """A small BERT, trained as everybody trains one, in the folder my-bert; Glasshead comes at the end."""
 
+from datasets import load_dataset
 from tokenizers import BertWordPieceTokenizer
 from transformers import (
     BertConfig,
@@ -9,8 +10,6 @@ from transformers import (
     Trainer,
     TrainingArguments,
 )
-
-from datasets import load_dataset
 
 reviews = load_dataset("csv", data_files="my_reviews.csv", split="train")
 pieces = BertWordPieceTokenizer()

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import torch
-
 from datasets import ClassLabel, DatasetDict
+
 from glasshead.audits import build_context
 from glasshead.audits.context import AuditContext
 from glasshead.data import LoadOptions, load, occurrences

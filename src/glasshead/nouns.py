@@ -54,5 +54,5 @@ INPUTS = "inputs"
 
 
 def nouns_of(*facts: Mapping[str, Any]) -> Nouns:
-    """Of what results speak by their facts; of texts, where an older one does not say it."""
+    """Of what results speak by their facts; of texts, where one does not say it."""
     return IMAGES if {each.get(INPUTS) for each in facts} == {IMAGES.texts} else TEXTS

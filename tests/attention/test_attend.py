@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from benchmarks.measuring import peak_bytes
 from glasshead.attention import KERNELS, AttentionInputs, Mask, attend, mechanism, select_kernel
 from glasshead.attention.attend import run_kernel
-from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_MODEL
 

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
+from datasets import ClassLabel, Dataset, Features, Value
 
 import glasshead
 from classifier_data import named_bert, table
 from classifier_families import FAMILIES
 from classifier_families import labelled_texts as rows
-from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.errors import InputError
 
 

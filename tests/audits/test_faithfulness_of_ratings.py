@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 import torch
-
 from datasets import Dataset
+
 from glasshead.audits import audit, build_context
 from glasshead.audits.class_scores import predicted_side, token_order
 from glasshead.audits.removal_curves import STATISTICS

@@ -6,10 +6,10 @@ from io import StringIO
 import pytest
 import torch
 import transformers as hf
+from datasets import Dataset, Features, Value
 from rich.console import Console
 
 from classifier_families import FAMILIES, labelled_data
-from datasets import Dataset, Features, Value
 from glasshead.audits import audit
 from glasshead.escaping import visible
 from glasshead.models import PooledClassifier, PooledConfig

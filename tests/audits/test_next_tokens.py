@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 
 import glasshead
 from classifier_families import FAMILIES, WORDS, word_tokenizer
-from datasets import Dataset
 from glasshead.audits.next_tokens import draw_prompts
 from glasshead.errors import InputError
 

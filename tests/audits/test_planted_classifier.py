@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from datasets import concatenate_datasets
 
 import glasshead
 from classifier_families import labelled_data, planted
-from datasets import concatenate_datasets
 from glasshead.audits import build_context
 from glasshead.audits.agreement import Agreement
 from glasshead.training import open_subject

@@ -117,6 +117,7 @@ def test_of_more_classes_signed_scores_are_about_the_predicted_one():
 
 def as_split_of(rows):
     from datasets import Dataset
+
     from glasshead.data import LoadOptions, as_split
 
     names = ("negative", "positive", "mixed")

@@ -1,17 +1,16 @@
 """Findings by slice: a model that is to be trusted on some texts alone, and how texts are cut."""
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier_families import FAMILIES, labelled_data
-from datasets import Dataset
 from glasshead.audits import audit, compare
 from glasshead.audits.slices import MOST_BINS, describe_range, quantile_bins, slice_by_column, slice_by_length
 from glasshead.errors import InputError
@@ -109,19 +108,6 @@ def test_slices_are_kept(sliced, tmp_path):
     assert loaded.findings == sliced.findings
     assert loaded.slice_tests == sliced.slice_tests
     assert loaded.examples["slice.topic"].count("topic: dishonest") == 30
-
-
-def test_a_card_from_before_there_were_slices_loads(sliced, tmp_path):
-    sliced.save(tmp_path / "card")
-    path = tmp_path / "card" / "card.json"
-    body = json.loads(path.read_text())
-    del body["slice_tests"]
-    for finding in body["findings"]:
-        del finding["by"], finding["level"]
-    path.write_text(json.dumps(body))
-    loaded = AuditCard.load(tmp_path / "card")
-    assert loaded.slice_tests == []
-    assert {finding.level for finding in loaded.findings} == {0.95}
 
 
 def test_slices_of_the_same_texts_are_compared_text_by_text(sliced):

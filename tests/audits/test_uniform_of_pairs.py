@@ -1,9 +1,9 @@
 """The uniform null of a model that reads two texts: each has weights of its own, which add up to one."""
 
 import numpy as np
+from datasets import ClassLabel, Dataset, Features, Value
 
 import readable
-from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.audits import build_context
 from glasshead.training import open_subject
 

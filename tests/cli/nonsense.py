@@ -21,7 +21,7 @@ VALUES = [
     str(2**70),
     "9" * 400,
     "a=b",
-    "layers=1e300",
+    "num_hidden_layers=1e300",
     "instances=1e300",
     "seed=-1",
     ",",

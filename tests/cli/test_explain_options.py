@@ -71,13 +71,11 @@ def test_signs_without_a_gauge_are_called_raw(made):
         (SIGN_IN_WEIGHTS, None),
         (ONE_SIGN, "the weights have one sign"),
         (UNDECIDED, "it is undecided"),
-        (None, "it is undecided"),  # an earlier version fixed it
     ],
 )
 def test_where_the_sign_lives_is_said_where_it_is_not_in_the_weights(kind, note, tmp_path):
     pooled = family("pooled", activation="tanhmax")
-    fixed = {"sign": 1, "margin": 0.5} | ({} if kind is None else {"kind": kind})
-    write(pooled, tmp_path / "run", fixed)
+    write(pooled, tmp_path / "run", {"sign": 1, "margin": 0.5, "kind": kind})
     printed = glasshead("explain", tmp_path / "run", pooled.texts[0]).stdout
     assert ("the contributions" in printed) == (note is not None)
     assert note is None or note in printed

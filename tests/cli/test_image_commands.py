@@ -6,12 +6,12 @@ import json
 import re
 import shutil
 
+import datasets as hf
 import pytest
+from datasets import Dataset, Features, Value
 from PIL import Image
 
-import datasets as hf
 import glasshead as front_door
-from datasets import Dataset, Features, Value
 from glasshead.errors import InputError
 from glasshead.results import Attributions
 from typed import glasshead, refusal

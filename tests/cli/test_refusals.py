@@ -165,7 +165,7 @@ class TestTheSettings:
             ("--option", "instances=1.5", "give an integer"),
             ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
             ("--set", "layers", "'layers' is not NAME=VALUE"),
-            ("--set", "layers=2", "no option 'layers': it is one of cross-encoder, encoder"),
+            ("--set", "num_hidden_layers=2", "it is one of cross-encoder, encoder"),
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "d_k=3", "has no option 'd_k': "),
             ("--set", "epochs=two", "--epochs must be a whole number, not 'two'"),
@@ -204,7 +204,10 @@ class TestTheSettings:
             (("--d-k", 0), "--d-k must be at least 1"),
             (("--scale", 2), "no option --scale: it is one of pooled"),
             (("--set", "positions=lerned"), "did you mean 'learned'?"),
-            (("--set", "value_dim=null", "--set", "heads=7"), "7 heads do not divide the size 64"),
+            (
+                ("--set", "value_dim=null", "--set", "num_attention_heads=7"),
+                "7 heads do not divide the size 64",
+            ),
         ],
     )
     def test_refused_for_an_encoder(self, tmp_path, out, options, says):

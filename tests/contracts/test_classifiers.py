@@ -4,10 +4,10 @@ import inspect
 
 import pytest
 import torch
+from datasets import Dataset
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS, labelled_data
-from datasets import Dataset
 from family_table import METHODS, PAGE, YES, page, read, row_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS

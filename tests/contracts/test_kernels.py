@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from benchmarks.measuring import peak_bytes
 from glasshead.attention import (
     ACTIVATIONS,
     KERNELS,
@@ -22,7 +23,6 @@ from glasshead.attention import (
 from glasshead.attention.attend import run_kernel
 from glasshead.attention.kernels import blockwise, native, sdpa
 from glasshead.attention.kernels.blocking import in_groups
-from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_FORMULA_HALF, ONE_FORMULA_SINGLE
 

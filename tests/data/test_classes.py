@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-
 from datasets import ClassLabel, Dataset, Features, Value
+
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
 

@@ -3,6 +3,7 @@
 import json
 
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+
 from glasshead.data import describe
 
 

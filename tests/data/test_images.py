@@ -5,12 +5,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from datasets import ClassLabel, Dataset, Features, Value
+from datasets import Image as ImageFeature
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from datasets import ClassLabel, Dataset, Features, Value
-from datasets import Image as ImageFeature
 from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, NoLabelError, as_split, describe, load
 from glasshead.data.pictures import MOST_PIXELS, Picture, as_picture, decode
 from glasshead.errors import InputError

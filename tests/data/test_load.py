@@ -6,15 +6,15 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import datasets
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import datasets
-from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from glasshead.data import LoadOptions, describe, hub, load
 from glasshead.errors import InputError
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from datasets import ClassLabel, Dataset, Features, Value
+
 from glasshead.data import LoadOptions, as_split, load, marks_of
 from glasshead.errors import InputError
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from datasets import Dataset, DatasetDict, Features, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets import Dataset, DatasetDict, Features, Value
 from glasshead.data import LoadOptions, describe, load
 from glasshead.data.splits import rating_bins
 from glasshead.errors import InputError

@@ -8,10 +8,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from datasets import ClassLabel, Dataset, Features, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.data.read import data_stem, read
 from glasshead.errors import InputError
 

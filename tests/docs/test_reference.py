@@ -4,11 +4,11 @@ import dataclasses
 import inspect
 import json
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
+from benchmarks import attention_table, native
 from formulas import equation_of, tex
 from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.attention.positions.distance_mappings import MAPPINGS
@@ -95,11 +95,9 @@ def test_options_of_positions():
 
 
 def test_the_measured_tables_are_those_of_the_recorded_results():
-    script = runpy.run_path(str(DOCS / "results" / "attention_table.py"))
-    assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == script["page"]()
-    script = runpy.run_path(str(DOCS / "results" / "native.py"))
-    stored = json.loads(script["STORED"].read_text(encoding="utf-8"))
-    assert (DOCS / "results" / "native.md").read_text(encoding="utf-8") == script["tables"](stored)
+    assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == attention_table.page()
+    stored = json.loads(native.STORED.read_text(encoding="utf-8"))
+    assert (DOCS / "results" / "native.md").read_text(encoding="utf-8") == native.tables(stored)
 
 
 def test_the_table_of_records_names_what_a_layer_holds():

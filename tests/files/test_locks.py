@@ -105,9 +105,10 @@ def test_its_owner_lets_go_while_it_is_opened(path, monkeypatch):
     real, calls = fcntl.flock, []
 
     def flock(descriptor, how):
-        calls.append(descriptor)
-        if len(calls) == 1:
-            path.unlink()
+        if how & fcntl.LOCK_EX:
+            calls.append(descriptor)
+            if len(calls) == 1:
+                path.unlink()
         real(descriptor, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 from corpora import sentences
-
 from datasets import ClassLabel, Dataset, Features, Value
+
 from glasshead import InputError
 from glasshead.data import train_tokenizer
 from glasshead.language import blocks_of, pack, read_corpus

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 
 from classifier_families import VOCABULARY
-from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from glasshead import InputError
 from glasshead.language import linear_probe
 from writers import small_writer

@@ -3,10 +3,10 @@ measured."""
 
 from dataclasses import replace
 
+import fake_histories
 import numpy as np
 import pytest
 
-import fake_histories
 from fake_models import write_model
 from glasshead.errors import InputError
 from glasshead.papers.results import HISTORY_FOLDER, write_history

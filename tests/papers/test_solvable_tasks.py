@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from solvable_models import histogram_solution
 
 import glasshead
 from glasshead.audits import AUDITS
 from glasshead.data import LoadOptions, encode, load, train_tokenizer
 from glasshead.training import preset_config, train
-from solvable_models import histogram_solution
 
 LENGTH = 8
 TEXTS = 40

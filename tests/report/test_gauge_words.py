@@ -44,14 +44,6 @@ def test_undecided_is_a_caution(tanhmax: AuditCard) -> None:
     assert "trust contributions" in (sign_caution(card) or "")
 
 
-def test_a_card_of_an_earlier_version_claims_nothing_about_where(tanhmax: AuditCard) -> None:
-    old = {"sign": 1, "margin": 0.4, "positive_polarity": 0.5}
-    card = replace(tanhmax, facts=tanhmax.facts | {"gauge": old})
-    assert "lives" not in sign_sentence(card)
-    assert "margin 0.40 of 1" in sign_sentence(card)
-    assert sign_fact(old) == "kept as trained (+1), margin 0.40, 50\u00a0% of polarities positive"
-
-
 @pytest.mark.parametrize("kinds", [[ONE_SIGN] * 2, [ONE_SIGN, UNDECIDED]])
 def test_heads_of_several_kinds_are_counted(tanhmax: AuditCard, kinds: list[str]) -> None:
     fixed = {"signs": [1, -1], "kinds": kinds, "kind": kinds[-1], "margin": 0.5}

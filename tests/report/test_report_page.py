@@ -207,9 +207,6 @@ def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
         f"these 60 texts do not show whether the model is better than always guessing the {guess}" in unsure
     )
     assert caution(against_guessing="better") == []
-    # Cards of earlier versions did not tell the two apart.
-    assert "do not show whether" in caution(at_chance=True)[0]
-    assert caution(at_chance=False) == []
 
 
 def test_what_a_verdict_rests_on_stands_beside_it(tanhmax: AuditCard) -> None:

@@ -8,12 +8,6 @@ from rich.table import Table
 from test_comparison_page import group
 
 import fake_cards
-from glasshead.bench.attention import AttentionResult
-from glasshead.bench.audit import AuditSpeed
-from glasshead.bench.identifiability import IdentifiabilityResult
-from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
-from glasshead.bench.timing import Spread
-from glasshead.bench.training import TrainingResult
 from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, method_table
 from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.report.terminal.wrapping_table import NAME
@@ -21,8 +15,6 @@ from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
 from uncut import assert_uncut, printed
 
 TINY = 1.2345e-7
-SPREAD = Spread(123456.789, 23456.789, 1234567.89)
-FACTS = {"processor": "a processor", "threads": 2, "torch": "2.13"}
 
 
 def attribution(known=False):
@@ -103,38 +95,6 @@ TABLES = {
     "comparison": comparison,
     "methods": lambda: method_table(fake_rankings.make(factor=TINY)),
     "checkup": layers,
-    "bench attention": lambda: attention_table(
-        [
-            AttentionResult(
-                "tanhmax+distance-aware",
-                "blockwise",
-                2048,
-                64,
-                True,
-                "none",
-                "float32",
-                SPREAD,
-                SPREAD,
-                2**30,
-                12345.6,
-                1e-5,
-                1e9,
-                0.5,
-            )
-        ],
-        FACTS,
-    ),
-    "bench audit": lambda: audit_table(
-        [AuditSpeed("the weight of every token set to zero", 12, "from the layer on", SPREAD, SPREAD, 1e-14)],
-        FACTS,
-    ),
-    "bench training": lambda: training_table(
-        [TrainingResult("step", "tanhmax+distance-aware", 512, SPREAD, SPREAD, 1234567.8, 234567.8)], FACTS
-    ),
-    "bench identifiability": lambda: identifiability_table(
-        [IdentifiabilityResult("intervals", "linear programs", 512, 64, SPREAD, 12.3, SPREAD, SPREAD, 1e-11)],
-        FACTS,
-    ),
 }
 
 

@@ -55,13 +55,6 @@ def test_finding_by_name(card):
     assert card.finding("agreement.attention.gradient") is None
 
 
-def test_texts_of_older_cards_have_the_reasons_of_today(card, tmp_path):
-    old = Highlight("least faithful", "good", ATTRIBUTION, -0.5)
-    replace(card, highlights=[old]).save(tmp_path)
-    (highlight,) = AuditCard.load(tmp_path).highlights
-    assert highlight == replace(old, reason="least agreement with weight removal")
-
-
 def test_intervals_are_kept_and_cards_without_them_load(card, tmp_path):
     asked = replace(card, highlights=[Highlight("correct", "good", RANGED, None), *card.highlights])
     asked.save(tmp_path)
@@ -196,24 +189,3 @@ def test_a_missing_table(card, tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises(InputError, match="is a damaged audit"):
         AuditCard.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("verdict", "status", "reason"),
-    [
-        ("moderate agreement", "evidence", ""),
-        ("", "evidence", ""),
-        ("raw sign: an accident of the seed", "not evidence", "raw sign"),
-        ("nearly true by construction: z − a·o changes with a·o alone", "not evidence", "by construction"),
-        ("undecided: the gauge is weak", "undecided", "weak gauge"),
-        ("undecided: too few examples", "undecided", "too few"),
-    ],
-)
-def test_cards_without_a_status_get_that_of_their_words(card, tmp_path, verdict, status, reason):
-    card.save(tmp_path)
-    body = json.loads((tmp_path / "card.json").read_text(encoding="utf-8"))
-    for row in body["findings"]:
-        row["verdict"] = verdict
-        del row["status"], row["reason"]
-    (tmp_path / "card.json").write_text(json.dumps(body), encoding="utf-8")
-    assert {(each.status, each.reason) for each in AuditCard.load(tmp_path).findings} == {(status, reason)}

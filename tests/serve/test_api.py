@@ -438,7 +438,7 @@ class TestFiles:
                 check_current()
                 time.sleep(0.01)
 
-        monkeypatch.setattr("glasshead.serve.app.as_file", draw)
+        monkeypatch.setattr("glasshead.serve.views.as_file", draw)
         with served([models / "planted"], seconds=0.3) as client:
             found = client.post("/save/explanation.png", json={"model": "planted", "text": TEXT})
         assert found.status_code == 504

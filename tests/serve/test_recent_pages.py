@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from glasshead.serve.recent_pages import remembering
+from glasshead.serve.views import remembering
 
 
 class Question(BaseModel):
@@ -44,17 +44,17 @@ def test_what_fails_is_asked_again():
 
 
 def test_heads_are_looked_at_once_and_a_text_without_a_seed_is_drawn_again(client, monkeypatch):
-    from glasshead.serve import app
+    from glasshead.serve import views
 
     counted = []
     for name in ("inspect_heads", "write_text"):
-        whole = getattr(app, name)
+        whole = getattr(views, name)
 
         def count(*given, name=name, whole=whole):
             counted.append(name)
             return whole(*given)
 
-        monkeypatch.setattr(app, name, count)
+        monkeypatch.setattr(views, name, count)
     heads = {"model": "pieces", "text": "a film"}
     first, second = (client.get("/view/heads", params=heads) for _ in range(2))
     assert first.status_code == 200

@@ -4,7 +4,7 @@ import pytest
 
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, explain_texts
-from glasshead.serve import refused_methods
+from glasshead.serve import opened_model
 from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts
 
@@ -17,7 +17,7 @@ def test_a_method_that_fails_is_not_offered_and_stops_no_other(monkeypatch, erro
         return explain_texts(subject, texts, pairs, request)
 
     few = {name: EXPLAINERS[name] for name in ("attention", "gradient")}
-    monkeypatch.setattr(refused_methods, "EXPLAINERS", few)
-    monkeypatch.setattr(refused_methods, "explain_texts", explain)
+    monkeypatch.setattr(opened_model, "EXPLAINERS", few)
+    monkeypatch.setattr(opened_model, "explain_texts", explain)
     subject = open_subject(as_run(planted_model("softmax"), *planted_texts(4)))
-    assert refused_methods.refused_methods(subject, pairs=False) == {"attention"}
+    assert opened_model.refused_methods(subject, pairs=False) == {"attention"}

@@ -36,14 +36,14 @@ server.opener = lambda source: lambda: time.sleep(60)
 """
 # A picture takes half a minute, and nothing tells the thread to stop.
 DRAWS_SLOWLY = f"""
-import time, glasshead.serve.app as app
-app.as_file = lambda value, kind: time.sleep(30)
+import time, glasshead.serve.views as views
+views.as_file = lambda value, kind: time.sleep(30)
 {PROGRAM}
 """
 # So does the server itself, which answers nobody meanwhile.
 HANGS = f"""
-import time, glasshead.serve.app as app
-app.policy_of = lambda page: time.sleep(30)
+import time, glasshead.serve.views as views
+views.policy_of = lambda page: time.sleep(30)
 {PROGRAM}
 """
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]

@@ -87,7 +87,7 @@ def test_json_and_back(name):
 
 
 def test_changes_leave_the_preset_alone():
-    changed = TRAINING_PRESETS["s4"].with_changes(epochs=2, scale=3, attention=None)
+    changed = TRAINING_PRESETS["s4"].with_changes(epochs=2, temperature=3, attention=None)
     assert changed.epochs == 2
     assert changed.architecture == TRAINING_PRESETS["s4"].architecture | {"temperature": 3.0}
     assert changed.attention == TRAINING_PRESETS["s4"].attention == "softmax"
@@ -240,7 +240,7 @@ class TestPresetAndModel:
         [
             ({"num_hidden_layers": 2}, "its `num_hidden_layers` cannot be chosen"),
             ({"encoder": "lstm"}, "its `encoder` cannot be chosen"),
-            ({"vectors": "glove.txt"}, "has word vectors of its own"),
+            ({"word_vectors": "glove.txt"}, "has word vectors of its own"),
             ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ],
     )

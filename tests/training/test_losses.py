@@ -59,7 +59,6 @@ def test_a_training_makes_its_loss_small(name, tmp_path):
 
 
 def test_the_usual_loss_is_not_written_down():
-    """So that fingerprints of before stay what they were."""
     assert "loss" not in TrainingConfig().as_dict()
 
 

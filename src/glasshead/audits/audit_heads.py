@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from datasets import Dataset
 from glasshead.attention import to_name
 from glasshead.audits.audit_subject import jsonable
 from glasshead.audits.build_context import subsample, texts_of

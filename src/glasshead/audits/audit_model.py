@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
-from datasets import Dataset, DatasetDict
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.base import NO_WEIGHTS

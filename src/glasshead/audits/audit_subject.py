@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-
 from datasets import Dataset
+
 from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context

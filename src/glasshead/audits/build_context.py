@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from datasets import Dataset
 from glasshead.audits.context import AuditContext
 from glasshead.audits.gauge_of_site import read_gauge
 from glasshead.audits.map_statistics import unbounded_reason

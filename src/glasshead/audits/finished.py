@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from datasets import Dataset, DatasetDict
 from pydantic import TypeAdapter
 
-from datasets import Dataset, DatasetDict
 from glasshead.audits.base import AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.request import AuditRequest

@@ -19,12 +19,12 @@ def read_gauge(
     """Where the sign of what is read lives, and the margin; None where no sign was fixed.
 
     Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
-    that of the weaker. Runs of earlier versions have a margin and no kind, which is then undecided.
+    that of the weaker.
     """
     if gauge is None:
         return None, None
     if "margin" in gauge:
-        return gauge.get("kind", UNDECIDED), float(gauge["margin"])
+        return gauge["kind"], float(gauge["margin"])
     if explanation.site is None:
         return None, None
     sites = [site for site in (explanation.site, explanation.site.above) if site is not None]
@@ -38,8 +38,8 @@ def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, flo
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
     margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))
     total = masses.sum()
-    if "kinds" not in gauge or total <= 0:
-        return UNDECIDED, float((margins * masses).sum() / total) if total > 0 else 0.0
+    if total <= 0:
+        return UNDECIDED, 0.0
     kinds = np.array(gauge["kinds"][site.layer])[heads]
     shared = [kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= MOST * total]
     return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

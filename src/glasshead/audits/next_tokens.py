@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from datasets import ClassLabel, Dataset, Features, Value
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from datasets import ClassLabel, Dataset, Features, Value
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.trace import Subject

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-
 from datasets import Dataset, DatasetDict
+
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.audits.request import SubjectRequest
 from glasshead.data import (

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import torch
+from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
-from datasets import Dataset, DatasetDict
 from glasshead.audits.identifiability import Identifiability
 from glasshead.cluster import Cluster
 from glasshead.errors import ParameterError

@@ -63,10 +63,6 @@ AFTER_NORM = (
     "This model normalises its embeddings, so gradients are taken along what the first layer reads: the "
     "derivative along a word's own embedding would be minus that along its place."
 )
-OLD_GAUGE = (
-    "An earlier version trained this run and did not ask whether its weights have one sign, so where the "
-    "sign lives is undecided: train again to know."
-)
 
 
 def subject_facts(
@@ -106,7 +102,6 @@ def subject_facts(
                     *edited_note(context),
                     *shortcut_note(context),
                     *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
-                    *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
                 ],
             ),
             *remarks,
@@ -261,11 +256,6 @@ def performance_facts(context: AuditContext) -> dict[str, Any]:
 def is_gauged(context: AuditContext) -> bool:
     """Whether what is audited has the signs of weights that can be negative."""
     return context.signed and context.explainer.sign_is_gauge
-
-
-def is_old_gauge(gauge: Mapping[str, Any] | None) -> bool:
-    """Whether an earlier version fixed it."""
-    return gauge is not None and not {"kind", "kinds"} & gauge.keys()
 
 
 def gauge_facts(gauge: Mapping[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:

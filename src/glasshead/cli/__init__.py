@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from glasshead.cli import (  # importing a file adds its command
     audit,
-    bench,
     compare,
     demo,
     doctor,

@@ -43,7 +43,6 @@ from glasshead.cli.options import (
 )
 from glasshead.cli.parsing import load_options, parse_cluster, parse_labels, parse_names, parse_numbers
 from glasshead.cli.progress import progress_stages
-from glasshead.cli.renamed_options import with_old_spellings
 
 if TYPE_CHECKING:
     from glasshead.audits import AuditRequest
@@ -58,7 +57,7 @@ class CardFormat(StrEnum):
     model_card = "model-card"
 
 
-@app.command(cls=with_old_spellings(tests="audits"), rich_help_panel=YOUR_MODELS)
+@app.command(rich_help_panel=YOUR_MODELS)
 def audit(
     model: ModelName,
     data: Data,

@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
@@ -21,7 +23,6 @@ from glasshead.cli.options import (
     TrustRemoteCode,
 )
 from glasshead.cli.parsing import parse_labels
-from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.typed_inputs import check_no_file, inputs_for
 from glasshead.errors import InputError
 
@@ -29,7 +30,18 @@ if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
 
 
-@app.command(cls=with_old_spellings(of="target-function", bare=["next"]), rich_help_panel=YOUR_MODELS)
+class ExplainCommand(TyperCommand):
+    """A command whose ``--next`` may stand alone, before another option or at the end."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = (
+            "--next=" if word == "--next" and after.startswith("-") else word
+            for word, after in pairwise([*args, "--"])
+        )
+        return super().parse_args(ctx, list(words))
+
+
+@app.command(cls=ExplainCommand, rich_help_panel=YOUR_MODELS)
 def explain(
     context: typer.Context,
     model: ModelName,

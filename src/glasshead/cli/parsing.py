@@ -55,15 +55,6 @@ def load_options(
     return {name: value for name, value in columns.items() if value is not None}
 
 
-def parse_lengths(lengths: str | None) -> tuple[int, ...]:
-    """1024,4096 → (1024, 4096); nothing of None."""
-    names = parse_names(lengths) or ()
-    try:
-        return tuple(dict.fromkeys(map(int, names)))
-    except ValueError:
-        raise InputError(f"lengths are whole numbers like 1024,4096, not {','.join(names)}") from None
-
-
 def parse_indices(option: str, indices: str | None) -> tuple[int, ...] | None:
     """0,5 → (0, 5); None for all."""
     if indices is None or indices == "all":

@@ -13,9 +13,9 @@ from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
+    from datasets import DatasetDict
     from transformers import TrainerCallback
 
-    from datasets import DatasetDict
     from glasshead.training import TrainingConfig
 
 DYNAMICS = "dynamics"
@@ -130,7 +130,7 @@ def print_results(out: Path, repeats: int | None) -> None:
         summary = read_object(out / REPEATS)
         metrics = summary["metrics"]
         records = [read_record(out / f"seed-{seed}") for seed in summary["seeds"]]
-    floor = records[-1].get("floor", {})  # a run that an older version has finished has none
+    floor = records[-1]["floor"]
     for split in ("dev", "test"):
         if split in metrics:
             print_line(f"{split:>5}  " + "  ".join(metrics_in_words(metrics[split], floor.get(split))))

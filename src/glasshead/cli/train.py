@@ -15,7 +15,6 @@ from glasshead.cli.parsing import (
     parse_numbers,
     parse_settings,
 )
-from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.run_training import TrainRequest, run_training
 from glasshead.cli.train_language_model import is_language_model, language_request, run_language_training
 from glasshead.errors import InputError
@@ -26,7 +25,7 @@ DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
 
 
-@app.command(cls=with_old_spellings(heads="head-combination"), rich_help_panel=BUILD_AND_TRAIN)
+@app.command(rich_help_panel=BUILD_AND_TRAIN)
 def train(
     context: typer.Context,
     data: Data,

@@ -30,7 +30,6 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
         InputError: on anything else.
     """
     import pandas as pd
-
     from datasets import Dataset, DatasetDict
 
     if isinstance(data, str | Path):
@@ -64,6 +63,7 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
             text.
     """
     from datasets import ClassLabel, Image, Value
+
     from glasshead.data.undecoded import undecoded
 
     data = undecoded(data)

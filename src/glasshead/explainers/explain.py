@@ -240,11 +240,10 @@ def sign_note(subject: Subject) -> str | None:
             f"it is undecided of {undecided} of {pluralise(len(kinds), 'head')} whether their sign lives in "
             "the weights: read the contributions"
         )
-    old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
     return {
         ONE_SIGN: "the weights have one sign: the contributions say for which side",
         UNDECIDED: "it is undecided whether the sign lives in the weights: read the contributions",
-    }.get(gauge.get("kind", old_kind))
+    }.get(str(gauge.get("kind")))
 
 
 def unreadable_texts(

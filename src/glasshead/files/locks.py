@@ -1,7 +1,6 @@
 """One process at a time: a locked file, which the kernel lets go when its process ends, however it ends."""
 
 import contextlib
-import errno
 import json
 import os
 import socket
@@ -10,16 +9,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from glasshead.errors import InputError
-
-try:
-    import fcntl
-except ImportError:  # Windows, where two processes are not kept apart
-    fcntl = None  # type: ignore[assignment]
-
-ELSEWHERE = (errno.EAGAIN, errno.EACCES)
-"""How `flock` says that another process holds the file."""
-
 
 TRIES = 100
 WRITER: ContextVar[str | None] = ContextVar("writer", default=None)
@@ -52,25 +44,29 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     Raises:
         BusyError: if another process holds it, or one of another host has left it.
     """
-    descriptor = _acquire(path, out)
+    lock = _acquire(path, out)
+    held = path.stat()
+
+    def still_held() -> bool:
+        try:
+            return os.path.samestat(held, path.lstat())
+        except FileNotFoundError:
+            return False
 
     def check() -> None:
-        if not _same(descriptor, path):
+        if not still_held():
             raise InputError(
                 f"another process has taken over {out}, for {path} was removed: nothing is replaced"
             )
 
     try:
-        os.truncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
         named = {} if WRITER.get() is None else {"writer": WRITER.get()}
-        owner = {"host": socket.gethostname(), "pid": os.getpid(), **named}
-        os.write(descriptor, json.dumps(owner).encode())
+        path.write_text(json.dumps({"host": socket.gethostname(), "pid": os.getpid(), **named}))
         yield check
     finally:
-        if _same(descriptor, path):
+        if still_held():
             path.unlink()
-        os.close(descriptor)
+        lock.release()
 
 
 def make_folder(folder: Path) -> None:
@@ -82,53 +78,31 @@ def make_folder(folder: Path) -> None:
     return None
 
 
-def _acquire(path: Path, out: Path) -> int:
-    """The descriptor of the locked file."""
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+def _acquire(path: Path, out: Path) -> FileLock:
+    """The lock on the file, held."""
+    lock = FileLock(path, thread_local=False, fallback_to_soft=False)
     while True:
         try:
-            descriptor = os.open(path, flags, 0o666)
+            lock.acquire(blocking=False)
+            break
         except FileNotFoundError:  # somebody has removed the folder, which was empty
             make_folder(path.parent)
-            descriptor = os.open(path, flags, 0o666)
-        try:
-            owner = _owner(descriptor)
-            if not _free(descriptor, owner):
-                raise BusyError(busy_message(out, path, owner))
-            if _same(descriptor, path):
-                return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)  # its owner removed it while it was opened here
-
-
-def _free(descriptor: int, owner: dict[str, Any]) -> bool:
-    """Whether nobody holds the file; it is held here then."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in ELSEWHERE:
-                return False
-            raise
+        except Timeout:
+            if path.exists():  # else its owner removed it while it was opened here
+                raise BusyError(busy_message(out, path, _owner(path))) from None
+    owner = _owner(path)
     here = owner.get("host") in (None, socket.gethostname())
-    return here or (WRITER.get() is not None and owner.get("writer") == WRITER.get())
+    if not here and (WRITER.get() is None or owner.get("writer") != WRITER.get()):
+        lock.release()
+        raise BusyError(busy_message(out, path, owner))
+    return lock
 
 
-def _same(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one that has this name."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
-
-
-def _owner(descriptor: int) -> dict[str, Any]:
+def _owner(path: Path) -> dict[str, Any]:
     """What the file says of its process; nothing if it has not been said yet."""
     try:
-        owner = json.loads(os.read(descriptor, 1000))
-    except ValueError:
+        owner = json.loads(path.read_bytes())
+    except (OSError, ValueError):
         return {}
     return owner if isinstance(owner, dict) else {}
 

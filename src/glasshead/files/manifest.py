@@ -3,18 +3,9 @@
 import json
 from collections.abc import Iterable
 from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
 MANIFEST = ".glasshead"
-FACTS = {
-    "run.json": {"recipe", "seed", "data"},
-    "repeats.json": {"seeds", "metrics"},
-    "card.json": {"schema", "facts", "findings"},
-    "softmax-audit/card.json": {"schema", "facts", "findings"},
-    "logs.json": {"interest", "users", "news"},
-}
-"""Folders of before there were manifests: a file that tells them, and what stands in it."""
 KNOWN = (
     "run.json", "repeats.json", "metrics.json", "card.json", "logs.json", "facts.json", "report.html",
     "config.json", "generation_config.json", "model.safetensors", "model-*-of-*.safetensors",
@@ -23,9 +14,7 @@ KNOWN = (
     "vocabulary.parquet", "predictions.parquet", "clicks.parquet", "findings.parquet", "examples.parquet",
     "tokens.parquet", "heads.parquet", "weights.parquet", "curves.parquet", "products.parquet",
 )  # fmt: skip
-"""What was ever written into those."""
-WITHIN = ("seed-*", "softmax", "tanhmax", "*-audit", "dynamics", "train", "dev", "test")
-"""The folders in them that were."""
+"""What is written into folders, whole or not: what is not whole has no manifest yet."""
 
 
 def files_in(folder: Path) -> list[str]:
@@ -50,32 +39,14 @@ def write_manifest(folder: Path) -> None:
 
 def foreign_files(folder: Path) -> list[str] | None:
     """The files of a folder that were not written here; None: the whole folder was not made here."""
-    files = files_in(folder)
-    if (folder / MANIFEST).is_file():
-        listed = _object(folder / MANIFEST).get("files")
-        if not isinstance(listed, list):
-            return None
-        return sorted(set(files) - {MANIFEST, *map(str, listed)})
-    if not any(keys <= _object(folder / name).keys() for name, keys in FACTS.items()):
+    try:
+        listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return sorted(set(files_in(folder)) - {MANIFEST, *map(str, listed)})
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    paths = map(PurePosixPath, files)
-    return [
-        str(path)
-        for path in paths
-        if unknown_names([path.name], KNOWN) or unknown_names(path.parts[:-1], WITHIN)
-    ]
 
 
 def unknown_names(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """The names that fit none of the patterns."""
     patterns = tuple(patterns)
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)]
-
-
-def _object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; an empty one if there is none."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}

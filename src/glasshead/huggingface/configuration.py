@@ -19,8 +19,6 @@ KEY = "glasshead"
 slash."""
 SPEC = "glasshead_mechanism"
 """Attribute of a configuration that holds the mechanism."""
-OLD_SPEC = "attention_mechanism"
-"""What it was called at first. Other people's configurations have an attribute of that name."""
 IMPLEMENTATION = "attn_implementation"
 """What a config.json says of the attention."""
 
@@ -31,10 +29,7 @@ class Plugged(dict[str, Any]):
 
 def spec_of(config: Any) -> Any:
     """The spec of the mechanism that a configuration names; None where it names none."""
-    spec = getattr(config, SPEC, None)
-    if spec is None and getattr(config, "_attn_implementation", None) == KEY:
-        spec = getattr(config, OLD_SPEC, None)
-    return spec
+    return getattr(config, SPEC, None)
 
 
 def set_spec(config: PreTrainedConfig, spec: dict[str, Any]) -> None:
@@ -46,17 +41,15 @@ def set_spec(config: PreTrainedConfig, spec: dict[str, Any]) -> None:
 def clear_spec(config: PreTrainedConfig) -> None:
     """Name no mechanism any more."""
     if spec_of(config) is not None:
-        for name in (SPEC if hasattr(config, SPEC) else OLD_SPEC, IMPLEMENTATION):
+        for name in (SPEC, IMPLEMENTATION):
             vars(config).pop(name, None)
 
 
 def restore_spec(config: PreTrainedConfig) -> None:
-    """Let whatever names a mechanism ask for the attention that runs it, and name it as we do now."""
+    """Let whatever names a mechanism ask for the attention that runs it."""
     for part in with_parts(config):
         spec = spec_of(part)
         if spec is not None:
-            if not hasattr(part, SPEC):
-                delattr(part, OLD_SPEC)
             set_spec(part, spec)
             part._attn_implementation_internal = KEY
 

@@ -23,25 +23,15 @@ class EncoderConfig(PreTrainedConfig):
     ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
     tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``scale_embedding``
     multiplies the embeddings of words by √d_e, and ``layernorm_embedding`` normalises what the first layer
-    reads. None scales where sinusoids are added and nowhere else, as all models did at first: then two
-    mechanisms do not read the same input. ``pooling`` makes one vector of a sequence: that of the first
+    reads. None scales where sinusoids are added and nowhere else: then two mechanisms do not read the same
+    input. ``pooling`` makes one vector of a sequence: that of the first
     token, the mean of all, or an attention with one learned query.
     ``gauge`` are the canonical signs [layer][head] of signed weights, which training sets
     (`glasshead.trace.head_gauges`).
     """
 
     model_type = "glasshead-encoder"
-    # Transformers' name of one field, and what the others were called at first.
-    attribute_map = {  # noqa: RUF012 (as Transformers declares it)
-        "max_position_embeddings": "max_length",
-        "embedding_size": "hidden_size",
-        "layers": "num_hidden_layers",
-        "heads": "num_attention_heads",
-        "key_size": "head_dim",
-        "value_size": "value_dim",
-        "combine": "head_combination",
-        "feed_forward_size": "intermediate_size",
-    }
+    attribute_map = {"max_position_embeddings": "max_length"}  # noqa: RUF012 (as Transformers declares it)
 
     vocab_size: int = 8000
     pad_token_id: int = 0

@@ -22,8 +22,7 @@ class HierarchicalConfig(EncoderConfig):
     """Configuration of `HierarchicalClassifier`.
 
     ``sentence_ends`` are the ids of the tokens that end a sentence, ``sentence_closers`` of those that close
-    it after its end (None in models that were trained before there were any); a sentence that goes on for
-    ``sentence_length`` tokens is cut there.
+    it after its end; a sentence that goes on for ``sentence_length`` tokens is cut there.
     """
 
     model_type = "glasshead-hierarchical"

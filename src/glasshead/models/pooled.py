@@ -32,13 +32,7 @@ class PooledConfig(PreTrainedConfig):
     """
 
     model_type = "glasshead-pooled"
-    # A word for all our models, and what fields were called at first.
-    attribute_map = {  # noqa: RUF012 (as Transformers declares it)
-        "attention": "activation",
-        "key_size": "head_dim",
-        "value_size": "value_dim",
-        "scale": "temperature",
-    }
+    attribute_map = {"attention": "activation"}  # noqa: RUF012 (as Transformers declares it)
 
     vocab_size: int = 8000
     pad_token_id: int = 0

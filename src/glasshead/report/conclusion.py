@@ -406,7 +406,7 @@ def undecided_facts(card: AuditCard) -> list[str]:
     """What the facts of a card leave open."""
     gauge = card.facts.get("gauge")
     open_facts = []
-    if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+    if card.facts.get("against_guessing") == "undecided":
         open_facts.append("whether the model is better than guessing")
     if card.facts.get("signed") and isinstance(gauge, dict) and gauge.get("kind") == UNDECIDED:
         open_facts.append("where the sign of the weights lives")

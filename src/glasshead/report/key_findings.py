@@ -141,8 +141,7 @@ def use_caution(card: AuditCard) -> str:
 
 
 def over_guessing(card: AuditCard) -> str:
-    """By how much: `` (accuracy 0.610, the guess 0.580, difference +0.030 [−0.050, +0.110])``; of cards of
-    earlier versions nothing."""
+    """By how much: `` (accuracy 0.610, the guess 0.580, difference +0.030 [−0.050, +0.110])``."""
     numbers = card.facts.get("guessing")
     if not isinstance(numbers, dict) or numbers.get("difference") is None:
         return ""
@@ -178,8 +177,7 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
             f"the model is not better than {guess}{over_guessing(card)}. What "
             f"{explanation} agrees with is then of little interest."
         )
-    # Cards of earlier versions said `at_chance` of either case.
-    if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+    if card.facts.get("against_guessing") == "undecided":
         size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
         yield (
             f"these {size}{nouns.texts} do not show whether the model is better than "

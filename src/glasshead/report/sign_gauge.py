@@ -39,10 +39,8 @@ def sign_sentence(card: AuditCard) -> str:
             f"The weights are signed, but have one sign{least_share(fixed)}: they say how much a token "
             "counts, and the values for which side"
         )
-    elif kind == UNDECIDED:
+    else:
         start = f"The weights are signed, and it is undecided where the sign lives ({margin})"
-    else:  # an audit of an earlier version
-        start = f"The weights are signed ({margin}{polarities})"
     return f"{start}. To fix the gauge, {sign_change(fixed)}{kind_counts(fixed)}."
 
 

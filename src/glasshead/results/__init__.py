@@ -17,12 +17,14 @@ from glasshead.results.audit_card import (
     ABSOLUTE,
     ATTENTION,
     CARD_FILE,
+    DIFFERENCE_LEVEL,
     EXPLANATION,
     METHOD,
     OF_REST,
     WITHOUT_FIRST,
     AuditCard,
     Highlight,
+    SliceTest,
     curve_column,
 )
 from glasshead.results.audited_method import with_common_names
@@ -80,7 +82,6 @@ from glasshead.results.recorded_attention import (
     RecordedAttention,
     RecordedLayer,
 )
-from glasshead.results.slice_test import DIFFERENCE_LEVEL, SliceTest
 from glasshead.results.token_groups import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
 from glasshead.results.verdict import (
     AGREEMENT_STRENGTHS,

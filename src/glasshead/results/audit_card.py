@@ -8,7 +8,7 @@ tokens.parquet     one row per token type
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,7 @@ from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
-from glasshead.results.slice_test import SliceTest
-from glasshead.results.verdict import status_from_words
+from glasshead.results.verdict import Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +52,40 @@ WITHOUT_FIRST = "without the first token"
 OF_REST = "rest."
 """How the names of their columns begin."""
 
-OLD_REASONS = {
-    "most faithful": "most agreement with weight removal",
-    "least faithful": "least agreement with weight removal",
-}
-"""Why older cards picked a text, in the words of today."""
+
+DIFFERENCE_LEVEL = 0.05
+"""Slices differ where the corrected p is at most this."""
+
+
+@dataclass(frozen=True)
+class SliceTest:
+    """One finding, and whether its mean differs between slices ``by`` class, length, correctness or a column.
+
+    ``p`` is that of a permutation test over the ``n`` texts of the ``slices`` that have enough of them, and
+    ``corrected`` the same after Holm's correction for all tests of the audit; None where there are fewer than
+    two such slices.
+    """
+
+    audit: str
+    statistic: str
+    against: str
+    by: str
+    n: int
+    slices: int
+    p: float | None
+    corrected: float | None
+    status: Status
+    verdict: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference was shown."""
+        return self.corrected is not None and self.corrected <= DIFFERENCE_LEVEL
+
+    @property
+    def finding(self) -> str:
+        """The name of the finding on all texts."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against, "all") if part)
 
 
 @dataclass(frozen=True)
@@ -169,16 +197,13 @@ class AuditCard(Drawable):
             facts = TypeAdapter(dict[str, Any]).validate_python(body["facts"])
             for name, kind in TAKEN_APART.items():
                 TypeAdapter(kind | None).validate_python(facts.get(name), strict=True)
-            rows = TypeAdapter(list[dict[str, Any]]).validate_python(body["findings"])
-            rows = [status_from_words(str(row.get("verdict"))) | row for row in rows]
-            texts = TypeAdapter(list[Highlight]).validate_python(body["highlights"])
             return cls(
                 facts=facts,
-                findings=TypeAdapter(list[Finding]).validate_python(rows),
-                highlights=[replace(one, reason=OLD_REASONS.get(one.reason, one.reason)) for one in texts],
+                findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
+                highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
-                slice_tests=TypeAdapter(list[SliceTest]).validate_python(body.get("slice_tests", [])),
+                slice_tests=TypeAdapter(list[SliceTest]).validate_python(body["slice_tests"]),
             )
         except InputError:
             raise

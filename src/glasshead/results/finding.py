@@ -22,13 +22,12 @@ class Finding:
     """One audited number with its doubt: n, interval, null, and what it means in words.
 
     ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and an
-    ``interval`` of that ``level`` (by bootstrap; exact for shares); ``null`` holds the same
-    statistic where it must mean nothing (random or uniform weights). ``undefined`` counts the units
-    that were left out, by reason. ``over_null``
-    holds the paired difference from each null, on which a verdict about that null rests; empty in cards that
-    were made before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
-    (`Verdict`). ``by`` is what the group is a slice by; empty for groups that every audit has. Intervals of
-    slices have a higher level than 95 %, which is corrected for the number of slices.
+    ``interval`` of that ``level`` (by bootstrap; exact for shares); ``null`` holds the same statistic where
+    it must mean nothing (random or uniform weights). ``undefined`` counts the units that were left out, by
+    reason. ``over_null`` holds the paired difference from each null, on which a verdict about that null
+    rests. ``status`` says whether the number is evidence and ``reason`` why it is none (`Verdict`). ``by`` is
+    what the group is a slice by; empty for groups that every audit has. Intervals of slices have a higher
+    level than 95 %, which is corrected for the number of slices.
 
     What a search reached is no estimate but a ``bound``: the mean is at least (``"lower"``) or at most
     (``"upper"``) this. It has no ``interval``; ``limit`` is what the mean over more such units is at least,

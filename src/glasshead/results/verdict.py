@@ -65,8 +65,6 @@ ONE_SIGNED = Verdict(
     "not evidence",
     "one sign",
 )
-WORDS_OF_ONE_SIGN = "no: the weights have one sign, so the sign lives in the values"
-"""What cards of earlier versions say of it, also where their number is large."""
 WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
@@ -92,18 +90,3 @@ TOO_FEW_TOKENS = too_few("tokens")
 def by_construction(what: str, why: str) -> Verdict:
     """``what`` holds of any model, because of ``why``."""
     return Verdict(f"{what} by construction: {why}", "not evidence", "by construction")
-
-
-def status_from_words(words: str) -> dict[str, Any]:
-    """The status and reason of a finding that was saved before findings had them."""
-    known = next((verdict for verdict in (RAW_SIGN, ONE_SIGNED, WEAK_GAUGE) if verdict.words == words), None)
-    if words == WORDS_OF_ONE_SIGN:
-        known = ONE_SIGNED
-    elif known is None and "by construction" in words:
-        known = by_construction("", "")
-    elif known is None and words.startswith("undecided"):
-        known = Verdict("", "undecided", "too few" if "too few" in words else "")
-    elif known is None and words.startswith("not asked"):
-        known = Verdict("", "not evidence", "not asked")
-    known = known or Verdict("")
-    return {"status": known.status, "reason": known.reason}

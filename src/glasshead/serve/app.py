@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
 import glasshead
-from glasshead.drawable import Drawable
-from glasshead.errors import InputError
-from glasshead.reasons import wrong_value
-from glasshead.report import heads_page, page_part, written_page
-from glasshead.results import Attributions
-from glasshead.serve.answers import (
-    attribute,
-    compare_answer,
-    explain_answer,
-    generate_answer,
-    heads_rows,
-    inspect_heads,
-    what_is_left,
-    write_text,
-    writes_the_same,
-)
-from glasshead.serve.cancellation import CancelledError, stoppable_models
-from glasshead.serve.catalogue import Catalogue, UnknownNameError
-from glasshead.serve.guard import BodyTooLargeError, Guard
-from glasshead.serve.jobs import BusyError, Job
-from glasshead.serve.opened_model import OpenedModel
-from glasshead.serve.pages import PAGE, PAGES, Host, as_page, index_page
-from glasshead.serve.python_line import generate_line, heads_line
+from glasshead.report import page_part
+from glasshead.serve.answers import compare_answer, explain_answer, generate_answer
+from glasshead.serve.asking import ask, ask_both
+from glasshead.serve.cancellation import stoppable_models
+from glasshead.serve.catalogue import Catalogue
+from glasshead.serve.error_answers import add_refusals
+from glasshead.serve.guard import Guard
+from glasshead.serve.pages import PAGE, PAGES, Host, index_page
 from glasshead.serve.questions import (
     AuditFacts,
     AuditTexts,
@@ -50,60 +29,18 @@ from glasshead.serve.questions import (
     ExplainQuestion,
     GenerateAnswer,
     GenerateQuestion,
-    HeadsQuestion,
     ModelFacts,
     Problem,
     ProgressFacts,
-    PythonLine,
 )
-from glasshead.serve.recent_pages import remembering
-from glasshead.serve.refusals import refusal
-from glasshead.serve.served_model import NotReadyError
+from glasshead.serve.views import add_views
 
 T = TypeVar("T")
 ANSWER_SECONDS = 60.0
 """How long a question may take, waiting included."""
-POLL_SECONDS = 0.1
-CLIENT_LEFT = 499
-NO_OBJECT = "send a JSON object: /api shows its fields"
 Refusals: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem} for status in (400, 403, 404, 413, 422, 503, 504)
 }
-
-
-class TooSlowError(Exception):
-    """An answer took longer than it may."""
-
-
-class ClientLeftError(Exception):
-    """Nobody waits for the answer."""
-
-
-async def ask(request: Request, job: Job[T], seconds: float, since: float | None = None) -> T:
-    """The answer to a question that was submitted; work is ended if the client leaves or takes too long,
-    ``since`` a time of `time.monotonic`, or now.
-
-    Raises:
-        CancelledError: if the server ends.
-        TooSlowError, ClientLeftError: if the work was ended.
-    """
-    answer = asyncio.wrap_future(job.future)
-    ends = (time.monotonic() if since is None else since) + seconds
-    try:
-        while True:
-            done, _ = await asyncio.wait({answer}, timeout=POLL_SECONDS)
-            if done:
-                return answer.result()
-            if job.token.cancelled:
-                raise CancelledError
-            if time.monotonic() >= ends:
-                raise TooSlowError(f"this took longer than {seconds:g} seconds: ask about a shorter text")
-            if await request.is_disconnected():
-                raise ClientLeftError
-    finally:
-        if not answer.done():
-            job.cancel()
-            answer.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody else asks
 
 
 def create_app(
@@ -145,9 +82,7 @@ def create_app(
 
     for name, page in PAGES.items():
         app.mount(f"/page/{name}", StaticFiles(directory=page.folder))
-        page.add_routes(
-            Host(app, catalogue, lambda request, work: ask(request, catalogue.readers.submit(work), seconds))
-        )
+        page.add_routes(Host(app, catalogue, answer))
     add_page(app)
     return Guard(app, hosts, token)
 
@@ -206,115 +141,6 @@ def add_shelves(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         job = catalogue.readers.submit(lambda: found.texts(label, predicted, words, first))
         return await ask(request, job, seconds)
 
-    @app.get("/view/audit", response_class=HTMLResponse)
-    async def audit_report(request: Request, audit: str) -> Response:
-        """The report of an audit."""
-        shelved = catalogue.audit(audit)
-        return as_page(await ask(request, catalogue.readers.submit(lambda: shelved.page), seconds))
-
-
-def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
-    """Pages of the report about what was asked, and files to keep."""
-
-    async def examples_of(request: Request, name: str) -> Sequence[str]:
-        return await ask(request, catalogue.readers.submit(lambda: catalogue.examples(name)), seconds)
-
-    @app.get("/view/heads", response_class=HTMLResponse)
-    @remembering(lambda question: True)
-    async def heads(request: Request, question: Annotated[HeadsQuestion, Query()]) -> Response:
-        """All heads before a text."""
-        examples = await examples_of(request, question.model)
-        model = catalogue.model(question.model)
-        job = model.submit(
-            lambda it: heads_page(inspect_heads(it.subject, question, examples, model.report_progress))
-        )
-        return as_page(await ask(request, job, seconds))
-
-    @app.get("/api/python/heads")
-    async def heads_python(request: Request, question: Annotated[HeadsQuestion, Query()]) -> PythonLine:
-        """The line of Python that looks at the heads."""
-        source = catalogue.model(question.model).source
-        examples = await examples_of(request, question.model)
-        return PythonLine(
-            python=heads_line(source, *heads_rows(question, examples), effects=question.effects)
-        )
-
-    @app.get("/api/python/written")
-    async def written_python(question: Annotated[GenerateQuestion, Query()]) -> PythonLine:
-        """The line of Python that lets a model write."""
-        return PythonLine(python=generate_line(catalogue.model(question.model).source, question))
-
-    @app.get("/view/written", response_class=HTMLResponse)
-    @remembering(writes_the_same)
-    async def written(request: Request, question: Annotated[GenerateQuestion, Query()]) -> Response:
-        """A text that a language model writes."""
-        job = catalogue.model(question.model).submit(
-            lambda opened: written_page(write_text(opened.subject, question))
-        )
-        return as_page(await ask(request, job, seconds))
-
-    @app.post("/save/explanation.{kind}", response_class=Response)
-    async def save(
-        request: Request, kind: Literal["html", "json", "svg", "png", "csv"], question: ExplainQuestion
-    ) -> Response:
-        """An explanation as a file."""
-
-        def work(opened: OpenedModel) -> Response:
-            return as_file(attribute(opened.subject, question, *what_is_left(question)), kind)
-
-        return await ask(request, catalogue.model(question.model).submit(work), seconds)
-
-    @app.post("/save/comparison.{kind}", response_class=Response)
-    async def save_comparison(
-        request: Request, kind: Literal["html", "svg", "png", "csv"], question: CompareQuestion
-    ) -> Response:
-        """Two explanations, one below the other, as a file."""
-
-        def both(first: Attributions, second: Attributions, *_: object) -> Response:
-            return as_file(Attributions((*first, *second)), kind, "comparison")
-
-        return await ask_both(request, catalogue, question, both, seconds)
-
-
-async def ask_both(
-    request: Request,
-    catalogue: Catalogue,
-    question: CompareQuestion,
-    finish: Callable[[Attributions, Attributions, CompareQuestion, Sequence[OpenedModel]], T],
-    seconds: float,
-) -> T:
-    """What becomes of two explanations, each by its model, within one time limit."""
-    since = time.monotonic()
-
-    def first_half(opened: OpenedModel) -> tuple[OpenedModel, Attributions]:
-        return opened, attribute(opened.subject, question.first, question.text, question.pair)
-
-    one, first = await ask(request, catalogue.model(question.first.model).submit(first_half), seconds, since)
-
-    def second_half(opened: OpenedModel) -> T:
-        second = attribute(opened.subject, question.second, question.second_text, question.pair)
-        return finish(first, second, question, [one, opened])
-
-    return await ask(request, catalogue.model(question.second.model).submit(second_half), seconds, since)
-
-
-MEDIA = {
-    "html": "text/html; charset=utf-8",
-    "json": "application/json",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "csv": "text/csv; charset=utf-8",
-}
-
-
-def as_file(value: Drawable, kind: str, name: str = "explanation") -> Response:
-    """A value as the file that its ``save`` writes, to be kept and not opened."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{name}.{kind}"
-        value.save(file)
-        kept = f'attachment; filename="{file.name}"'
-        return Response(file.read_bytes(), media_type=MEDIA[kind], headers={"Content-Disposition": kept})
-
 
 def add_page(app: FastAPI) -> None:
     """What the browser loads first."""
@@ -340,90 +166,3 @@ def add_page(app: FastAPI) -> None:
         return Response(page_part("keys.js"), media_type="text/javascript")
 
     app.mount("/page", StaticFiles(directory=PAGE))
-
-
-def add_refusals(app: FastAPI) -> None:
-    """Whatever cannot be answered is one sentence, in JSON; on a page, on a page."""
-
-    def refuse(kind: type[Exception], status: int) -> None:
-        @app.exception_handler(kind)
-        async def refused(request: Request, error: Exception) -> Response:
-            return refusal_to(request, status, str(error))
-
-    for kind, status in (
-        (InputError, 422),
-        (UnknownNameError, 404),
-        (NotReadyError, 503),
-        (TooSlowError, 504),
-        (CancelledError, 503),
-        (ClientLeftError, CLIENT_LEFT),
-    ):
-        refuse(kind, status)
-
-    @app.exception_handler(BusyError)
-    async def busy(request: Request, error: BusyError) -> Response:
-        return refusal_to(request, 503, str(error), {"Retry-After": str(error.seconds)})
-
-    @app.exception_handler(BodyTooLargeError)
-    async def too_large(request: Request, error: BodyTooLargeError) -> Response:
-        return refusal_to(request, 413, "a request has at most 64 kB")
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return refusal_to(request, 422, validation_in_words(error))
-
-    @app.exception_handler(HTTPException)
-    async def unknown(request: Request, error: HTTPException) -> Response:
-        return refusal_to(request, error.status_code, http_error_in_words(request, error))
-
-    @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> Response:  # it is shown in the terminal, too
-        return refusal_to(
-            request, 500, f"this went wrong inside ({type(error).__name__}): it should be reported"
-        )
-
-
-def http_error_in_words(request: Request, error: HTTPException) -> str:
-    """What is wrong with an address, or with how it was asked."""
-    path = request.url.path[:100]
-    if error.status_code == 404:
-        return f"there is no {path} here: /api lists what can be asked"
-    if error.status_code == 405:
-        return f"{path} is not asked by {request.method}: /api lists what can be asked"
-    if error.status_code == 400:  # a body that is no text
-        return NO_OBJECT
-    return f"{request.method} {path}: {error.detail}"
-
-
-def refusal_to(
-    request: Request, status: int, sentence: str, headers: dict[str, str] | None = None
-) -> Response:
-    """Why something is not answered: a sentence in JSON, or on a page where one was to be shown."""
-    return refusal(request.url.path, request.headers.get("accept", ""), status, sentence, headers)
-
-
-def validation_in_words(error: RequestValidationError) -> str:
-    """The first thing that is wrong with a question, in one sentence."""
-    first = error.errors()[0]
-    if first["loc"][0] == "body" and (len(first["loc"]) == 1 or first["type"] == "json_invalid"):
-        return NO_OBJECT
-    place = field_of(first["loc"])
-    # A value that may be of several kinds is refused once by each of them.
-    messages = [wrong_value(each) for each in error.errors() if field_of(each["loc"]) == place]
-    sentence = ", or ".join(f"{message[:1].lower()}{message[1:]}" for message in dict.fromkeys(messages))
-    return f"`{place}`: {sentence}" if place else sentence
-
-
-KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
-"""What pydantic calls the kinds of a value that may be of several."""
-
-
-def field_of(place: Sequence[int | str]) -> str:
-    """The field that is wrong, and the number of its item, without the kinds that a value may have."""
-    parts = [part for part in place if part not in ("body", "query")]
-    return ".".join(str(part) for part in parts if isinstance(part, int) or is_field(part))
-
-
-def is_field(part: str) -> bool:
-    """Whether it is the name of a field, and not of a kind (int, constrained-str, list[str])."""
-    return part.isidentifier() and part not in KINDS

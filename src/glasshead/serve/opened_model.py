@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from glasshead.data import LoadOptions, UnitReader, load
 from glasshead.errors import InputError
 from glasshead.escaping import sendable
+from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
 from glasshead.generation import open_writer
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
-from glasshead.serve.refused_methods import refused_methods
 from glasshead.trace import Subject
 from glasshead.training import NoClassError, OpenOptions, open_subject
 
@@ -21,6 +23,9 @@ Kind = Literal["classifier", "language model", "answerer", "encoder"]
 Pairs = Literal["none", "possible", "needed"]
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
+TRIAL_TEXT = "it was good"
+TRIAL_SECONDS = 5.0
+"""A large model is asked by the first methods alone; the others stay offered."""
 
 
 @dataclass(frozen=True)
@@ -117,3 +122,18 @@ def own_texts(subject: Subject) -> Sequence[str]:
 def opener(source: str | Path) -> Callable[[], OpenedModel]:
     """Opens the model when it is called."""
     return lambda: open_model(str(source))
+
+
+def refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
+    """The names of the methods that cannot explain a model: each explains one short text, or a pair."""
+    refused, end = set(), time.monotonic() + seconds
+    for name, explainer in EXPLAINERS.items():
+        if time.monotonic() > end:
+            break
+        if explainer.package is not None and find_spec(explainer.package) is None:
+            continue
+        try:
+            explain_texts(subject, [TRIAL_TEXT], [TRIAL_TEXT] if pairs else None, ExplainRequest(method=name))
+        except Exception:  # whatever it is: one method is no reason to serve none of the others
+            refused.add(name)
+    return frozenset(refused)

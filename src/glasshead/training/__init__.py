@@ -26,7 +26,6 @@ from glasshead.training.load_run_model import load_run_model
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
-from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
 from glasshead.training.other_run import OTHER_RUN_SETTINGS, fingerprint_of
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
@@ -63,7 +62,6 @@ __all__ = [
     "CHECKPOINTS",
     "LOSSES",
     "MEASURED",
-    "OLD_NAMES",
     "OPTIMIZERS",
     "OTHER",
     "OTHER_RUN_SETTINGS",
@@ -123,7 +121,6 @@ __all__ = [
     "validate_type",
     "versions",
     "whole_batch",
-    "with_current_names",
     "with_train_data",
     "workspace",
     "write_json",

@@ -21,7 +21,6 @@ from glasshead.files import (
     unknown_names,
 )
 from glasshead.reasons import because
-from glasshead.training.old_names import with_current_settings
 from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
@@ -138,7 +137,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     """Raise InputError unless the work that left this record was planned alike."""
     plan = json.loads(json.dumps(plan))
     try:
-        before = with_current_settings(dict(json.loads(record.read_text(encoding="utf-8"))))
+        before = dict(json.loads(record.read_text(encoding="utf-8")))
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(
             f"cannot resume: {record} is damaged{because(error)}; use `overwrite=True`"

@@ -15,7 +15,6 @@ from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
 from glasshead.training.losses import LOSSES
-from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.other_run import split_attention_word
 from glasshead.training.penalties import validate_penalties
 
@@ -25,11 +24,11 @@ SET_BY_DATA = (
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
-CAME_LATER = (
+RARELY_CHOSEN = (
     "patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight", "tokenizer",
     "augment",
 )  # fmt: skip
-"""Left out of records where they are what they were before anybody could choose them."""
+"""Left out of records where nobody chose them."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
 """λ where nobody chooses it."""
 
@@ -252,7 +251,7 @@ class TrainingConfig:
         of their layer, whatever that of a preset's concatenated ones.
         """
         own = {option.name for option in fields(self)}
-        settings = split_attention_word(with_current_names(settings, OLD_NAMES))
+        settings = split_attention_word(settings)
         own_fields = {name: value for name, value in settings.items() if name in own}
         model = own_fields.get("model", self.model)
         architecture = config_field_names(model, own_fields.get("architecture", self.architecture))
@@ -267,9 +266,9 @@ class TrainingConfig:
         return replace(self, **own_fields | {"architecture": architecture | chosen})
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON; without what came later it is what it was before, and so are fingerprints."""
+        """Plain JSON, without what is rarely chosen where nobody chose it."""
         settings = asdict(self) | {"architecture": dict(self.architecture)}
-        unused = {name for name in CAME_LATER if settings[name] == getattr(TrainingConfig, name, {})}
+        unused = {name for name in RARELY_CHOSEN if settings[name] == getattr(TrainingConfig, name, {})}
         return {name: value for name, value in settings.items() if name not in unused}
 
 
@@ -292,14 +291,17 @@ def config_field_names(model: str, settings: Mapping[str, Any]) -> dict[str, Any
     """
     known = model in MODELS or model in IMAGE_MODELS
     synonyms = config_class(model).attribute_map if known else {}
-    return with_current_names(
-        settings, {name: own for name, own in synonyms.items() if own not in SET_BY_DATA}
-    )
+    names = {name: own for name, own in synonyms.items() if own not in SET_BY_DATA}
+    for name, own in names.items():
+        if name in settings and own in settings:
+            raise InputError(f"{own!r} and {name!r} are one option: choose it once")
+    return {names.get(name, name): value for name, value in settings.items()}
 
 
 def embedding_field(model: str) -> str:
     """What the configuration of a model of ours calls the size of its embeddings."""
-    return next(iter(config_field_names(model, {"embedding_size": None})))
+    own = hasattr(config_class(model), "embedding_size") if model in MODELS else True
+    return "embedding_size" if own else "hidden_size"
 
 
 def field_hint(name: str, known: Iterable[str]) -> str:

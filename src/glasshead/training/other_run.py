@@ -15,7 +15,7 @@ from glasshead.training.run import load_run, read_record
 
 OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
 """``attention="WORD:RUN"`` → the setting that names the run."""
-ABOUT_SCORES = ("score", "head_dim", "key_size", "temperature", "scale")
+ABOUT_SCORES = ("score", "head_dim", "temperature")
 
 
 def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class OwnNamesTrainer(Trainer):
             del model.save_pretrained
 
     def _issue_warnings_after_load(self, load_result: Any) -> None:
-        """Stop where a checkpoint lacks weights, as one of an earlier version does.
+        """Stop where a checkpoint lacks weights.
 
         Raises:
             InputError: if weights are missing that no other ones are tied to.

@@ -17,9 +17,8 @@ from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from datasets import Dataset
+    from numpy.typing import NDArray
 
 
 def with_train_data(subject: Subject, split: "Dataset") -> Subject:

@@ -7,10 +7,10 @@ import shlex
 import shutil
 from pathlib import Path
 
+import fake_histories
 import numpy as np
 import pytest
 
-import fake_histories
 from alike import assert_same_weights
 from fake_models import write_model
 from glasshead.papers.commands.dynamics_remarks import (
@@ -359,8 +359,8 @@ class TestRatings:
     """Of models of layers: entropy, distance from rank one and agreement need no classes."""
 
     SMALL = (
-        "--task", "regression", "--epochs", "2", "--set", "embedding_size=8", "--set", "heads=2", "--set",
-        "head_dim=4", "--set", "value_dim=4", "--set", "intermediate_size=8",
+        "--task", "regression", "--epochs", "2", "--set", "hidden_size=8", "--set", "num_attention_heads=2",
+        "--set", "head_dim=4", "--set", "value_dim=4", "--set", "intermediate_size=8",
     )  # fmt: skip
 
     @pytest.mark.parametrize("model", ["encoder", "hierarchical"])

@@ -58,18 +58,6 @@ def test_a_theory_that_did_not_converge_is_never_silent(tmp_path, monkeypatch):
     ) == 4 * 3 + 2  # solutions in three panels, and differences
 
 
-def test_points_of_an_earlier_version_are_refused(tmp_path):
-    words = ("plot", "transition", "--alphas", "1", "--d", 30, "--seeds", 2, "--out", "t.svg")
-    typed(*words)
-    (tmp_path / "t.svg").unlink()
-    values = json.loads((tmp_path / "t.json").read_text())
-    del values["points"][0]["theory"]["converged"]
-    (tmp_path / "t.json").write_text(json.dumps(values))
-    result = typed(*words)
-    assert result.exit_code == 2
-    assert "earlier version" in result.stderr
-
-
 @pytest.mark.parametrize(
     "wrong", [("--omega", 2), ("--alphas", "0"), ("--alphas", "x"), ("--sigma", "nan"), ("--out", "t.txt")]
 )

@@ -6,11 +6,11 @@ import shutil
 import signal
 
 import pytest
+from mind_logs import BEHAVIORS, NEWS, write_logs
 
 from alike import assert_same_weights
 from glasshead.cli.training_bar import ProgressBar
 from glasshead.files.manifest import MANIFEST
-from mind_logs import BEHAVIORS, NEWS, write_logs
 from typed import glasshead, one_line, refusal, tree
 
 SMALL = ("--epochs", 2, "--set", "hidden_size=8", "--set", "num_attention_heads=1", "--set", "head_dim=4")

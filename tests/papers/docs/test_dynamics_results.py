@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
+import fake_histories
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
 import dynamics
 import dynamics_tables
-import fake_histories
 import study
 from glasshead.papers.results import History
 from glasshead.results import TOO_SPARSE

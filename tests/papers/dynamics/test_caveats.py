@@ -1,9 +1,9 @@
 """What limits the use of a history is said where it holds, and not elsewhere."""
 
+import fake_histories
 import numpy as np
 import pytest
 
-import fake_histories
 from glasshead.papers.dynamics import best_step, interval_for_curves, interval_for_terms, loss_plateau
 from glasshead.papers.dynamics.findings import LARGEST_PART, finding
 from glasshead.papers.results import History

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+import fake_histories
 import numpy as np
 import pytest
 import torch
-
-import fake_histories
 from fake_histories import chosen, in_context
+
 from glasshead.data import encode
 from glasshead.models import ENCODERS
 from glasshead.papers.dynamics import context_comparison as contexts

@@ -1,9 +1,9 @@
 """What is found of groups: planted truths are found, chance is not, and every interval is one over tokens."""
 
+import fake_histories
 import numpy as np
 import pytest
 
-import fake_histories
 from glasshead.papers.dynamics.findings import LARGEST_PART, findings
 from glasshead.papers.results import (
     MUCH_UNEXPLAINED,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+
 from glasshead.errors import InputError
 from glasshead.papers.experiments.bag_of_words import bag_of_words
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-
 from datasets import Dataset, DatasetDict
+
 from glasshead.errors import InputError
 from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell

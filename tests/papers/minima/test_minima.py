@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-
 from datasets import DatasetDict
+
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.papers.minima import compare_minima

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from mind_logs import write_logs
 
 from glasshead.data import train_tokenizer
 from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from glasshead.papers.recommend.impressions import ClickRows, NewsTensors
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.scoring import click_scores
-from mind_logs import write_logs
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 import pytest
+from mind_logs import BEHAVIORS, NEWS, write_logs
 
 from glasshead.errors import InputError
 from glasshead.papers.recommend.mind import describe_logs, rankable, read_logs, require_clicks, split_by_time
-from mind_logs import BEHAVIORS, NEWS, write_logs
 
 
 def test_reads_every_field(tmp_path):

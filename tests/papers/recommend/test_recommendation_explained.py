@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from mind_logs import write_logs
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
@@ -12,7 +13,6 @@ from glasshead.papers.models import NewsRecommender, NewsRecommenderConfig
 from glasshead.papers.recommend import explain_recommendation
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.run import RecommenderRun
-from mind_logs import write_logs
 
 ROW = "1\tU1\t11/13/2019 8:36:57 AM\tN1 N2 N3 N1\tN3 N4 N2"
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from mind_logs import write_logs
 from torch import nn
 
 from glasshead.data import train_tokenizer
@@ -23,7 +24,6 @@ from glasshead.papers.recommend.attention_tests import ERASURE, erasure_numbers
 from glasshead.papers.recommend.findings import Column, findings
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.results import AuditCard
-from mind_logs import write_logs
 
 FILLERS = [f"filler{number}" for number in range(20)]
 TOPICS = ("goal", "chef")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mind_logs import BEHAVIORS, NEWS, write_logs
 from transformers import TrainerCallback
 
 from alike import assert_alike, assert_same_weights
@@ -18,7 +19,6 @@ from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.run import load_recommender
 from glasshead.papers.recommend.synthetic_logs import NewsLogOptions, news_logs
 from glasshead.papers.recommend.train import clicks_of, train_recommender
-from mind_logs import BEHAVIORS, NEWS, write_logs
 
 TINY = NEWS_PRESETS["small"].with_changes(
     hidden_size=8, num_attention_heads=1, head_dim=4, value_dim=4, epochs=3

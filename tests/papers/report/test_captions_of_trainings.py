@@ -1,8 +1,8 @@
 """Captions of trainings name only what is drawn."""
 
+import fake_histories
 import numpy as np
 
-import fake_histories
 from glasshead.papers.results import History
 from glasshead.report import PLOTS, PlotOptions
 

@@ -1,9 +1,9 @@
 """The page of a training in a real browser: silent, readable in light and dark, at home on a phone."""
 
+import fake_histories
 import pytest
 from playwright.sync_api import Browser
 
-import fake_histories
 from browsers import CONTRAST, opened
 from glasshead.papers.dynamics import findings
 from glasshead.papers.report import DynamicsSummary, dynamics_page

@@ -4,13 +4,13 @@ import io
 import re
 from collections import Counter
 
+import fake_histories
 import numpy as np
 import pytest
+from fake_histories import NASTY
 from markupsafe import Markup, escape
 from rich.console import Console
 
-import fake_histories
-from fake_histories import NASTY
 from glasshead.papers.dynamics.context_comparison import context_findings
 from glasshead.papers.dynamics.findings import finding, findings
 from glasshead.papers.report.dynamics_page import dynamics_page

@@ -4,15 +4,15 @@ import re
 from dataclasses import replace
 from importlib import resources
 
+import fake_histories
 import numpy as np
 import pytest
+from fake_histories import NASTY, REST, SCORE, STEPS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
 
-import fake_histories
-from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
 from glasshead.papers.report.plots.ledger import stacked_areas
 from glasshead.papers.report.plots.token_scatter import usable_by_group
@@ -136,15 +136,6 @@ def test_rates_of_pairs_and_their_sum_on_one_scale():
         ends = [curve[-1] for curve in curves]
         assert ends == [[40.0, pytest.approx(rate * sign / 40)] for sign in (1, -1, 0, 1, 0, 0)]
     assert f"positive × negative {number(-2 / 40)}" in picture.panels[-1].description
-
-
-def test_a_history_of_before_has_no_rates_of_pairs():
-    whole = fake_histories.history()
-    here = ~np.char.startswith(whole.curves["quantity"], "Ω ")
-    before = replace(whole, curves={name: each[here] for name, each in whole.curves.items()})
-    with pytest.raises(InputError, match="older than rates of dot products: train the run again"):
-        PLOTS["product-rates"].draw(before, PlotOptions())
-    PLOTS["products"].draw(before, PlotOptions())
 
 
 def test_tokens_in_their_texts_and_alone():

@@ -2,11 +2,11 @@
 
 import io
 
+import fake_histories
 import numpy as np
 import pytest
 from rich.console import Console
 
-import fake_histories
 from glasshead.papers.dynamics.findings import findings
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import DynamicsSummary, dominant_term_words

@@ -1,9 +1,9 @@
 """A page of one picture: what the page of a history would show, alone and whole."""
 
-import pytest
-
 import fake_histories
+import pytest
 from fake_histories import NASTY
+
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.papers.commands.plot_dynamics import dynamics as plot_dynamics

@@ -1,10 +1,10 @@
 """No table of the papers cuts a number, however narrow the terminal."""
 
+import fake_histories
 import pytest
 from test_dynamics_page import told
 from test_ranking_table import estimate
 
-import fake_histories
 from glasshead.papers.report import dynamics_table, ranking_table
 from uncut import assert_uncut
 

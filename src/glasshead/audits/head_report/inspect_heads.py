@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
+from datasets import Dataset, DatasetDict
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from datasets import Dataset, DatasetDict
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
 from glasshead.audits.head_report.head_agreement import AgreementSums

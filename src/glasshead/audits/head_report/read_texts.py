@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+
 from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
 from glasshead.audits.operators import TEXTS

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
-from datasets import Dataset, DatasetDict
 from glasshead.audits.audit_subject import jsonable, method_remarks
 from glasshead.audits.build_context import build_context
 from glasshead.audits.context import AuditContext, Floats

@@ -66,7 +66,7 @@ def finished(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[Tran
     """The points of an earlier call.
 
     Raises:
-        InputError: if the file holds something else, or points of other settings or of an earlier version.
+        InputError: if the file holds something else, or points of other settings.
     """
     from glasshead.papers.results import TransitionPoint
 
@@ -79,6 +79,4 @@ def finished(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[Tran
         raise InputError(f"{table} holds no points of a transition: give another --out") from None
     if before != shared:
         raise InputError(f"{table} has points of other settings: give another --out, or --overwrite")
-    if not all({"converged", "ambiguous"} <= point.theory.keys() for point in points):
-        raise InputError(f"{table} has points of an earlier version: give another --out, or --overwrite")
     return points

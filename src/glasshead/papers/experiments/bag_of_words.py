@@ -11,9 +11,8 @@ from glasshead.errors import InputError
 from glasshead.training import class_metrics, rating_metrics
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from datasets import DatasetDict
+    from scipy.sparse import csr_array
 
 WHOLE_TEXTS = 100_000
 """Words."""

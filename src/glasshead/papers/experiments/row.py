@@ -88,7 +88,7 @@ class Row:
             record.key,
             record.seed,
             record.data,
-            rounded(record.numbers),
+            record.numbers,
             record.seconds,
             record.versions,
             hits,

@@ -8,13 +8,9 @@ from typing import Any
 from glasshead.errors import InputError, ParameterError
 from glasshead.papers.models import NewsRecommenderConfig
 from glasshead.registry import Registry, did_you_mean
-from glasshead.training import OLD_NAMES, validate_type, with_current_names
+from glasshead.training import validate_type
 
 EMBEDDING_SIZE = 32
-OLD_SETTINGS = OLD_NAMES | {
-    old: new for old, new in NewsRecommenderConfig.attribute_map.items() if new != "max_length"
-}
-"""What settings were called at first: old → new."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +89,11 @@ class RecommenderConfig:
             InputError: on a name that is no setting, and on a value that cannot be meant.
         """
         known = {field.name for field in fields(self)}
-        settings = with_current_names(settings, OLD_SETTINGS)
         for name in settings:
             if name not in known:
                 raise InputError(f"a recommender has no setting {name!r}: {did_you_mean(name, known)}")
         size = {"hidden_size": None} if settings.get("word_vectors") is not None else {}
-        return replace(self, **size | settings)
+        return replace(self, **{**size, **settings})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -11,13 +11,12 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
 from glasshead.papers.models import NewsRecommender
-from glasshead.papers.recommend.config import OLD_SETTINGS
 from glasshead.papers.recommend.impressions import NewsTensors
 from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.papers.recommend.scoring import click_scores
 from glasshead.papers.recommend.train import CLICKS, WHAT
 from glasshead.reasons import because
-from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record, with_current_names
+from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,6 @@ def load_recommender(folder: Path) -> RecommenderRun:
             f"{folder} is no run of `glasshead.papers.recommend.train_recommender`: give one of those"
         )
     record = validate_record(folder / RECORD, record, RecommenderRecord)
-    if "recipe" in record:
-        record["recipe"] = with_current_names(record["recipe"], OLD_SETTINGS)
     try:
         model, loading = load_weights(AutoModel, folder, local_files_only=True)
         with silence_transformers():

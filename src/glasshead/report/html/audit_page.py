@@ -9,13 +9,14 @@ from glasshead.report.colour_meaning import colour_meaning
 from glasshead.report.conclusion import comparison_headline
 from glasshead.report.difference_rows import pairs
 from glasshead.report.headline import verdict
-from glasshead.report.html.audit_figures import audit_figures
 from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
+from glasshead.report.html.figure_page import RenderedFigure, render
 from glasshead.report.html.finding_tables import sections
 from glasshead.report.html.token_table import weight_key
 from glasshead.report.html.typical_tokens import QUANTITIES, typical
 from glasshead.report.key_findings import answers, cautions, intro_sentence
+from glasshead.report.plots import plots_of
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import slice_tables
@@ -83,3 +84,9 @@ def audit_page(
             cards_have_maps=any("identifiability" in card.facts for card in cards),
         )
     )
+
+
+def audit_figures(cards: Sequence[AuditCard], names: Sequence[str]) -> list[RenderedFigure]:
+    """Every card is one panel of every figure, and the panels of a figure share their axes."""
+    figures = {name: plot.draw(cards, names) for name, plot in plots_of(AuditCard, "plots").items()}
+    return [render(figure, name) for name, figure in figures.items() if figure is not None]

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from glasshead.errors import pluralise
 from glasshead.escaping import one_line
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.claims import claims_by_answer
@@ -15,10 +16,10 @@ from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nul
 from glasshead.report.headline import verdict
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import DASH
+from glasshead.report.number_format import DASH, count
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
-from glasshead.report.terminal.slice_lines import slice_lines
+from glasshead.report.slice_tables import SliceTable, slice_tables
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
 
@@ -138,3 +139,33 @@ def _paired_text(finding: Finding, nouns: Nouns) -> str:
 
 def _null_text(finding: Finding) -> str:
     return with_sign(finding, finding.null["random"]) if "random" in finding.null else nulls(finding)
+
+
+def slice_lines(card: AuditCard, name: str = "") -> RenderableType:
+    """What differs between the slices of an audit, of this name among several; nothing where no slices were
+    asked for."""
+    return Group(*(line for table in slice_tables(card) for line in lines_of(table, name)))
+
+
+def lines_of(table: SliceTable, name: str) -> Iterator[RenderableType]:
+    """One cut of the texts."""
+    yield Text(one_line(", ".join(filter(None, (f"By {table.by}", name)))), style="bold")
+    yield Text(f"{table.summary} Intervals of slices at {table.percent}.", style="dim")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    grid.add_column("")
+    for heading in ("estimate", "interval", "n"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    for row in table.differing_rows:
+        grid.add_row(Text(one_line(f"{row.question.asks} {row.answer}"), style="bold"), "", "", "")
+        for finding in row.findings:
+            label = Text(f"  {one_line(row.name(finding))}")
+            grid.add_row(label, estimate(finding), bounds(finding), count(finding.n))
+    if grid.row_count:
+        yield WrappingTable(grid)
+    if table.other_rows:
+        yield Text(
+            f"{pluralise(len(table.other_rows), 'key finding')} not shown to differ, or not tested: see the "
+            "report.",
+            style="dim",
+        )
+    yield Text()

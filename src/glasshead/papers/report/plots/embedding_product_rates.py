@@ -3,7 +3,6 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.errors import InputError
 from glasshead.papers.report.curves import (
     STEPS,
     caption_with_best_step,
@@ -30,8 +29,6 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
         for name in history.quantities()
         if name.startswith(PRODUCT_RATE)
     }
-    if not rates and history.facts.get("form") is not None:
-        raise InputError("this history is older than rates of dot products: train the run again")
     require_recorded(history, rates, "rate of dot products")
     pairs = next(iter(rates.values()))
     panels = {f"{name}: {cause_of(name).words}": curves for name, curves in rates.items()}

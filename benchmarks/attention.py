@@ -1,4 +1,11 @@
-"""Every mechanism by every kernel that serves it, against PyTorch's fused softmax attention."""
+"""Every mechanism by every kernel that serves it, against PyTorch's fused softmax attention.
+
+    python -m benchmarks.attention --lengths 1024 4096 --out results.json
+
+×: time over that of softmax by PyTorch's fused attention with the same mask, median and range of the rounds
+in which both ran. memory: the peak over its peak, q, k, v and output included. error: the largest difference
+to the formula in float64. of product (GPU): operations over those of a large matrix product.
+"""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -9,6 +16,17 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from benchmarks.measuring import (
+    Spread,
+    Work,
+    argument_parser,
+    format_number,
+    matmul_rate,
+    peak_bytes,
+    ratios,
+    report,
+    time_interleaved,
+)
 from glasshead.attention import (
     ACTIVATIONS,
     KERNELS,
@@ -20,10 +38,6 @@ from glasshead.attention import (
     parse,
     run_kernel,
 )
-from glasshead.bench.machine import matmul_rate
-from glasshead.bench.timing import Spread, Work, peak_bytes, ratios, time_interleaved
-from glasshead.errors import InputError
-from glasshead.registry import did_you_mean
 
 MECHANISMS = (
     *dict.fromkeys((*ACTIVATIONS, *MECHANISM_PRESETS, *(name for name in POSITIONS if name != "none"))),
@@ -38,7 +52,7 @@ LONG = 16_384
 MASKS = ("none", "padding", "causal", "window")
 """Padding is the last quarter of the keys. In a window, which is a mask of all pairs, a query sees itself and
 the keys before it, an eighth of them all."""
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES = ("float32", "bfloat16")
 JUDGED = 32
 """Rows of the output that are compared with the formula in float64."""
 
@@ -55,29 +69,12 @@ class AttentionSettings:
     masks: tuple[str, ...] = MASKS[:1]
     backward: bool = False
     device: str = "cpu"
-    dtype: torch.dtype = torch.float32
+    dtype: str = "float32"
     linear_at: int | None = LONG
     budget: float = 1.5
     """Seconds for each mechanism and kernel."""
     rounds: int = 1
     """At least so many rounds, whatever they take."""
-
-    def __post_init__(self) -> None:
-        for name in self.mechanisms:
-            if name not in MECHANISMS:
-                raise InputError(f"no mechanism {name!r} to measure: {did_you_mean(name, MECHANISMS)}")
-        for name in self.kernels:
-            KERNELS[name]
-        for name in self.masks:
-            if name not in MASKS:
-                raise InputError(f"no mask {name!r} to measure: {did_you_mean(name, MASKS)}")
-        for length in self.lengths:
-            if not 1 <= length <= 2**20:
-                raise InputError(f"a length is between 1 and {2**20:,}, not {length:,}")
-        if self.device not in ("cpu", "cuda"):
-            raise InputError(f"unknown device {self.device!r}: {did_you_mean(self.device, ('cpu', 'cuda'))}")
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise InputError("torch finds no CUDA device here: measure with `device='cpu'`")
 
 
 QUICK = tuple(name for name in KERNELS if name not in ("reference", "flex"))
@@ -120,16 +117,10 @@ class Case:
     mask: str
 
 
-def measure_attention(
-    settings: AttentionSettings, progress: Callable[[str], None] = lambda _: None
-) -> Iterator[AttentionResult]:
+def measure_attention(settings: AttentionSettings) -> Iterator[AttentionResult]:
     """Results as they come."""
-    progress("matrix product")
-    peak_rate = matmul_rate(settings.device, settings.dtype)
+    peak_rate = matmul_rate(settings.device, getattr(torch, settings.dtype))
     for case in cases(settings):
-        way = "forward and backward" if case.backward else "forward"
-        masked = "" if case.mask == "none" else f", {case.mask}"
-        progress(f"{case.mechanism} by {case.kernel}, {case.length:,} tokens{masked}, {way}")
         yield measure_case(case, settings, peak_rate)
 
 
@@ -173,7 +164,9 @@ def make_inputs(case: Case, settings: AttentionSettings) -> AttentionInputs:
     attention = mechanism(spec, num_heads=settings.heads, head_dim=case.size).to(settings.device)
     shape = 1, settings.heads, case.length, case.size
     q, k, v = (
-        torch.randn(shape, device=settings.device).to(settings.dtype).requires_grad_(case.backward)
+        torch.randn(shape, device=settings.device)
+        .to(getattr(torch, settings.dtype))
+        .requires_grad_(case.backward)
         for _ in range(3)
     )
     mask = mask_of(case.mask, case.length, settings.device)
@@ -215,7 +208,7 @@ def measure_case(case: Case, settings: AttentionSettings, peak_rate: float) -> A
     products = 4 * settings.heads * case.length**2 * case.size * (3.5 if case.backward else 1.0)
     return AttentionResult(
         **asdict(case),
-        dtype=str(settings.dtype).removeprefix("torch."),
+        dtype=settings.dtype,
         seconds=time,
         ratio=ratios(seconds["case"], base),
         peak=inputs + peaks["case"],
@@ -257,3 +250,64 @@ def max_error(case: Case, call: AttentionInputs) -> float:
         **{name: getattr(call, name).double() for name in ("q", "k", "v")},
     ).rows(rows)
     return float((output[:, :, rows].double() - exact.mechanism(exact)[0]).abs().max())
+
+
+def table_title(result: AttentionResult) -> str:
+    """One table for each length, head size, mask and direction."""
+    way = "forward and backward" if result.backward else "forward"
+    mask = "" if result.mask == "none" else f"{result.mask} mask, "
+    return f"{result.length:,} tokens, heads of {result.size}, {result.dtype}, {mask}{way}"
+
+
+def columns(gpu: bool) -> dict[str, Callable[[AttentionResult], object]]:
+    """What is said of each mechanism by each kernel."""
+    speed: dict[str, Callable[[AttentionResult], object]] = {
+        "ms": lambda result: format_number(result.seconds.median * 1e3)
+    }
+    if gpu:
+        speed = {
+            "TFLOP/s": lambda result: f"{result.rate / 1e12:.0f}",
+            "of product": lambda result: f"{result.share:.0%}",
+        }
+    return {
+        "mechanism": lambda result: result.mechanism,
+        "kernel": lambda result: result.kernel,
+        **speed,
+        "×": lambda result: result.ratio,
+        "memory ×": lambda result: format_number(result.memory_ratio),
+        "error": lambda result: f"{result.error:.0e}",
+    }
+
+
+def main(words: list[str] | None = None) -> None:
+    """Measure what the options say, and print it."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--mechanisms", nargs="+", choices=MECHANISMS, default=MECHANISMS)
+    parser.add_argument("--kernels", nargs="+", choices=tuple(KERNELS), help="else all but the slow ones")
+    parser.add_argument("--masks", nargs="+", choices=MASKS, default=MASKS[:1])
+    parser.add_argument("--dtype", choices=DTYPES, help="else float32 (GPU: bfloat16)")
+    parser.add_argument("--rounds", type=int, default=1, help="at least so many, whatever they take")
+    parser.add_argument("--backward", action="store_true", help="forward and backward passes too")
+    parser.add_argument("--full", action="store_true", help="every kernel, both ways, long texts: minutes")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    asked = parser.parse_args(words)
+    gpu = asked.device == "cuda"
+    usual = (1024, 2048, 4096, 8192, LONG) if gpu else (2048, 8192)
+    settings = AttentionSettings(
+        lengths=tuple(asked.lengths or (usual if asked.full else (4096 if gpu else 2048,))),
+        sizes=(64, 128) if gpu else (64,),
+        heads=16 if gpu else 8,
+        mechanisms=tuple(asked.mechanisms),
+        kernels=tuple(asked.kernels or (KERNELS if asked.full or gpu else QUICK)),
+        masks=tuple(asked.masks),
+        backward=asked.backward or asked.full,
+        device=asked.device,
+        dtype=asked.dtype or ("bfloat16" if gpu else "float32"),
+        linear_at=None if asked.lengths else LONG,
+        rounds=asked.rounds,
+    )
+    report(measure_attention(settings), table_title, columns(gpu), settings, asked.out, asked.device)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,27 +1,40 @@
 """Erasure of every token and draws of other weights, from the edited layer on: against the whole model, and
-against Captum."""
+against Captum.
+
+    python -m benchmarks.erasure
+
+Random classifiers of the size of MiniLM (384) in float64, eight texts of 8 to 40 words, the last layer
+edited. ÷: time over that of the first row, median and range of the rounds in which both ran. Captum:
+FeatureAblation, the same edit by a hook, all variants of a text at once.
+"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from captum.attr import FeatureAblation
 from torch import Tensor
-from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
+from benchmarks.measuring import (
+    Spread,
+    Work,
+    argument_parser,
+    format_number,
+    ratios,
+    report,
+    time_interleaved,
+)
+from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
 from glasshead.attention import AttentionInputs
-from glasshead.bench.timing import Spread, Work, ratios, time_interleaved
 from glasshead.data import batch_size, encode
-from glasshead.errors import InputError
 from glasshead.explainers import REMOVALS, ExplanationContext, ForwardObservation, make_context, words_of
 from glasshead.huggingface import isolated_copy, plug
 from glasshead.trace import Shortcut, intervene
 
 SHORTEST, LONGEST = 8, 40
 """Words of a text: as in sentences of reviews."""
-WORDS = 1000
 OURS, WHOLE, CAPTUM = "from the layer on", "the whole model", "Captum"
 WEIGHT = "the weight of every token set to zero"
 DRAWS = "draws of random weights"
@@ -29,7 +42,7 @@ MASKED = "[MASK] for every token"
 
 
 @dataclass(frozen=True)
-class AuditSettings:
+class ErasureSettings:
     """Random classifiers of the size of MiniLM, with so many layers, before so many texts, in float64."""
 
     layers: tuple[int, ...] = (6, 12)
@@ -37,16 +50,11 @@ class AuditSettings:
     draws: int = 20
     hidden_size: int = 384
     heads: int = 12
-    budget: float = field(default=20.0)
-
-    def __post_init__(self) -> None:
-        for count in self.layers:
-            if not 1 <= count <= 48:
-                raise InputError(f"a model of the benchmark has 1 to 48 layers, not {count}")
+    budget: float = 20.0
 
 
 @dataclass(frozen=True)
-class AuditSpeed:
+class ErasureSpeed:
     """One way to do some work; ``faster`` is its time over ours in the same rounds, ``error`` the largest
     difference of its numbers from ours."""
 
@@ -58,18 +66,14 @@ class AuditSpeed:
     error: float
 
 
-def measure_audit(
-    settings: AuditSettings, progress: Callable[[str], None] = lambda _: None
-) -> Iterator[AuditSpeed]:
+def measure_erasure(settings: ErasureSettings) -> Iterator[ErasureSpeed]:
     """Results as they come; the ways of one table alternate."""
     for layers in settings.layers:
-        progress(f"{layers} layers")
         for work, ways in works(settings, layers):
-            progress(f"{work}, {layers} layers")
             values = {name: torch.as_tensor(way()) for name, way in ways.items()}
             seconds = time_interleaved(ways, settings.budget)
             for name, times in seconds.items():
-                yield AuditSpeed(
+                yield ErasureSpeed(
                     work=work,
                     layers=layers,
                     way=name,
@@ -79,7 +83,7 @@ def measure_audit(
                 )
 
 
-def works(settings: AuditSettings, layers: int) -> Iterator[tuple[str, dict[str, Work]]]:
+def works(settings: ErasureSettings, layers: int) -> Iterator[tuple[str, dict[str, Work]]]:
     """Each piece of work with the ways to do it; all ways give the same numbers. Ours finds the shortcut of
     the model each time."""
     context = random_context(settings, layers)
@@ -111,7 +115,7 @@ def works(settings: AuditSettings, layers: int) -> Iterator[tuple[str, dict[str,
     )
 
 
-def random_context(settings: AuditSettings, layers: int) -> ExplanationContext:
+def random_context(settings: ErasureSettings, layers: int) -> ExplanationContext:
     """A random classifier before random texts of different lengths."""
     model = random_classifier(layers, settings.hidden_size, settings.heads)
     plug(model, "softmax")
@@ -119,33 +123,6 @@ def random_context(settings: AuditSettings, layers: int) -> ExplanationContext:
     lengths = np.linspace(SHORTEST, LONGEST, settings.texts).round().astype(int)
     texts = [" ".join(f"w{word}" for word in rng.integers(0, WORDS, length)) for length in lengths]
     return make_context(isolated_copy(model, torch.float64), encode(tokenizer, texts), tokenizer)
-
-
-def random_classifier(layers: int, hidden_size: int, heads: int) -> BertForSequenceClassification:
-    """A random BERT that is always the same."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=WORDS + 5,
-        hidden_size=hidden_size,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=4 * hidden_size,
-        initializer_range=0.1,
-    )
-    return BertForSequenceClassification(config)
-
-
-def word_tokenizer() -> PreTrainedTokenizerFast:
-    """Words w0, w1, … between [CLS] and [SEP]."""
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = {word: number for number, word in enumerate([*special, *(f"w{i}" for i in range(WORDS))])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    names = {f"{word.strip('[]').lower()}_token": word for word in special}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
 def whole_model(observation: ForwardObservation) -> ForwardObservation:
@@ -218,11 +195,6 @@ def ablate(
 ) -> Tensor:
     """Scores of class 1 without each word, by Captum at the size of our batches; [CLS] and [SEP] are one
     feature, which costs one pass."""
-    try:
-        from captum.attr import FeatureAblation
-    except ImportError as error:
-        raise InputError("Captum is the opponent here: pip install 'glasshead[captum]'") from error
-
     result = torch.zeros(words.shape, dtype=context.logits.dtype)
     heads = context.model.config.num_attention_heads
     for text in range(len(words)):
@@ -240,3 +212,27 @@ def ablate(
         )
         result[text, :length] = context.logits[text, 1] - changes[0]
     return result * words
+
+
+def main(words: list[str] | None = None) -> None:
+    """Measure what the options say, and print it."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--layers", type=int, nargs="+", default=(6, 12), metavar="N")
+    asked = parser.parse_args(words)
+    settings = ErasureSettings(layers=tuple(asked.layers))
+    report(
+        measure_erasure(settings),
+        lambda result: f"{result.work}, {result.layers} layers",
+        {
+            "way": lambda result: result.way,
+            "ms": lambda result: format_number(result.seconds.median * 1e3),
+            "÷ the first": lambda result: result.faster,
+            "difference": lambda result: f"{result.error:.0e}",
+        },
+        settings,
+        asked.out,
+    )
+
+
+if __name__ == "__main__":
+    main()

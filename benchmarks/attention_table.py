@@ -1,15 +1,15 @@
-"""The measured table of docs/results/speed.md, from what `glasshead bench attention --full --out` wrote.
+"""The measured table of docs/results/speed.md, from what `python -m benchmarks.attention` wrote.
 
-glasshead bench attention --full --out docs/results/attention.json --overwrite
-python docs/results/attention_table.py
+python -m benchmarks.attention --full --out docs/results/attention.json
+python -m benchmarks.attention_table
 """
 
 import json
 from pathlib import Path
 
-from glasshead.bench.tables import format_number
+from benchmarks.measuring import format_number
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 MEASURED = ("attention.json", "attention_long.json")
 
 
@@ -54,9 +54,9 @@ def ratio(row: dict) -> list[str]:
 
 def page() -> str:
     """All of them."""
-    given = [json.loads((HERE / name).read_text(encoding="utf-8")) for name in MEASURED]
+    given = [json.loads((RESULTS / name).read_text(encoding="utf-8")) for name in MEASURED]
     return "\n".join(line for each in given for line in lines(each)).strip() + "\n"
 
 
 if __name__ == "__main__":
-    (HERE / "attention.md").write_text(page(), encoding="utf-8")
+    (RESULTS / "attention.md").write_text(page(), encoding="utf-8")

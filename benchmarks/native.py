@@ -1,8 +1,8 @@
 """What the native kernel costs beside softmax by PyTorch, from which length on, and how large its errors are.
 
 glasshead kernels build
-python docs/results/native.py run
-python docs/results/native.py write
+python -m benchmarks.native run          (minutes)
+python -m benchmarks.native write
 """
 
 import json
@@ -14,19 +14,13 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.attention import AttentionSettings, measure_attention
+from benchmarks.measuring import format_number, machine, time_interleaved
+from benchmarks.training import TrainingSettings, measure_training
 from glasshead.attention import KERNELS, AttentionInputs, mechanism, run_kernel
-from glasshead.bench import (
-    AttentionSettings,
-    TrainingSettings,
-    machine,
-    measure_attention,
-    measure_training,
-)
-from glasshead.bench.tables import format_number
-from glasshead.bench.timing import time_interleaved
 from glasshead.compiled import compiled_capabilities
 
-STORED = Path(__file__).with_suffix(".json")
+STORED = Path(__file__).parents[1] / "docs" / "results" / "native.json"
 ROUNDS = 9
 PAIRED = ("tanhmax", "tanhmax+distance-aware")
 MECHANISMS = ("tanhmax", "distance-aware", "tanhmax+distance-aware", "sigsoftmax", "sigmoid", "relu")
@@ -47,9 +41,9 @@ def speed() -> Iterator[dict]:
     masks = ("none", "padding", "causal", "window")
     for settings in (
         AttentionSettings(mechanisms=MECHANISMS, masks=masks, **common),
-        AttentionSettings(mechanisms=PAIRED, dtype=torch.bfloat16, **common),
+        AttentionSettings(mechanisms=PAIRED, dtype="bfloat16", **common),
     ):
-        for result in measure_attention(settings, lambda text: print(text, file=sys.stderr)):
+        for result in measure_attention(settings):
             yield asdict(result)
 
 

@@ -1,25 +1,40 @@
-"""A training step of the encoder by each mechanism, against softmax with sinusoids; summed heads two ways."""
+"""A training step of the encoder by each mechanism, against softmax with sinusoids; summed heads two ways.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+    python -m benchmarks.training --lengths 128 512
+
+×: time over that of the first row, median and range of the rounds in which both ran. least ×: least time over
+least time. memory: the peak of what is made, over that of the first row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention, TracedCall, position_of
-from glasshead.bench.timing import Spread, Work, peak_bytes, ratios, time_interleaved
-from glasshead.errors import InputError
+from benchmarks.measuring import (
+    Spread,
+    Work,
+    argument_parser,
+    format_number,
+    peak_bytes,
+    ratios,
+    report,
+    time_interleaved,
+)
+from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention, TracedCall
 from glasshead.models import EncoderClassifier, EncoderConfig
 
 MECHANISMS = ("distance-aware", "shaw", "transformer-xl", "tener")
 VANILLA = "softmax with sinusoids"
 ONE_BY_ONE = "head by head"
-TOKENS = 4096
-"""Tokens of a batch, at whatever length."""
 WORDS = 10_000
-BUDGET = 10.0
-"""Seconds for each table."""
+TITLES = {
+    "step": "a training step of the encoder",
+    "add": "summed heads, forward and backward",
+    "add, first token": "summed heads of which the first token is read, forward and backward",
+}
 
 
 @dataclass(frozen=True)
@@ -32,19 +47,12 @@ class TrainingSettings:
     embedding_size: int = 300
     heads: int = 16
     head_size: int = 16
-    tokens: int = field(default_factory=lambda: TOKENS)
-    budget: float = field(default_factory=lambda: BUDGET)
+    tokens: int = 4096
+    """Of a batch, at whatever length."""
+    budget: float = 10.0
+    """Seconds for each table."""
     rounds: int = 1
     """At least so many rounds, whatever they take."""
-
-    def __post_init__(self) -> None:
-        for name in self.mechanisms:
-            position_of(name)
-        for length in self.lengths:
-            if not 1 <= length <= 8192:
-                raise InputError(f"a length of training is between 1 and 8,192, not {length:,}")
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise InputError("torch finds no CUDA device here: measure with `device='cpu'`")
 
 
 @dataclass(frozen=True)
@@ -62,18 +70,14 @@ class TrainingResult:
     memory_ratio: float
 
 
-def measure_training(
-    settings: TrainingSettings, progress: Callable[[str], None] = lambda _: None
-) -> Iterator[TrainingResult]:
+def measure_training(settings: TrainingSettings) -> Iterator[TrainingResult]:
     """Results as they come; the ways of one table alternate."""
     for length in settings.lengths:
-        progress(f"a training step, {length:,} tokens")
         works = {VANILLA: training_step("softmax", length, settings)}
         works |= {name: training_step(name, length, settings) for name in settings.mechanisms}
         yield from compare_ways("step", length, works, settings)
     for length in settings.lengths:
         for name, rows in (("add", slice(None)), ("add, first token", slice(0, 1))):
-            progress(f"summed heads, {length:,} tokens")
             yield from compare_ways(name, length, summed_head_layers(length, rows, settings), settings)
 
 
@@ -167,3 +171,33 @@ def run_head_by_head(work: Work) -> object:
         return work()
     finally:
         ACTIVE_HOOKS.reset(token)
+
+
+def main(words: list[str] | None = None) -> None:
+    """Measure what the options say, and print it."""
+    parser = argument_parser(__doc__, lengths=(128, 512))
+    parser.add_argument("--mechanisms", nargs="+", choices=MECHANISMS, default=MECHANISMS)
+    parser.add_argument("--rounds", type=int, default=1, help="at least so many, whatever they take")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    asked = parser.parse_args(words)
+    settings = TrainingSettings(
+        tuple(asked.lengths), tuple(asked.mechanisms), asked.device, rounds=asked.rounds
+    )
+    report(
+        measure_training(settings),
+        lambda result: f"{result.length:,} tokens, {TITLES[result.work]}",
+        {
+            "way": lambda result: result.way,
+            "ms": lambda result: format_number(result.seconds.median * 1e3),
+            "×": lambda result: result.ratio,
+            "least ×": lambda result: format_number(result.least_ratio),
+            "memory ×": lambda result: format_number(result.memory_ratio),
+        },
+        settings,
+        asked.out,
+        asked.device,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,18 @@
-"""Intervals of attention weights against linear programs, cold and warm; ranks against a forward pass."""
+"""Intervals of attention weights against linear programs, cold and warm; ranks against a forward pass.
+
+    python -m benchmarks.identifiability        (minutes)
+
+intervals: of all weights of a row. ÷: how many times faster, median and range of the rounds in which both
+ran. cold: SciPy's linprog with HiGHS, two programs for each weight, each from the beginning; some weights of
+one row are solved, and the time of the others is extrapolated. warm: HiGHS with one model for the row,
+without presolve, of which only the objective changes, by the faster of its simplexes. error: the largest
+difference to linprog. ranks: of T and of [T, 1], for all heads and layers of a random BERT-base and a batch
+of texts.
+"""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,8 +23,16 @@ from scipy.optimize import linprog
 from scipy.special import softmax
 from transformers import BertConfig, BertModel
 
-from glasshead.bench.timing import Spread, Work, ratios, time_interleaved, time_once
-from glasshead.errors import InputError
+from benchmarks.measuring import (
+    Spread,
+    Work,
+    argument_parser,
+    format_number,
+    ratios,
+    report,
+    time_interleaved,
+    time_once,
+)
 from glasshead.huggingface import plug
 from glasshead.identifiability import FLOAT32_EPS, highs_maxima, intervals, layer_ranks
 from glasshead.trace import TokenLayout, Trace, record
@@ -28,16 +46,10 @@ WARM: dict[str, Mapping[str, int | str]] = {
 }
 """One model for each row, of which only the objective changes. Its last vertex stays feasible, so the primal
 simplex goes on from there; the dual simplex, HiGHS's own choice, has to become dual feasible again."""
-BUDGET = 60.0
-"""Seconds for each case; at least one round of it is taken."""
 JUDGED = 4
 """Weights of a row whose two programs are solved cold; the time of the others is extrapolated."""
-ROWS = 16
-"""Rows of which every weight is asked."""
 WORDS = 30_522
-HEADS, HEAD_SIZE = 12, 64
-"""Of BERT-base, which has as many layers."""
-TEXTS, BATCH = 64, 8
+HEAD_SIZE, BATCH = 64, 8
 
 Floats = NDArray[np.float64]
 
@@ -47,16 +59,14 @@ class IdentifiabilitySettings:
     """Tokens and d_v of the rows; a random BERT-base and the tokens of its texts."""
 
     cases: tuple[tuple[int, int], ...] = CASES
-    rows: int = field(default_factory=lambda: ROWS)
-    budget: float = field(default_factory=lambda: BUDGET)
-    heads: int = field(default_factory=lambda: HEADS)
-    texts: int = field(default_factory=lambda: TEXTS)
+    rows: int = 16
+    """Of which every weight is asked."""
+    budget: float = 60.0
+    """Seconds for each case; at least one round of it is taken."""
+    heads: int = 12
+    """Of a layer; the model has as many layers."""
+    texts: int = 64
     tokens: int = 256
-
-    def __post_init__(self) -> None:
-        for tokens, _ in self.cases:
-            if not 2 <= tokens <= 4096:
-                raise InputError(f"a length of rows of weights is between 2 and 4,096, not {tokens:,}")
 
 
 @dataclass(frozen=True)
@@ -80,14 +90,11 @@ class IdentifiabilityResult:
     """The largest difference to the cold programs."""
 
 
-def measure_identifiability(
-    settings: IdentifiabilitySettings, progress: Callable[[str], None] = lambda _: None
-) -> Iterator[IdentifiabilityResult]:
+def measure_identifiability(settings: IdentifiabilitySettings) -> Iterator[IdentifiabilityResult]:
     """Results as they come; the ways of one case alternate."""
     for tokens, size in settings.cases:
-        progress(f"intervals, {tokens:,} tokens, values of {size}")
         yield from compare_intervals(tokens, size, settings)
-    yield from compare_ranks(settings, progress)
+    yield from compare_ranks(settings)
 
 
 def compare_intervals(
@@ -173,9 +180,7 @@ def solve_parallel(rows: list[tuple[Floats, Floats]], processes: int) -> None:
     Parallel(n_jobs=processes)(delayed(intervals)(T, a, eps=FLOAT32_EPS) for T, a in rows)
 
 
-def compare_ranks(
-    settings: IdentifiabilitySettings, progress: Callable[[str], None]
-) -> Iterator[IdentifiabilityResult]:
+def compare_ranks(settings: IdentifiabilitySettings) -> Iterator[IdentifiabilityResult]:
     """Both ranks of every head before every text, against the forward passes; a batch is a round."""
     torch.manual_seed(0)
     width = settings.heads * HEAD_SIZE
@@ -189,11 +194,10 @@ def compare_ranks(
     model = plug(BertModel(config, add_pooling_layer=False).eval(), "softmax")
     seconds: dict[str, list[float]] = {"forward pass": [], "ranks": []}
     for start in range(0, settings.texts, BATCH):
-        progress(f"ranks, texts {start + 1} to {min(start + BATCH, settings.texts)} of {settings.texts}")
         ids = torch.randint(1000, WORDS, (min(BATCH, settings.texts - start), settings.tokens))
         passes: list[Trace] = []
-        seconds["forward pass"].append(time_once(partial(forward_with_trace, model, ids, passes), "cpu"))
-        seconds["ranks"].append(time_once(partial(compute_ranks, passes[0], ids), "cpu"))
+        seconds["forward pass"].append(time_once(partial(forward_with_trace, model, ids, passes)))
+        seconds["ranks"].append(time_once(partial(compute_ranks, passes[0], ids)))
     for way, times in seconds.items():
         yield IdentifiabilityResult(
             work="ranks",
@@ -220,3 +224,28 @@ def compute_ranks(trace: Trace, ids: torch.Tensor) -> None:
     layout = TokenLayout(torch.ones_like(ids, dtype=torch.bool))
     for layer in trace.only:
         layer_ranks(layer, layout, range(len(ids)))
+
+
+def main(words: list[str] | None = None) -> None:
+    """Measure what the options say, and print it."""
+    asked = argument_parser(__doc__).parse_args(words)
+    cases = tuple((length, size) for length in asked.lengths or () for size in SIZES)
+    settings = IdentifiabilitySettings(cases or CASES)
+    report(
+        measure_identifiability(settings),
+        lambda result: f"{result.work}, {result.tokens:,} tokens, values of {result.size}",
+        {
+            "way": lambda result: result.way,
+            "ms": lambda result: format_number(result.seconds.median * 1e3),
+            "ms per weight": lambda result: result.per_weight and format_number(result.per_weight * 1e3),
+            "first ÷ this": lambda result: result.faster,
+            "warm ÷ this": lambda result: result.over_warm,
+            "error": lambda result: None if result.error is None else f"{result.error:.0e}",
+        },
+        settings,
+        asked.out,
+    )
+
+
+if __name__ == "__main__":
+    main()

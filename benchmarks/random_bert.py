@@ -1,0 +1,34 @@
+"""A random classifier that is always the same, with a tokenizer of words w0, w1, …"""
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+WORDS = 1000
+
+
+def random_classifier(layers: int, hidden_size: int, heads: int) -> BertForSequenceClassification:
+    """A random BERT that is always the same."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=WORDS + 5,
+        hidden_size=hidden_size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden_size,
+        initializer_range=0.1,
+    )
+    return BertForSequenceClassification(config)
+
+
+def word_tokenizer() -> PreTrainedTokenizerFast:
+    """Words w0, w1, … between [CLS] and [SEP]."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = {word: number for number, word in enumerate([*special, *(f"w{i}" for i in range(WORDS))])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = {f"{word.strip('[]').lower()}_token": word for word in special}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
