@@ -24,7 +24,7 @@ from glasshead.audits.context import Floats
 from glasshead.audits.null_weights import base_weights
 from glasshead.bench.audit import word_tokenizer
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 TEXTS, LENGTHS, ROUNDS, MAPS = 20, (32, 128), 5, 3
 OURS, BOTH, RANDOM = "exact", "Adam, first order and 7 random starts", "Adam, 8 random starts"

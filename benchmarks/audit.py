@@ -31,7 +31,8 @@ from scipy.stats import kendalltau
 
 from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import encode, load
-from glasshead.training import TRAINING_PRESETS, Run, load_run, open_subject, train
+from glasshead.opening import Run, load_run, open_subject
+from glasshead.training import TRAINING_PRESETS, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 100

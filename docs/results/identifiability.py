@@ -31,8 +31,8 @@ from glasshead.identifiability import (
     sample_texts,
     solve_batches,
 )
+from glasshead.opening import open_model
 from glasshead.statistics.bootstrap import Estimate, mean_interval
-from glasshead.training import open_model
 from study import DATA, rounded
 
 HERE = Path(__file__).parent

@@ -23,21 +23,18 @@ import torch
 
 from glasshead import audit
 from glasshead.data import LoadOptions
+from glasshead.opening import MEASURED, load_run, read_object, read_record
 from glasshead.report import PLOTS
 from glasshead.results import Curvature
 from glasshead.statistics import pointing_hits, precision_recall_area
 from glasshead.training import (
-    MEASURED,
     TensorDataset,
     compare_minima,
     curvatures,
     encoded_split,
     label_tensor,
-    load_run,
     polish,
     preset_config,
-    read_object,
-    read_record,
 )
 from study import HERE, Cell, Set, Study, key, loaded, main, rounded
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.training import compare_minima, load_run, preset_config, train
+from glasshead.opening import load_run
+from glasshead.training import compare_minima, preset_config, train
 from solvable import HISTOGRAM, LANDSCAPE, RECIPE, STUDY, TABLES, around, write_lines
 from study import HERE, Set, loaded
 

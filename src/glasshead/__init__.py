@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from glasshead.explainers import explain
     from glasshead.generation import generate
     from glasshead.huggingface import doctor, load, plug, unplug
+    from glasshead.opening import open
     from glasshead.trace import intervene, record
-    from glasshead.training import open
 
 # Public names by package, imported when first asked for: torch and transformers take seconds.
 PUBLIC = {
@@ -32,7 +32,7 @@ PUBLIC = {
     "intervene": "glasshead.trace",
     "load": "glasshead.huggingface",
     "mechanism": "glasshead.attention",
-    "open": "glasshead.training",
+    "open": "glasshead.opening",
     "plug": "glasshead.huggingface",
     "rank": "glasshead.audits",
     "record": "glasshead.trace",

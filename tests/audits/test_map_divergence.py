@@ -7,9 +7,10 @@ import torch
 from glasshead.audits import adversary_curve, map_divergence
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.results import MAPS, PREDICTIONS
 from glasshead.statistics import jensen_shannon, total_variation
-from glasshead.training import TRAINING_PRESETS, load_run, train, train_adversaries, train_repeats
+from glasshead.training import TRAINING_PRESETS, train, train_adversaries, train_repeats
 from small import TEXTS, as_run, planted_texts, random_model, tokenizer
 
 REVIEWS, LABELS = planted_texts(40)

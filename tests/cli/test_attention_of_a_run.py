@@ -5,8 +5,8 @@ import json
 import pytest
 from typed import TINY, glasshead, refusal
 
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 FROZEN, ADVERSARIAL = "--attention frozen:{}", "--attention adversarial:{}"
 

@@ -6,7 +6,8 @@ import pytest
 from safetensors.torch import load_file
 from typed import TINY, glasshead, refusal
 
-from glasshead.training import PENALTIES, load_run
+from glasshead.opening import load_run
+from glasshead.training import PENALTIES
 
 CONTEXT = (*TINY, "--preset", "s4", "--encoder", "affine")
 

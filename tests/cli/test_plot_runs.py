@@ -6,8 +6,8 @@ import pytest
 from typed import glasshead, refusal
 
 from fake_models import TEXT, write_model
+from glasshead.opening import load_run_model, run_folders
 from glasshead.trace import learned_positions
-from glasshead.training import load_run_model, run_folders
 
 FIRST = {"attention": "distance-aware", "pooling": "first"}
 

@@ -10,8 +10,8 @@ import pytest
 from typed import TINY, glasshead, one_line, refusal, shell, tree
 
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 from typed import TINY, glasshead, refusal
 
+from glasshead.opening import load_run
 from glasshead.results import read_history
-from glasshead.training import load_run
 
 
 def test_a_watched_training(tmp_path):

@@ -18,8 +18,9 @@ from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.dynamics.snapshots import Snapshot
 from glasshead.errors import InputError
 from glasshead.files import partial_path as partly
+from glasshead.opening import load_run
 from glasshead.results import HISTORY_FOLDER, read_history
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size

@@ -13,8 +13,8 @@ from glasshead.dynamics import context_comparison as contexts
 from glasshead.dynamics.context_comparison import CONTEXTUAL, context_findings, reads_context, with_contexts
 from glasshead.dynamics.context_scores import global_scores, local_scores
 from glasshead.models import ENCODERS
+from glasshead.opening.run import Run
 from glasshead.results import NO_SIGN, History
-from glasshead.training.run import Run
 from small import TEXTS, random_model, tokenizer
 
 

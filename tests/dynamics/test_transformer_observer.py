@@ -15,9 +15,10 @@ from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import plug
+from glasshead.opening import load_run
 from glasshead.results import read_history
 from glasshead.trace import entropies, record
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from kinds import data, recipe, saved

@@ -18,7 +18,7 @@ from glasshead.identifiability import (
     residual,
 )
 from glasshead.identifiability.random_collapse import gaussian_residuals
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"
 OWN = "The weights of the model"

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from closed_forms import TEXT, closed_form_bert
 from glasshead.identifiability import collapse_by_depth
 from glasshead.identifiability.random_collapse import gaussian_residuals
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 PATHS = {"attention alone": False, "with skips": True}
 

@@ -9,7 +9,7 @@ from glasshead.identifiability import RowSelector, logit_ranks_by_length, ranks_
 from glasshead.identifiability.length_sampling import LengthSample, sample_texts
 from glasshead.identifiability.logit_rank_by_length import usual_logit_lengths
 from glasshead.identifiability.rank_by_length import usual_lengths
-from glasshead.training import open_model
+from glasshead.opening import open_model
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")

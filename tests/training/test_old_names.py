@@ -10,8 +10,9 @@ from glasshead.data import LoadOptions
 from glasshead.dynamics import config_of
 from glasshead.errors import InputError
 from glasshead.models import NewsRecommenderConfig
+from glasshead.opening import load_run, read_record
 from glasshead.recommend import NEWS_PRESETS
-from glasshead.training import TRAINING_PRESETS, load_run, read_record
+from glasshead.training import TRAINING_PRESETS
 
 OF_ENCODERS = {
     "hidden_size": "embedding_size",

@@ -67,8 +67,8 @@ def summarise(request: DynamicsRequest) -> "DynamicsSummary":
         InputError: on a step or a token that the run does not have, and as `dynamics.load_history`.
     """
     from glasshead.dynamics import context_findings, findings
+    from glasshead.opening import read_record
     from glasshead.report import DynamicsSummary
-    from glasshead.training import read_record
 
     loaded = load_history(request.run, request.data)
     history = loaded.history

@@ -95,8 +95,8 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
     """
     import glasshead.recommend  # noqa: F401  (registers its models)
     from glasshead.files import check_writable
+    from glasshead.opening import load_run_model, run_folders
     from glasshead.trace import learned_positions
-    from glasshead.training import load_run_model, run_folders
 
     out = default_out(run, "positions.svg") if out is None else out
     file_kind(out)
@@ -127,8 +127,8 @@ def heads(
     Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
     """
     from glasshead.files import check_writable
+    from glasshead.opening import load_run, open_subject
     from glasshead.trace import head_maps
-    from glasshead.training import load_run, open_subject
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)
@@ -166,7 +166,7 @@ def ranks(
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
     from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, read_texts
-    from glasshead.training import open_model
+    from glasshead.opening import open_model
 
     out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
@@ -207,7 +207,7 @@ def logits(
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
     from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, read_texts
-    from glasshead.training import open_model
+    from glasshead.opening import open_model
 
     out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:
@@ -256,7 +256,7 @@ def collapse(
     from glasshead.attention import ACTIVATIONS
     from glasshead.files import check_writable, write_text
     from glasshead.identifiability import CollapseSample, rank_collapse, read_sample
-    from glasshead.training import open_model
+    from glasshead.opening import open_model
 
     if (model is None) != (data is None):
         raise InputError("give a model and data that it reads, or neither")

@@ -7,8 +7,9 @@ from typing import Any
 
 from glasshead.dynamics.post_hoc import config_of
 from glasshead.errors import InputError
+from glasshead.opening import read_record, run_folders
 from glasshead.results import CouplingByRatio, History, RatioPoint, read_history
-from glasshead.training import TrainingConfig, option_fields, read_record, run_folders
+from glasshead.training import TrainingConfig, option_fields
 
 
 @dataclass(frozen=True)

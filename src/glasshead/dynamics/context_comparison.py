@@ -17,10 +17,10 @@ from glasshead.dynamics.context_scores import (
     prominence,
 )
 from glasshead.dynamics.findings import finding, sign_of_interval
+from glasshead.opening import Run
 from glasshead.results import MIN_TOKENS_PER_GROUP, Finding, History, Verdict, versus
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
-from glasshead.training import Run
 
 CONTEXTUAL = ("lstm",)
 """Encoders of pooled classifiers that read the words around a token."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from glasshead.dynamics.post_hoc import token_score
 from glasshead.errors import InputError
+from glasshead.opening import Run, load_run
 from glasshead.registry import did_you_mean
 from glasshead.results import History
-from glasshead.training import Run, load_run
 
 
 @dataclass(frozen=True)

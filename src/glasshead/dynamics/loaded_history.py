@@ -14,17 +14,9 @@ from glasshead.dynamics.post_hoc import check_not_regression, config_of, history
 from glasshead.dynamics.token_groups import groups_from_source
 from glasshead.errors import InputError
 from glasshead.language import LANGUAGE_RECORD
+from glasshead.opening import Run, load_run, read_object, read_record
 from glasshead.results import HISTORY_FOLDER, History, read_history
-from glasshead.training import (
-    Run,
-    TensorDataset,
-    check_texts,
-    encoded_split,
-    labels_for,
-    load_run,
-    read_object,
-    read_record,
-)
+from glasshead.training import TensorDataset, check_texts, encoded_split, labels_for
 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"
 Progress = Callable[[str], None]

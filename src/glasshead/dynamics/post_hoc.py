@@ -13,9 +13,10 @@ from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.dynamics.snapshots import as_columns
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.opening import Run
 from glasshead.results import CURVES, PRODUCTS, History, canonical_history
 from glasshead.trace import eval_mode
-from glasshead.training import Run, TensorDataset, TrainingConfig
+from glasshead.training import TensorDataset, TrainingConfig
 
 
 def history_from_trained_run(

@@ -22,17 +22,9 @@ from glasshead.experiments.cell import Cell, Recipe
 from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.source import DataSource
 from glasshead.files import BusyError, partial_path, remove, reserve_folder
+from glasshead.opening import RECORD, read_object, read_record
 from glasshead.registry import Registry
-from glasshead.training import (
-    CHECKPOINTS,
-    RECORD,
-    TrainingConfig,
-    read_object,
-    read_record,
-    train,
-    valid_checkpoints,
-    versions,
-)
+from glasshead.training import CHECKPOINTS, TrainingConfig, train, valid_checkpoints, versions
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

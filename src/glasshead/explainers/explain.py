@@ -25,11 +25,11 @@ from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
+from glasshead.opening import OpenOptions, open_subject
 from glasshead.options import check_kinds, check_options, is_whole, is_word
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
-from glasshead.training import OpenOptions, open_subject
 
 WORD, TOKEN = UNITS = ("word", "token")
 """What has a number."""

@@ -16,11 +16,11 @@ from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.loading import (
     check_name,
     load,
+    load_reason,
     load_weights,
     model_class,
     read_config,
     refuse_own_code,
-    shortened,
     silence_transformers,
 )
 from glasshead.huggingface.next_token import (
@@ -43,7 +43,6 @@ from glasshead.huggingface.patch_classifier import (
     reads_images,
 )
 from glasshead.huggingface.plug import plug, unplug
-from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import (
@@ -57,7 +56,6 @@ from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 __all__ = [
     "CAUGHT_HEADS",
-    "HALVES",
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "SEES",
@@ -71,8 +69,6 @@ __all__ = [
     "decoder_start",
     "device_of",
     "doctor",
-    "dtype_name",
-    "dtype_of",
     "every_attention",
     "free_memory",
     "image_model_of",
@@ -82,6 +78,7 @@ __all__ = [
     "language_model_of",
     "learned_length",
     "load",
+    "load_reason",
     "load_weights",
     "mechanism_of",
     "model_class",
@@ -94,7 +91,6 @@ __all__ = [
     "reads_images",
     "refuse_own_code",
     "saved_class",
-    "shortened",
     "shows_attention",
     "silence_transformers",
     "spec_of",

@@ -12,32 +12,31 @@ from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, Pre
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
-    HALVES,
     IMAGE_CLASSIFIERS,
     NextTokenClassifier,
     check_name,
     class_name,
     device_of,
-    dtype_name,
-    dtype_of,
     image_model_of,
     isolated_copy,
     readable_copy,
     reads_images,
 )
 from glasshead.models import REGRESSION, TextClassifier
+from glasshead.opening.check_copy import check_copy
+from glasshead.opening.check_model import check_model
+from glasshead.opening.check_tokenizer import check_tokenizer
+from glasshead.opening.fit_tokenizer import fit_tokenizer
+from glasshead.opening.open_images import open_image_classifier
+from glasshead.opening.open_language_model import config_to_save, read_next_token, writes
+from glasshead.opening.open_options import OpenOptions
+from glasshead.opening.open_pipeline import follow_pipeline, parts_of
+from glasshead.opening.open_saved import also_reads, open_saved
+from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.rename_classes import rename_classes
+from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-from glasshead.training.check_copy import check_copy
-from glasshead.training.check_model import check_model, check_tokenizer
-from glasshead.training.fit_tokenizer import fit_tokenizer
-from glasshead.training.open_images import open_image_classifier
-from glasshead.training.open_language_model import config_to_save, read_next_token, writes
-from glasshead.training.open_options import OpenOptions
-from glasshead.training.open_pipeline import follow_pipeline, parts_of
-from glasshead.training.open_saved import also_reads, open_saved
-from glasshead.training.rename_classes import rename_classes
-from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
 
 @in_own_modes
@@ -106,9 +105,9 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         check_name(source)
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
-        model, found = open_saved(source, options)
+        model, tokenizer = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
-        return model_subject(model, found, name, folder, options)
+        return model_subject(model, tokenizer, name, folder, options)
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)

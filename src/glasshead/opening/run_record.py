@@ -9,7 +9,6 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from glasshead.errors import InputError
 from glasshead.reasons import because
 from glasshead.results import AttentionUse
-from glasshead.training.old_names import with_current_settings
 
 
 class Part(BaseModel):
@@ -92,7 +91,7 @@ class RecommenderRecord(Part):
 
 
 def validate_record(path: Path, record: dict[str, Any], kind: type[Part]) -> dict[str, Any]:
-    """The content of run.json, its settings by the names that they have now.
+    """The content of run.json.
 
     Raises:
         InputError: where something is missing or of another type, with its place.
@@ -101,4 +100,4 @@ def validate_record(path: Path, record: dict[str, Any], kind: type[Part]) -> dic
         kind.model_validate_json(json.dumps(record))
     except ValidationError as error:
         raise InputError(f"{path} is damaged{because(error)}: train again") from error
-    return with_current_settings(record)
+    return record

@@ -11,13 +11,14 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
 from glasshead.models import NewsRecommender
+from glasshead.opening import RECORD, RecommenderRecord, open_record, validate_record
 from glasshead.reasons import because
 from glasshead.recommend.config import OLD_SETTINGS
 from glasshead.recommend.impressions import NewsTensors
 from glasshead.recommend.mind import NewsLogs
 from glasshead.recommend.scoring import click_scores
 from glasshead.recommend.train import CLICKS, WHAT
-from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record, with_current_names
+from glasshead.training import with_current_names
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
 from glasshead.models import NewsRecommender, read_vectors
+from glasshead.opening import MEASURED, RECORD
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
 from glasshead.recommend.metrics import RANKING_METRICS, metric_values
@@ -33,8 +34,6 @@ from glasshead.recommend.scoring import click_scores
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
-    MEASURED,
-    RECORD,
     BuiltModel,
     half_precision,
     load_embeddings,

@@ -13,9 +13,9 @@ from glasshead.escaping import sendable
 from glasshead.generation import open_writer
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
+from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.serve.refused_methods import refused_methods
 from glasshead.trace import Subject
-from glasshead.training import NoClassError, OpenOptions, open_subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
 Pairs = Literal["none", "possible", "needed"]

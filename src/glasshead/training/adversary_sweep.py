@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
+from glasshead.opening import RECORD, read_record
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
 from glasshead.training.config import TrainingConfig
 from glasshead.training.other_run import fingerprint_of
-from glasshead.training.run import RECORD, read_record
 from glasshead.training.train import OTHER, train, training_fingerprint
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.data import Encoded, LoadOptions, batches, encode, load
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import TokenClassifier
+from glasshead.opening import Run, load_run, run_folders
 from glasshead.results import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.statistics import mean_interval
 from glasshead.torch_modes import in_own_modes
@@ -26,7 +27,6 @@ from glasshead.training.loss_landscape import (
     match_hidden_units,
     precise_copy,
 )
-from glasshead.training.run import Run, load_run, run_folders
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:

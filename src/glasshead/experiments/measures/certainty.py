@@ -9,7 +9,7 @@ from glasshead.experiments.measures.classifier import classifier
 from glasshead.experiments.measures.ranks import longest_text
 from glasshead.files import remove
 from glasshead.identifiability import IntervalOptions, LengthSample, RowSelector, sample_texts, solve_batches
-from glasshead.training import open_model
+from glasshead.opening import open_model
 
 TOKENS = 32
 """Twice the d_v of concatenated heads, a quarter of that of summed ones, in the small presets."""

@@ -8,8 +8,8 @@ from glasshead.audits import audit
 from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import classifier
 from glasshead.experiments.measures.interpretability import gauge_numbers
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 GROUPS = ("positive", "negative", "neutral")
 DRAWN = 30

@@ -9,7 +9,7 @@ from glasshead.audits import audit
 from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import classifier
 from glasshead.experiments.measures.interpretability import gauge_numbers
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 BINS = 40
 COLUMNS = {

@@ -5,8 +5,8 @@ from typing import Any
 from glasshead.audits import audit
 from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import classifier
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 AUDITS = ("performance", "agreement", "perturbation", "tokens")
 PER_CLASS = {

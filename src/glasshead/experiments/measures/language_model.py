@@ -34,8 +34,8 @@ from glasshead.language import (
     train_language_model,
     unigram_scores,
 )
+from glasshead.opening import MEASURED, read_object, read_tokenizer
 from glasshead.trace import attention_use
-from glasshead.training import MEASURED, read_object, read_tokenizer
 
 MASKS = 0
 """The seed of what is hidden in dev and test, the same for all: it is the model that differs."""

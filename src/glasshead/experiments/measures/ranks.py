@@ -12,8 +12,8 @@ from glasshead.data import encode
 from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import classifier
 from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, ranks_by_length
+from glasshead.opening import open_model
 from glasshead.results import LogitRankTable, RankTable
-from glasshead.training import open_model
 
 LENGTHS = (8, 16, 32, 48, 64, 80, 96, 128, 192, 256, 320, 352, 384, 416, 448, 480, 512)
 TEXTS = 100

@@ -7,8 +7,9 @@ import numpy as np
 from glasshead.dynamics import direction_callback, groups_from_source
 from glasshead.experiments.job import MEASURES, Job, Measured
 from glasshead.experiments.measures.classifier import classifier
+from glasshead.opening import read_record
 from glasshead.results import History, read_history
-from glasshead.training import LOSSES, read_record
+from glasshead.training import LOSSES
 
 EVERY = 20
 """Steps between two snapshots."""
