@@ -12,8 +12,8 @@ from torch import nn
 import glasshead
 from fake_models import write_model
 from families import FAMILIES
+from glasshead.dispatch import KEY
 from glasshead.huggingface import attention_modules, mechanism_of
-from glasshead.huggingface.configuration import KEY
 from glasshead.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ALL_LAYERS
 

@@ -1,15 +1,13 @@
 """Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong.
 
-To import this package is to import `glasshead.models` too, and the other way round: after either,
-`from_pretrained` knows every folder that we save.
+To import this package is to import `glasshead.models` too: `from_pretrained` then knows every folder that
+we save.
 """
 
-from importlib import import_module
-
+import glasshead.models  # noqa: F401 - registers our models with Transformers
+from glasshead.dispatch import MECHANISM, clear_spec, mechanism_of, spec_of
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
-from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.devices import device_of, free_memory
-from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
@@ -46,7 +44,6 @@ from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import (
-    MECHANISM,
     attention_modules,
     every_attention,
     learned_length,
@@ -99,5 +96,3 @@ __all__ = [
     "vocabulary_at",
     "vocabulary_names",
 ]
-
-import_module("glasshead.models")  # by name: the two packages take nothing from each other

@@ -19,12 +19,10 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.utils import CONFIG_NAME
 from transformers.utils import logging as transformers_logging
 
+from glasshead.dispatch import MECHANISM, parse_saved_spec, restore_spec, spec_of
 from glasshead.errors import InputError
 from glasshead.files import check_readable
-from glasshead.huggingface.configuration import restore_spec, spec_of
-from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
-from glasshead.huggingface.structure import MECHANISM
 from glasshead.torch_modes import in_own_modes
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")

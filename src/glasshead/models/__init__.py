@@ -1,11 +1,9 @@
 """Our own models, registered with Hugging Face's Auto classes.
 
-To import this package is to import `glasshead.huggingface` too, and the other way round: after either,
-`from_pretrained` knows every folder that we save.
+After the import `from_pretrained` knows every folder that we save, those of plugged models included.
 """
 
-from importlib import import_module
-
+import glasshead.dispatch  # noqa: F401 - registers the attention of plugged models with Transformers
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import Encoder, EncoderConfig, SinusoidalPositions, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
@@ -54,5 +52,3 @@ __all__ = [
     "is_regression",
     "read_vectors",
 ]
-
-import_module("glasshead.huggingface")  # by name: the two packages take nothing from each other
