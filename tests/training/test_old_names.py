@@ -6,11 +6,9 @@ import pytest
 import torch
 
 from fake_models import write_model
-from glasshead.data import LoadOptions
-from glasshead.dynamics import config_of
 from glasshead.errors import InputError
 from glasshead.models import NewsRecommenderConfig
-from glasshead.opening import load_run, read_record
+from glasshead.opening import load_run
 from glasshead.recommend import NEWS_PRESETS
 from glasshead.training import TRAINING_PRESETS
 
@@ -25,16 +23,6 @@ OF_ENCODERS = {
 }
 OF_POOLED = {"head_dim": "key_size", "value_dim": "value_size", "temperature": "scale"}
 OF_RECIPES = {"vocab_size": "vocabulary_size", "min_freq": "minimum_frequency", "word_vectors": "vectors"}
-OLD_RECIPE = {
-    "preset": "da-transformer-small", "model": "encoder", "max_length": 512, "vocabulary_size": 700,
-    "minimum_frequency": 3, "vectors": "glove.txt", "dev_fraction": 0.1,
-    "architecture": {
-        "embedding_size": 64, "heads": 4, "layers": 2, "key_size": 8, "value_size": 8, "combine": "concat",
-        "feed_forward_size": 128, "dropout": 0.2, "attention": "distance-aware",
-    },
-    "optimizer": "adam", "learning_rate": 0.001, "batch_size": 64, "epochs": 10, "loss_scale": 1.0,
-    "by_length": True, "compile": False,
-}  # fmt: skip
 
 
 def as_before(path, names):
@@ -63,26 +51,6 @@ def test_a_model_of_then_loads_and_predicts_the_same(family, names, options, tmp
     again = load_run(folder).model
     assert again.config.to_dict() == run.model.config.to_dict()
     torch.testing.assert_close(again(**texts).logits, expected)
-
-
-def test_data_options_of_then_have_the_names_of_now(tmp_path):
-    folder = write_model(tmp_path / "run")
-    record = json.loads((folder / "run.json").read_text())
-    options = {"text_column": None, "labels": 3, "rows": 50}
-    (folder / "run.json").write_text(json.dumps(record | {"data": record["data"] | {"options": options}}))
-    options = LoadOptions(**read_record(folder)["data"]["options"])
-    assert options == LoadOptions(labels=3, max_examples=50)
-
-
-def test_a_record_of_then_has_the_names_of_now(tmp_path):
-    folder = write_model(tmp_path / "run")
-    record = json.loads((folder / "run.json").read_text()) | {"recipe": OLD_RECIPE}
-    (folder / "run.json").write_text(json.dumps(record))
-    recipe = config_of(read_record(folder))
-    assert (recipe.vocab_size, recipe.min_freq, recipe.word_vectors) == (700, 3, "glove.txt")
-    config = recipe.model_config()
-    assert (config.num_attention_heads, config.num_hidden_layers, config.hidden_size) == (4, 2, 64)
-    assert not set(recipe.architecture) & set(OF_ENCODERS.values())
 
 
 @pytest.mark.parametrize("preset", ["da-transformer-small", "s4"])
