@@ -4,7 +4,6 @@ To import this package is to import `glasshead.models` too: `from_pretrained` th
 we save.
 """
 
-import glasshead.models  # noqa: F401 - registers our models with Transformers
 from glasshead.dispatch import MECHANISM, clear_spec, mechanism_of, spec_of
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.devices import device_of, free_memory
@@ -50,6 +49,7 @@ from glasshead.huggingface.structure import (
     positions_of,
 )
 from glasshead.huggingface.vocabulary_at import vocabulary_at
+from glasshead.models import MODELS  # noqa: F401 - the import registers our models with Transformers
 
 __all__ = [
     "CAUGHT_HEADS",

@@ -3,7 +3,7 @@
 After the import `from_pretrained` knows every folder that we save, those of plugged models included.
 """
 
-import glasshead.dispatch  # noqa: F401 - registers the attention of plugged models with Transformers
+from glasshead.dispatch import KEY  # noqa: F401 - the import registers the attention of plugged models
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import Encoder, EncoderConfig, SinusoidalPositions, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
