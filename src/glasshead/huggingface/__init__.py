@@ -10,6 +10,7 @@ from glasshead.huggingface.devices import device_of, free_memory
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.lend_copy import lend_copy
 from glasshead.huggingface.loading import (
     check_name,
     load,
@@ -20,6 +21,7 @@ from glasshead.huggingface.loading import (
     refuse_own_code,
     silence_transformers,
 )
+from glasshead.huggingface.model_state import ModelState, shares_tensors, version_of
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
@@ -56,6 +58,7 @@ __all__ = [
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "SEES",
+    "ModelState",
     "NextTokenClassifier",
     "PatchClassifier",
     "attention_modules",
@@ -74,6 +77,7 @@ __all__ = [
     "isolated_copy",
     "language_model_of",
     "learned_length",
+    "lend_copy",
     "load",
     "load_reason",
     "load_weights",
@@ -88,11 +92,13 @@ __all__ = [
     "reads_images",
     "refuse_own_code",
     "saved_class",
+    "shares_tensors",
     "shows_attention",
     "silence_transformers",
     "spec_of",
     "token_id",
     "unplug",
+    "version_of",
     "vocabulary_at",
     "vocabulary_names",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -33,6 +34,7 @@ from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of
 from glasshead.opening.open_saved import also_reads, open_saved
 from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.torch_modes import in_own_modes
@@ -64,14 +66,19 @@ def open(
 
 
 def open_subject(
-    source: object, tokenizer: PreTrainedTokenizerBase | None = None, options: OpenOptions | None = None
+    source: object,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    options: OpenOptions | None = None,
+    *,
+    shared: bool = False,
 ) -> Subject:
     """What can be explained and audited of ``source``: a folder (of a run, or one that ``save_pretrained``
     wrote), a Hub id, a ``pipeline("text-classification")``, a `Run`, a `Subject`, or a model with its
     ``tokenizer``.
 
     The caller's model and tokenizer stay as they are, bit for bit: a subject has copies that share the
-    weights. Half precision is read in float32.
+    weights. Half precision is read in float32. A ``shared`` subject of a model in memory is that of the last
+    call, if nothing has changed since: change nothing of it, and hook nothing to its model.
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
@@ -85,7 +92,7 @@ def open_subject(
     if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
         # It was opened to write, and is asked something else: its tokens are classes of no text.
         tokenizer, source = source.tokenizer, source.model.model
-    subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
+    subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
         check_model(subject.model, True)  # it may have been opened for its attention alone
     if options.labels or subject is not source:
@@ -93,7 +100,9 @@ def open_subject(
     return convert(subject, options)
 
 
-def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, options: OpenOptions) -> Subject:
+def subject_of(
+    source: object, tokenizer: PreTrainedTokenizerBase | None, options: OpenOptions, shared: bool
+) -> Subject:
     """A model as it is found.
 
     Raises:
@@ -128,8 +137,10 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as `tokenizer`")
     name = Path(source.config.name_or_path or "").name or class_name(source)
-    subject = model_subject(source, tokenizer, name, None, options)
-    return subject if pipeline is None else follow_pipeline(pipeline, subject)
+    make = partial(model_subject, source, tokenizer, name, None, options)
+    if pipeline is not None:
+        return follow_pipeline(pipeline, make())
+    return remember(source, tokenizer, (options.classifies, options.answers), make) if shared else make()
 
 
 def only_answers(model: PreTrainedModel) -> bool:
