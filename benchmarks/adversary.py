@@ -26,7 +26,7 @@ from glasshead.audits.adversary.weight_families import random_starts
 from glasshead.audits.context import Floats
 from glasshead.audits.null_weights import base_weights
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 TEXTS, LENGTHS, ROUNDS, MAPS = 20, (32, 128), 5, 3
 STARTS = 8

@@ -26,7 +26,8 @@ from scipy.stats import kendalltau
 from benchmarks.measuring import DATA, Spread, Work, print_table, ratios, time_once
 from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import encode, load
-from glasshead.training import TRAINING_PRESETS, Run, load_run, open_subject, train
+from glasshead.opening import Run, load_run, open_subject
+from glasshead.training import TRAINING_PRESETS, train
 
 DRAWS = 100
 CARD = ("performance", "agreement", "perturbation", "tokens", "identifiability")

@@ -19,6 +19,7 @@ import jaxtyping
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+from transformers.utils import logging
 
 # The same cases everywhere and every time, however slow the machine; `--hypothesis-profile=default` looks for
 # others.
@@ -83,3 +84,12 @@ def unchecked_types(request: pytest.FixtureRequest) -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", unchecked)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """Loading says nothing, as `train` has it."""
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    yield
+    logging.set_verbosity(before)

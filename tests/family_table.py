@@ -17,8 +17,8 @@ from glasshead.audits import AUDITS, audit
 from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
+from glasshead.opening import open_subject
 from glasshead.results import Attributions
-from glasshead.training import open_subject
 from tolerances import ALL_LAYERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"

@@ -11,7 +11,7 @@ from transformers import BertConfig, BertForSequenceClassification, GPT2Config, 
 from glasshead.data import encode, occurrences, train_tokenizer
 from glasshead.huggingface import plug
 from glasshead.models import MODELS, is_regression
-from glasshead.training import Run
+from glasshead.opening import Run
 
 WORDS = ("good", "bad", "the", "film", "was", "long", "short", "plot", "music", "and", "scene", "end", ".")
 TEXTS = (

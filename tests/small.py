@@ -9,8 +9,8 @@ from datasets import ClassLabel, Dataset, Features, Value
 
 from glasshead.data import encode, occurrences, train_tokenizer
 from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.opening import Run
 from glasshead.results import SIGN_IN_WEIGHTS
-from glasshead.training import Run
 
 WORDS = ("good", "bad", "the", "film", "was", "long", "short", "plot", "music", "and", "scene", "end")
 TEXTS = (

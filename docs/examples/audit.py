@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 
 from glasshead.audits import audit
 from glasshead.data import load
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 card = audit(load_run(Path("runs/tanhmax")), load("my_reviews.csv")["test"], audits=["agreement"])
 finding = card.finding("agreement.contribution.gradient.all")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from glasshead.explainers import EXPLAINERS, by_word
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 run = load_run(Path("runs/tanhmax"))
 text = "a charming film with a dull ending"

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from glasshead.explainers import observe_pooled
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 run = load_run(Path("runs/tanhmax"))
 twin = copy.deepcopy(run.model)

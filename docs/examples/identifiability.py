@@ -6,7 +6,7 @@ import numpy as np
 
 from glasshead.data import encode
 from glasshead.identifiability import RowSelector, attention_rows, intervals
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 
 def show(tokens, found):

@@ -6,7 +6,8 @@ import torch
 from transformers import TrainerCallback
 
 from glasshead.data import LoadOptions, load
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.opening import load_run
+from glasshead.training import TRAINING_PRESETS, train
 
 
 class StopAfterTwo(TrainerCallback):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import glasshead
 from glasshead.data import load
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 reviews = load("my_reviews.csv")["test"]
 reviews = reviews.add_column("channel", ["app" if row % 3 else "web" for row in range(len(reviews))])

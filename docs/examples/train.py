@@ -5,7 +5,8 @@ from pathlib import Path
 from transformers import pipeline
 
 from glasshead.data import LoadOptions, load
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.opening import load_run
+from glasshead.training import TRAINING_PRESETS, train
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
 recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="tanhmax", epochs=4)

@@ -7,7 +7,8 @@ import signed_square  # noqa: F401  # registers the activation
 from glasshead.attention import ACTIVATIONS
 from glasshead.audits import audit
 from glasshead.data import LoadOptions, load
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.opening import load_run
+from glasshead.training import TRAINING_PRESETS, train
 
 print(list(ACTIVATIONS))
 

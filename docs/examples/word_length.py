@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from glasshead.explainers import EXPLAINERS, Explainer, by_word
-from glasshead.training import load_run
+from glasshead.opening import load_run
 
 
 class WordLength(Explainer):

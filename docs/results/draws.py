@@ -14,7 +14,8 @@ import numpy as np
 
 from encoder_scale import SST2
 from glasshead.audits import AUDITS, build_context
-from glasshead.training import TRAINING_PRESETS, load_run, open_subject, train
+from glasshead.opening import load_run, open_subject
+from glasshead.training import TRAINING_PRESETS, train
 
 TEXTS = 600
 COLUMNS = ("permutation.median.absolute", "random.median.absolute", "random-normalised.median.absolute")

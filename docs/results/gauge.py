@@ -31,10 +31,11 @@ from glasshead.audits import build_context
 from glasshead.audits.context import AuditContext
 from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
+from glasshead.opening import load_run, open_subject
 from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import ClassSigns, fix_gauge
 from glasshead.trace.sign_gauge import ONE_SIDED
-from glasshead.training import TRAINING_PRESETS, load_run, open_subject, train
+from glasshead.training import TRAINING_PRESETS, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.store_gauge import pooled_sums
 from glasshead.training.tensor_dataset import TensorDataset

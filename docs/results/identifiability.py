@@ -25,9 +25,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
+from glasshead.opening import open_model
 from glasshead.papers.lengths import LengthSample, sample_texts
 from glasshead.statistics.bootstrap import Estimate, mean_interval
-from glasshead.training import open_model
 from study import DATA, rounded
 
 HERE = Path(__file__).parent

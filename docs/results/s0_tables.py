@@ -18,8 +18,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from glasshead.audits import audit
 from glasshead.data import LoadOptions, load
+from glasshead.opening import load_run
 from glasshead.results import SIGN_IN_WEIGHTS, AuditCard
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, train
 from study import rounded
 
 HERE = Path(__file__).parent

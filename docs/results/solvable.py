@@ -23,20 +23,12 @@ import torch
 
 from glasshead import audit
 from glasshead.data import LoadOptions
+from glasshead.opening import MEASURED, load_run, read_object, read_record
 from glasshead.papers.minima import compare_minima, curvatures, polish
 from glasshead.papers.results import Curvature
 from glasshead.report import PLOTS
 from glasshead.statistics import pointing_hits, precision_recall_area
-from glasshead.training import (
-    MEASURED,
-    TensorDataset,
-    encoded_split,
-    label_tensor,
-    load_run,
-    preset_config,
-    read_object,
-    read_record,
-)
+from glasshead.training import TensorDataset, encoded_split, label_tensor, preset_config
 from study import HERE, Cell, Set, Study, key, loaded, main, rounded
 
 SEEDS = 10

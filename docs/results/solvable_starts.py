@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
+from glasshead.opening import load_run
 from glasshead.papers.minima import compare_minima
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from solvable import HISTOGRAM, LANDSCAPE, RECIPE, STUDY, TABLES, around, write_lines
 from study import HERE, Set, loaded
 

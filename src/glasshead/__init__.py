@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # imported when first asked for: torch and transformers take 
     from glasshead.explainers import explain
     from glasshead.generation import generate
     from glasshead.huggingface import doctor, load, plug, unplug
+    from glasshead.opening import open
     from glasshead.trace import intervene, record
-    from glasshead.training import open
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
 RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "rank", "record"}

@@ -24,8 +24,9 @@ from glasshead.audits.adversary.weight_families import random_starts
 from glasshead.audits.null_weights import base_weights
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector
-from glasshead.training import open_subject, train
+from glasshead.training import train
 from kinds import data, recipe
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data

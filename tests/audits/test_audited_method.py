@@ -9,12 +9,12 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import build_context
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from glasshead.opening import open_subject
 from glasshead.report import audit_page
 from glasshead.report.headline import verdict
 from glasshead.results import AuditCard
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import AttentionSelector
-from glasshead.training import open_subject
 from readable import KINDS
 from readable import as_run as kind_as_run
 from readable import data as kind_data

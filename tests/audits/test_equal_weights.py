@@ -9,7 +9,7 @@ import small
 from glasshead.audits import audit, build_context
 from glasshead.audits.null_weights import are_alike
 from glasshead.data import encode
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 
 def findings_of(activation, counts):

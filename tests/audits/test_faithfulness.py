@@ -31,8 +31,8 @@ from glasshead.audits.removal_curves import (
 )
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.opening import open_subject
 from glasshead.results import TOO_FEW_EXAMPLES
-from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 

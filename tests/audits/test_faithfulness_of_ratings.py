@@ -11,7 +11,7 @@ from glasshead.audits import audit, build_context
 from glasshead.audits.class_scores import predicted_side, token_order
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.models import PooledClassifier
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from small import planted_model, planted_texts, tokenizer
 
 

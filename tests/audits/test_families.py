@@ -12,10 +12,10 @@ from glasshead.audits.perturbation import Perturbation
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.opening import open_subject
 from glasshead.report import audit_page
 from glasshead.results import RAW_SIGN, AuditCard
 from glasshead.trace import AttentionSelector, head_gauges
-from glasshead.training import open_subject
 from readable import KINDS, WORDS, as_run, data, family, planted
 from small import planted_texts
 

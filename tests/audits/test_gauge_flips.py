@@ -14,9 +14,9 @@ from glasshead.audits.gauge_of_site import read_gauge
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
+from glasshead.opening import open_subject
 from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.trace import AttentionSelector, head_gauges, intervene, permute, record, uniform
-from glasshead.training import open_subject
 from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from readable import WORDS, as_run, data, family, turn

@@ -11,7 +11,7 @@ from glasshead.audits.operators import Operators, Standing, differing_pairs, sid
 from glasshead.data import encode
 from glasshead.explainers import REMOVALS, make_context
 from glasshead.huggingface import isolated_copy
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 INPUT = {"delete", "mask-token", "unknown-token", "mean-embedding"}
 ALL = INPUT | {name for name, removal in REMOVALS.items() if removal.edits_attention}

@@ -8,7 +8,7 @@ from classifier_families import FAMILIES, TEXTS
 from glasshead.audits import build_context
 from glasshead.data import EncodedImages
 from glasshead.explainers import EXPLAINERS
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from planted_heads import as_data
 from planted_layers import KEYS, layered_model, layered_texts
 from tolerances import ALL_LAYERS

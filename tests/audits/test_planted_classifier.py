@@ -11,7 +11,7 @@ import glasshead
 from classifier_families import labelled_data, planted
 from glasshead.audits import build_context
 from glasshead.audits.agreement import Agreement
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 TOKEN = "funny"
 AUDITS = ["agreement", "performance", "perturbation", "tokens"]

@@ -9,6 +9,7 @@ import torch
 from glasshead.audits import audit, build_context
 from glasshead.audits.agreement import Agreement
 from glasshead.data import encode
+from glasshead.opening import open_subject
 from glasshead.results import (
     ONE_SIGN,
     ONE_SIGNED,
@@ -18,7 +19,6 @@ from glasshead.results import (
     WEAK_GAUGE,
     AuditCard,
 )
-from glasshead.training import open_subject
 from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer

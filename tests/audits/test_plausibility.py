@@ -13,8 +13,8 @@ from glasshead.audits.plausibility import Plausibility, plausibility_verdict, sh
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import ExplainRequest, explain_texts
+from glasshead.opening import open_subject
 from glasshead.results import TOO_FEW_EXAMPLES
-from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts, random_model, tokenizer
 
 STATISTICS = ("auprc", "token-f1", "iou", "pointing")

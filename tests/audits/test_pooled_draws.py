@@ -13,7 +13,7 @@ from glasshead.audits.answers import RESOLUTION
 from glasshead.audits.null_weights import base_weights, uniform_draws
 from glasshead.audits.perturbation import Perturbation, median_of_draws, random_orders
 from glasshead.explainers import EXPLAINERS
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from small import TEXTS, as_run, random_model, split
 
 MODELS = pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from glasshead.audits.example_selection import select_examples
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.perturbation import Perturbation, predict_with_weights
 from glasshead.data.token_groups import polarity_ratio, token_groups
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from small import TEXTS, as_run, planted_texts, random_model, split
 
 every_model = pytest.mark.parametrize(

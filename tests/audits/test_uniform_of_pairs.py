@@ -5,7 +5,7 @@ from datasets import ClassLabel, Dataset, Features, Value
 
 import readable
 from glasshead.audits import build_context
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 
 def context_of(name):

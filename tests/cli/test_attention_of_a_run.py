@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 from typed import TINY, glasshead, refusal
 
 FROZEN, ADVERSARIAL = "--attention frozen:{}", "--attention adversarial:{}"

@@ -25,7 +25,8 @@ from glasshead.explainers import EXPLAINERS
 from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
 from glasshead.models import MODELS
-from glasshead.training import PENALTIES, load_run
+from glasshead.opening import load_run
+from glasshead.training import PENALTIES
 from glasshead.training import TRAINING_PRESETS as RECIPES
 from typed import TINY, glasshead, one_line, tree
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from glasshead.results import ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.training.run import write_vocabulary
+from glasshead.training.write_run import write_vocabulary
 from readable import KINDS, as_run, family
 from typed import glasshead, refusal
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from safetensors.torch import load_file
 
-from glasshead.training import PENALTIES, load_run
+from glasshead.opening import load_run
+from glasshead.training import PENALTIES
 from typed import TINY, glasshead, refusal
 
 CONTEXT = (*TINY, "--preset", "s4", "--encoder", "affine")

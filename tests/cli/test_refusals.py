@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 from typed import TINY, glasshead, one_line, refusal, shell, tree
 
 

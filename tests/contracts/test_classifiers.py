@@ -11,8 +11,8 @@ from classifier_families import FAMILIES, TEXTS, labelled_data
 from family_table import METHODS, PAGE, YES, page, read, row_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from glasshead.opening import open_subject
 from glasshead.trace import record
-from glasshead.training import open_subject
 from model_state import model_state
 from tolerances import ALL_LAYERS, EXACT_MATHS
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glasshead.data import PatchGrid
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from image_families import image_model, pictures, processor
 
 STEPS = {"left": (0, -1), "right": (0, 1), "above": (-1, 0), "below": (1, 0), "itself": (0, 0)}

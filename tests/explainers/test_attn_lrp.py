@@ -13,8 +13,8 @@ from classifier_families import FAMILIES, TEXTS, planted, word_tokenizer
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.opening import open_subject
 from glasshead.trace import eval_mode, target_score
-from glasshead.training import open_subject
 from model_state import model_state
 from small import random_model
 from small import tokenizer as pooled_tokenizer

@@ -14,6 +14,7 @@ from glasshead.explainers import ExplainRequest, explain_texts, find_explainer, 
 from glasshead.explainers.gradient import embedding_gradients
 from glasshead.explainers.value_vectors import block_vectors
 from glasshead.huggingface import plug
+from glasshead.opening import open_subject
 from glasshead.trace import (
     AttentionSelector,
     ReadRows,
@@ -25,7 +26,6 @@ from glasshead.trace import (
     word_means,
     word_sums,
 )
-from glasshead.training import open_subject
 from tolerances import ALL_LAYERS
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "film", "un", "##kind", "##ly", "kind", "good"]

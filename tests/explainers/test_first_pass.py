@@ -4,8 +4,11 @@ own, and nothing of it is left in the model."""
 import numpy as np
 import pytest
 import torch
+import transformers as hf
 
+import glasshead
 import readable
+from classifier_families import word_tokenizer
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS
 from glasshead.explainers import explanation_context as contexts
@@ -60,26 +63,53 @@ def test_numbers_are_those_of_passes_of_their_own(bert, monkeypatch, method, sel
     assert (once.target, once.reading, once.tokens) == (own.target, own.reading, own.tokens)
 
 
-def test_the_pass_is_that_of_the_model_and_can_be_differentiated(bert):
+@pytest.mark.parametrize("layer", [None, 0, 1])
+def test_the_pass_is_that_of_the_model_and_can_be_differentiated_from_one_layer_on(bert, layer):
     model, tokenizer = bert
     encoded = encode(tokenizer, [TEXT])
     model.eval()
-    found = first_pass(model, encoded)
+    kept = first_pass(model, encoded, layer)
+    assert kept.layer == (1 if layer is None else layer)
     with torch.no_grad():
         logits = model(**encoded.inputs(slice(0, 1))).logits
-    np.testing.assert_allclose(found.logits.detach(), logits, **ALL_LAYERS)
-    weights = found.calls[0].weights
-    (slopes,) = torch.autograd.grad(found.logits[0, 0], weights)
+    np.testing.assert_allclose(kept.logits.detach(), logits, **ALL_LAYERS)
+    weights = kept.calls[kept.layer].weights
+    (slopes,) = torch.autograd.grad(kept.logits[0, 0], weights)
     assert slopes.shape == weights.shape
     assert slopes.abs().max() > 0
+    assert [call.weights.requires_grad for call in kept.calls] == [
+        call.layer == kept.layer for call in kept.calls
+    ]
 
 
-def test_it_is_not_kept_of_several_texts_or_a_long_one(bert, monkeypatch):
-    """A map is a number for each pair of tokens, in each head of each layer."""
+def test_it_is_not_kept_of_several_texts(bert):
     model, tokenizer = bert
     assert first_pass(model, encode(tokenizer, [TEXT, TEXT])) is None
+
+
+@pytest.mark.parametrize("method", ["attention", "contribution", "rollout", "value-norm"])
+@pytest.mark.parametrize("layer", [None, 0, 1])
+def test_one_text_is_one_pass(bert, method, layer):
+    model, tokenizer = bert
+    passes = []
+    with model.register_forward_hook(lambda *_: passes.append(1)):
+        EXPLAINERS[method](model, tokenizer, [TEXT], attention_selector=AttentionSelector(layer=layer))
+    assert len(passes) == 1
+
+
+def test_a_module_that_is_called_for_every_layer_is_seen_in_the_pass():
+    model, tokenizer = albert()
     encoded = encode(tokenizer, [TEXT])
-    pairs = 2 * 2 * int(encoded.mask.sum()) ** 2
-    for room, is_kept in ((pairs, True), (pairs - 1, False)):
-        monkeypatch.setattr("glasshead.explainers.first_pass.PAIRS", room)
-        assert (first_pass(model, encoded) is not None) == is_kept
+    kept = first_pass(model, encoded)
+    assert (kept.layer, len(kept.calls)) == (2, 3)
+    assert kept.calls[2].weights.requires_grad
+
+
+def albert():
+    """One module with its weights, for three layers."""
+    torch.manual_seed(0)
+    tokenizer = word_tokenizer()
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16, "embedding_size": 8}
+    config = hf.AlbertConfig(vocab_size=len(tokenizer), num_hidden_layers=3, **sizes)
+    subject = glasshead.open(hf.AlbertForSequenceClassification(config), tokenizer)
+    return subject.model, subject.tokenizer

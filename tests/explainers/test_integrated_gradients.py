@@ -8,7 +8,7 @@ from captum.attr import IntegratedGradients
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.explainers import EXPLAINERS
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 from tolerances import ONE_MODEL
 

@@ -18,8 +18,8 @@ from glasshead.data import EncodedImages, ImageReader, PatchGrid, Picture, as_pi
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, with_intervals, words_of
 from glasshead.huggingface import plug
+from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector, eval_mode
-from glasshead.training import open_subject
 from image_families import FAMILIES, PATCH, SIZE, image_model, pictures, processor
 from readable import bert
 from tolerances import ONE_MODEL

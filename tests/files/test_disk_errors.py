@@ -16,8 +16,8 @@ from glasshead.errors import InputError
 from glasshead.files import atomic_folder, check_readable, write_bytes
 from glasshead.files.disk_errors import storage_errors
 from glasshead.huggingface.loading import read_config
+from glasshead.opening import load_run, open_model
 from glasshead.results import AuditCard
-from glasshead.training import load_run, open_model
 from glasshead.training.load_predictions import folder_kind
 from limits import largest_file
 

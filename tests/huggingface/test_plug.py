@@ -13,10 +13,10 @@ from transformers import DynamicCache, StaticCache
 import glasshead
 from families import FAMILIES, GROUPED, SIZES, VOCABULARY
 from glasshead.attention import Mechanism
+from glasshead.dispatch import KEY
+from glasshead.dispatch.attention_function import IGNORED_ARGS, SUPPORTED_ARGS, attention_function
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
-from glasshead.huggingface.configuration import KEY
-from glasshead.huggingface.dispatch import IGNORED_ARGS, SUPPORTED_ARGS, attention_function
 from glasshead.huggingface.plug_blockers import UNSUPPORTED
 from glasshead.huggingface.structure import is_cross_attention
 from tolerances import ALL_LAYERS

@@ -11,7 +11,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.identifiability import FLOAT32_EPS, RowSelector, attention_rows, column_space
 from glasshead.identifiability.head_ranks import head_ranks, singular_values, value_ranks
-from glasshead.training import open_model
+from glasshead.opening import open_model
 from tolerances import of_size
 
 DOUBLE = 2.0**-52

@@ -10,7 +10,7 @@ import glasshead
 from glasshead import InputError
 from glasshead.files import partial_path
 from glasshead.language import LANGUAGE_RECORD, LanguageModelConfig, read_corpus, train_language_model
-from glasshead.training import MEASURED
+from glasshead.opening import MEASURED
 
 
 @pytest.fixture(scope="module")

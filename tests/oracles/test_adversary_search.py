@@ -14,8 +14,8 @@ from glasshead.audits.adversary import Effort, Setting, free_distances, producib
 from glasshead.audits.adversary.producible import in_units, pooled_keys
 from glasshead.cli.fail_under import check_threshold, finding_for_threshold
 from glasshead.errors import InputError
+from glasshead.opening import open_subject
 from glasshead.report.claims import finding_claims
-from glasshead.training import open_subject
 from planted_heads import tokenizer_of
 from small import WORDS, as_run, random_model, split
 

@@ -19,7 +19,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from classifier_families import FAMILIES
 from glasshead.explainers import EXPLAINERS
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 TEXT = "the film is not very good , and the plot was dull"
 SAME = {"rtol": 0, "atol": 1e-6}

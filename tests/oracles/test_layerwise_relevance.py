@@ -16,7 +16,7 @@ from torch.testing import assert_close
 from classifier_families import FAMILIES
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
-from glasshead.training import open_subject
+from glasshead.opening import open_subject
 
 TEXT = "the warm funny than film dull"
 NUMBERS = {

@@ -4,8 +4,9 @@ import pytest
 
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.papers.adversary import adversary_curve, train_adversaries
-from glasshead.training import TRAINING_PRESETS, load_run, train, train_repeats
+from glasshead.training import TRAINING_PRESETS, train, train_repeats
 
 RECIPE = TRAINING_PRESETS["s4"].with_settings(
     {"embedding_size": 12, "temperature": 1.0, "optimizer": "adam", "learning_rate": 0.05, "epochs": 8}

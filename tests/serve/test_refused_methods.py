@@ -4,8 +4,8 @@ import pytest
 
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, explain_texts
+from glasshead.opening import open_subject
 from glasshead.serve import opened_model
-from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts
 
 

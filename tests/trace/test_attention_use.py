@@ -13,10 +13,10 @@ from glasshead.attention import MultiHeadAttention
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import EncoderClassifier, EncoderConfig
+from glasshead.opening import open as open_model
 from glasshead.results import is_unused, unused_sentence
 from glasshead.trace import attention_use, record
 from glasshead.trace.attention_use import distances_from_uniform, entropies, score_deviations
-from glasshead.training import open as open_model
 
 ROWS = torch.tensor([[0.25, 0.25, 0.25, 0.25], [1.0, 0, 0, 0], [0.5, 0.5, 7.0, 7.0], [1.0, 9.0, 9.0, 9.0]])
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=torch.bool)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fake_models import TEXT, write_model
+from glasshead.opening import load_run
 from glasshead.trace import head_maps as maps_of
 from glasshead.trace import head_weights as heads_module
-from glasshead.training import load_run
 
 
 @pytest.fixture(scope="module")

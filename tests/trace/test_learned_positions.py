@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fake_models import write_model
+from glasshead.opening import load_run_model, run_folders
 from glasshead.trace import learned_positions
-from glasshead.training import load_run_model, run_folders
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explainers import make_context
 from glasshead.huggingface import readable_copy
+from glasshead.opening import open_subject
 from glasshead.trace import (
     AttentionSelector,
     ReadRows,
@@ -24,7 +25,6 @@ from glasshead.trace import (
     list_attention_calls,
 )
 from glasshead.trace.read_rows import kinds_of_rows
-from glasshead.training import open_subject
 
 LONG = "the film was warm and funny and the plot is not very good so one longer text than them"
 TEXTS = ["the film was good", LONG, "a dull plot , not funny"]

@@ -11,8 +11,8 @@ from transformers import BertConfig, BertForSequenceClassification
 from classifier_families import FAMILIES, TEXTS
 from glasshead.data import encode, longest
 from glasshead.huggingface import isolated_copy
+from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector, ResumedPasses, Shortcut, find_shortcut, find_site
-from glasshead.training import open_subject
 
 WHOLE = {"Albert"}
 ONE_ROW = {

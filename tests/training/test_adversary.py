@@ -11,8 +11,9 @@ import kinds
 from alike import assert_same_weights
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.statistics import jensen_shannon, kl_divergence, total_variation
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, train
 from glasshead.training.adversary import adversary_loss
 
 PLANTED = LoadOptions(generator={"instances": 300})

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from glasshead.training import load_run, train
+from glasshead.opening import load_run
+from glasshead.training import train
 from kinds import data, recipe
 
 

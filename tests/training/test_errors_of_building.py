@@ -12,7 +12,7 @@ from glasshead.huggingface import doctor
 from glasshead.language import LanguageModelConfig
 from glasshead.language.build import build, check_block
 from glasshead.language.model_types import model_fields
-from glasshead.training.load_run_model import load_run_model
+from glasshead.opening.run import load_run_model
 
 TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "block_size": 12}
 

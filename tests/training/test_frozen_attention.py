@@ -9,7 +9,8 @@ from transformers import AutoModelForSequenceClassification
 import glasshead
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
-from glasshead.training import TRAINING_PRESETS, TrainingConfig, load_run, train
+from glasshead.opening import load_run
+from glasshead.training import TRAINING_PRESETS, TrainingConfig, train
 
 PLANTED = LoadOptions(generator={"instances": 300})
 RECIPE = TRAINING_PRESETS["s0-paper"].with_settings(

@@ -17,7 +17,8 @@ from glasshead.errors import InputError
 from glasshead.explainers import make_context
 from glasshead.huggingface import PatchClassifier, image_model_of, mechanism_of, plug
 from glasshead.models.convolutional_vit import ConvolutionalViTForImageClassification
-from glasshead.training import TrainingConfig, is_run, load_run, open_subject, preset_config, train
+from glasshead.opening import is_run, load_run, open_subject
+from glasshead.training import TrainingConfig, preset_config, train
 from image_families import FAMILIES, PATCH, SIZE, SPECIAL, image_model, pictures, processor
 from small import tokenizer
 

@@ -10,7 +10,8 @@ from transformers.utils import logging as transformers_logging
 
 from fake_runs import classes, write_run
 from glasshead.errors import InputError
-from glasshead.training import open_model, preset_config, read_record
+from glasshead.opening import open_model, read_record
+from glasshead.training import preset_config
 from glasshead.training.pretrained import load_pretrained
 from kinds import saved
 

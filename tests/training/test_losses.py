@@ -5,15 +5,8 @@ import torch
 
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
-from glasshead.training import (
-    LOSSES,
-    MEASURED,
-    TrainingConfig,
-    preset_config,
-    read_object,
-    read_record,
-    train,
-)
+from glasshead.opening import MEASURED, read_object, read_record
+from glasshead.training import LOSSES, TrainingConfig, preset_config, train
 from glasshead.training.trainer import scaled_loss
 
 

@@ -11,9 +11,10 @@ from alike import assert_alike, assert_same_weights
 from glasshead.audits import audit
 from glasshead.cli.run_training import print_results
 from glasshead.data import LoadOptions, load
+from glasshead.opening import load_run
 from glasshead.report.run_facts import fact_rows
 from glasshead.results import AuditCard
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, train
 
 RECIPE = TRAINING_PRESETS["s0-paper"].with_changes(epochs=3, learning_rate=0.05)
 

@@ -12,7 +12,8 @@ from alike import assert_same_weights
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.files.manifest import MANIFEST
-from glasshead.training import load_run, train, train_repeats
+from glasshead.opening import load_run
+from glasshead.training import train, train_repeats
 from kinds import data, recipe
 
 KIND = "encoder"

@@ -15,7 +15,8 @@ from glasshead.attention import SCORE_FUNCTIONS
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
-from glasshead.training import PENALTIES, TRAINING_PRESETS, TrainingConfig, load_run, penalty_of, train
+from glasshead.opening import load_run
+from glasshead.training import PENALTIES, TRAINING_PRESETS, TrainingConfig, penalty_of, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.penalties import PenaltyGradient, gradient_of, overshoot
 from glasshead.training.tensor_dataset import TensorDataset

@@ -15,7 +15,8 @@ from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.structure import positions_of
-from glasshead.training import load_run, preset_config, train
+from glasshead.opening import load_run
+from glasshead.training import preset_config, train
 from glasshead.training.pretrained import load_pretrained
 from kinds import FILLERS, data, saved
 from tolerances import ALL_LAYERS

@@ -19,7 +19,8 @@ from alike import assert_alike, assert_same_weights
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
 from glasshead.files import partial_path
-from glasshead.training import TRAINING_PRESETS, load_run, preset_config, train
+from glasshead.opening import load_run
+from glasshead.training import TRAINING_PRESETS, preset_config, train
 from glasshead.training.checkpointing import CHECKPOINTS, STATE, valid_checkpoints
 
 # Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.

@@ -17,7 +17,8 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import MODELS
-from glasshead.training import load_run, train
+from glasshead.opening import load_run
+from glasshead.training import train
 from glasshead.training.baselines import constant_guess, floor_metrics, only_class
 from glasshead.training.build_model import build, encoded_split, identifiable_length, longest_sequence
 from kinds import KINDS, PAIRS, data, recipe, saved

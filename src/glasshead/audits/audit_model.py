@@ -39,12 +39,11 @@ from glasshead.cluster import Cluster
 from glasshead.data import LoadOptions, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
-from glasshead.huggingface import dtype_of
+from glasshead.opening import Run, dtype_of, is_run, open_subject
 from glasshead.options import check_instances, check_kinds, check_options
 from glasshead.results import ATTENTION, AuditCard
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-from glasshead.training import Run, is_run, open_subject
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from glasshead.audits.summary import slice_column
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import remarks_of
-from glasshead.huggingface import dtype_of
+from glasshead.opening import dtype_of
 from glasshead.results import AuditCard
 from glasshead.trace import Subject
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.errors import InputError
+from glasshead.opening import Run
 from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
 from glasshead.torch_modes import in_own_modes
-from glasshead.training import AUDIT, Run, folder_kind
+from glasshead.training import AUDIT, folder_kind
 
 Comparable = AuditCard | Run | str | Path
 

@@ -16,11 +16,11 @@ from glasshead.data import batches, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.opening import open_subject, run_folders
 from glasshead.results import MAPS, PREDICTIONS, TOO_FEW_EXAMPLES, MapDivergence, Verdict
 from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-from glasshead.training import open_subject, run_folders
 
 CITATION = "Wiegreffe and Pinter 2019"
 SEED, UNIFORM, RANDOM, CONSTANT = "seed", "uniform", "random", "constant"

@@ -7,7 +7,8 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import PAIRS, TOKENS, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
-from glasshead.huggingface import dtype_name, free_memory
+from glasshead.huggingface import free_memory
+from glasshead.opening import dtype_name
 
 HIDDEN, INTERMEDIATE = 10, 2
 """Vectors of a token that a layer keeps for a gradient: of the hidden size, and of the feed-forward's."""

@@ -28,10 +28,11 @@ from glasshead.data import (
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import is_regression
+from glasshead.opening import open_subject
 from glasshead.registry import did_you_mean
 from glasshead.results import REGRESSION
 from glasshead.trace import Subject
-from glasshead.training import open_subject, with_train_data
+from glasshead.training import with_train_data
 
 Request = TypeVar("Request", bound=SubjectRequest)
 Item = TypeVar("Item")

@@ -16,10 +16,10 @@ from glasshead.cluster import Cluster
 from glasshead.errors import ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.nouns import TEXTS
+from glasshead.opening import OpenOptions
 from glasshead.options import check_instances
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
-from glasshead.training import OpenOptions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -139,8 +139,8 @@ def audit(
     from glasshead.audits import AuditRequest
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
+    from glasshead.opening import OpenOptions
     from glasshead.report import card_table, model_card
-    from glasshead.training import OpenOptions
 
     thresholds = parse_numbers(fail_under or [])
     names = parse_names(audits)

@@ -52,7 +52,7 @@ def doctor(
 def require_single_run(folder: Path) -> None:
     """Raise InputError for repeats, and for a run that is not finished, with what to name instead."""
     if folder.is_dir() and not (folder / "config.json").is_file():
-        from glasshead.training import is_run, read_record
+        from glasshead.opening import is_run, read_record
 
         if is_run(folder):
             read_record(folder)

@@ -114,8 +114,8 @@ def explain(
     from glasshead.explainers import ExplainRequest, explain_texts
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.huggingface import NextTokenClassifier
+    from glasshead.opening import OpenOptions, open_subject
     from glasshead.report import shared_scale
-    from glasshead.training import OpenOptions, open_subject
 
     if next_token is not None and target is not None:
         raise InputError("--next names the token that --target would: leave one of them out")

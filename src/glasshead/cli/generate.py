@@ -78,9 +78,9 @@ def generate(
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.generation import GenerateRequest, check_methods, generate_texts, open_writer
+    from glasshead.opening import OpenOptions
     from glasshead.report import written_page, written_table
     from glasshead.results import json_text
-    from glasshead.training import OpenOptions
 
     request = GenerateRequest(strategy, tokens, seed, alternatives)
     check_methods(method or (), target)

@@ -80,8 +80,8 @@ def heads(
     from glasshead.audits import HeadsRequest
     from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
+    from glasshead.opening import OpenOptions
     from glasshead.report import head_table
-    from glasshead.training import OpenOptions
 
     check_writable(out, overwrite=overwrite, reads=[Path(model), Path(data)])
     format_from_suffix(out, *FILES, *TABLES)

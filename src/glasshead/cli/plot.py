@@ -90,8 +90,8 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
     Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
     """
     from glasshead.files import check_writable
+    from glasshead.opening import load_run_model, run_folders
     from glasshead.trace import learned_positions
-    from glasshead.training import load_run_model, run_folders
 
     out = default_out(run, "positions.svg") if out is None else out
     file_kind(out)
@@ -122,8 +122,8 @@ def heads(
     Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
     """
     from glasshead.files import check_writable
+    from glasshead.opening import load_run, open_subject
     from glasshead.trace import head_maps
-    from glasshead.training import load_run, open_subject
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)

@@ -79,8 +79,8 @@ def rank(
     from glasshead.audits import RankRequest
     from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
+    from glasshead.opening import OpenOptions
     from glasshead.report import method_table
-    from glasshead.training import OpenOptions
 
     check_writable(out, overwrite=overwrite, reads=[Path(model), Path(data)])
     format_from_suffix(out, *FILES, *TABLES)

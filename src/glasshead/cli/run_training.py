@@ -121,8 +121,9 @@ def describe_data(data: "DatasetDict") -> None:
 
 def print_results(out: Path, repeats: int | None) -> None:
     """Metrics beside their floor, models that predict one class only, and notes of the training."""
+    from glasshead.opening import MEASURED, REPEATS, read_object, read_record
     from glasshead.results import use_lines
-    from glasshead.training import MEASURED, REPEATS, guess_in_words, read_object, read_record
+    from glasshead.training import guess_in_words
 
     if repeats is None:
         metrics, records = read_object(out / MEASURED), [read_record(out)]

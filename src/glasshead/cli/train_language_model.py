@@ -131,7 +131,7 @@ def run_language_training(request: LanguageRequest) -> None:
 def print_language_results(out: Path) -> None:
     """Perplexity of each epoch, and of the one kept with its interval beside guessing by frequency."""
     from glasshead.language import LANGUAGE_RECORD
-    from glasshead.training import MEASURED, read_object
+    from glasshead.opening import MEASURED, read_object
 
     record, measured = read_object(out / LANGUAGE_RECORD), read_object(out / MEASURED)
     tokens, blocks = record["tokens"], record["blocks"]

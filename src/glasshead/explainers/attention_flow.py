@@ -89,9 +89,8 @@ class AttentionFlow(StackExplainer):
         self, stack: AttentionStack, words: NDArray[np.integer[Any]] | None = None
     ) -> tuple[Float[Tensor, "r k"], Float[Tensor, "r k"]]:
         """Shares of the flow of every token, and of every word at its first token."""
-        if not self.absolute:
-            stack.check_rows(self.name, "attention-flow-absolute")
-        maps = [layer_shares(stack, layer).cpu().numpy() for layer in stack.layers]
+        method = None if self.absolute else self.name
+        maps = [layer_shares(stack, layer, method=method).cpu().numpy() for layer in stack.layers]
         starts = {stream: start.cpu().numpy() for stream, start in stack.start.items()}
         by_token = torch.zeros(stack.mask.shape, dtype=torch.float64)
         by_word = torch.zeros_like(by_token)

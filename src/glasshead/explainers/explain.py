@@ -24,12 +24,12 @@ from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
-from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
+from glasshead.huggingface import NextTokenClassifier, lend_copy, token_id
+from glasshead.opening import OpenOptions, open_subject
 from glasshead.options import check_kinds, check_options, is_whole, is_word
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
-from glasshead.training import OpenOptions, open_subject
 
 WORD, TOKEN = UNITS = ("word", "token")
 """What has a number."""
@@ -140,7 +140,7 @@ def explain(
         device=options.get("device"),
         dtype=options.get("dtype"),
     )
-    subject = open_subject(model, tokenizer, opening)
+    subject = open_subject(model, tokenizer, opening, shared=True)
     firsts = reader_of(subject.tokenizer).inputs(as_sources(texts))
     seconds = None if pairs is None else as_texts(pairs)
     return explain_texts(subject, firsts, seconds, request)
@@ -176,21 +176,25 @@ def explain_texts(
     if pairs is not None:
         pairs = [text for number, text in enumerate(pairs) if number not in skipped]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
-    model, target = aim(isolated_copy(subject.model), tokenizer, request)
-    inputs = model, tokenizer, texts, pairs
-    explainer = find_explainer(request.method)
-    attributions = explainer(
-        *inputs,
-        target=target,
-        target_fn=request.target_fn,
-        attention_selector=request.attention_selector,
-    )
-    if request.unit == WORD:
-        attributions = [by_word(attribution) for attribution in attributions]
-    if request.intervals:
-        attributions = with_intervals(
-            attributions, *inputs, attention_selector=request.attention_selector, tolerance=request.tolerance
+    with lend_copy(subject.model) as own:
+        model, target = aim(own, tokenizer, request)
+        inputs = model, tokenizer, texts, pairs
+        explainer = find_explainer(request.method)
+        attributions = explainer(
+            *inputs,
+            target=target,
+            target_fn=request.target_fn,
+            attention_selector=request.attention_selector,
         )
+        if request.unit == WORD:
+            attributions = [by_word(attribution) for attribution in attributions]
+        if request.intervals:
+            attributions = with_intervals(
+                attributions,
+                *inputs,
+                attention_selector=request.attention_selector,
+                tolerance=request.tolerance,
+            )
     read = coverage(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
     caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None

@@ -206,7 +206,7 @@ def make_context(
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     with eval_mode(model):
-        kept = first_pass(model, encoded) if reads_attention else None
+        kept = first_pass(model, encoded, attention_selector.layer) if reads_attention else None
         attention = None
         if kept is None and reads_attention and len(encoded.ids):
             attention = attention_or_none(model, encoded, attention_selector)

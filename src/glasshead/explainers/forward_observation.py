@@ -134,14 +134,16 @@ class ForwardObservation(AttentionObservation):
             logits, layer = self._layer_in_graph(inputs)
             layout = token_layout(self.model, inputs, self.site.key_unit)
             read = self.rows.of(texts, layout, layer.weights.shape[2]) > 0
-            counted = read[:, None, :, None] * layer.allowed
+            some = read.any(dim=0)  # rows that no text reads count nowhere
+            counted = read[:, None, some, None] * layer.allowed[:, :, some]
             for number, target in enumerate(targets[:, texts].to(logits.device)):
                 value = target_score(logits, target).sum()
                 more = number < len(targets) - 1 or self.first_pass is not None
                 (slopes,) = torch.autograd.grad(
                     value, layer.weights, retain_graph=more, allow_unused=True, materialize_grads=True
                 )
-                terms = layer.weights.detach() * slopes, sign * slopes
+                slopes = slopes[:, :, some]
+                terms = layer.weights.detach()[:, :, some] * slopes, sign * slopes
                 for result, heads in zip(results, terms, strict=True):
                     tokens = layout.tokens((mask_heads(heads, self.site) * counted).sum(dim=(1, 2)))
                     result[number, texts, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
@@ -151,7 +153,7 @@ class ForwardObservation(AttentionObservation):
 
     def _layer_in_graph(self, inputs: Inputs) -> tuple[Tensor, LayerRecord]:
         """The logits of a batch, and the layer that is read, from which they can be differentiated."""
-        if self.first_pass is not None:
+        if self.first_pass is not None and self.first_pass.layer == self.site.layer:
             return self.first_pass.logits, self.first_pass.calls[self.site.layer]
         with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
             logits = logits_of(self.model, inputs, rows=self.site.row)
@@ -326,8 +328,10 @@ def mean_weights(
 ) -> Float[Tensor, "b n"]:
     """The weight of each token: that of the heads and rows that are read, combined."""
     shares = rows.of(texts, layout, layer.weights.shape[2])
-    combined = combine_heads(weigh(layer, (shares > 0)[:, :, None] & layout.mask[:, None]), site)
-    return layout.tokens(torch.einsum("rq,rqk->rk", shares.to(combined), combined))
+    weights = weigh(layer, (shares > 0)[:, :, None] & layout.mask[:, None])
+    some = (shares > 0).any(dim=0)  # rows that no text reads count nowhere
+    combined = combine_heads(weights[:, :, some], site)
+    return layout.tokens(torch.einsum("rq,rqk->rk", shares[:, some].to(combined), combined))
 
 
 def head_signs(model: PreTrainedModel, site: AttentionSite) -> Int[Tensor, " heads"] | None:

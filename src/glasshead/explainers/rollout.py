@@ -100,9 +100,8 @@ class Rollout(StackExplainer):
 
     def all_rows(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
         """R of the layer that is read: what every one of its rows has of every key."""
-        if not self.absolute:
-            stack.check_rows(self.name, "rollout-absolute")
-        return self.follow(stack, lambda layer: layer_shares(stack, layer, self.discard))
+        method = None if self.absolute else self.name
+        return self.follow(stack, lambda layer: layer_shares(stack, layer, self.discard, method))
 
     def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
         """What is read of the product of the maps that ``shares`` gives."""
@@ -121,10 +120,17 @@ class Rollout(StackExplainer):
 
 
 def layer_shares(
-    stack: AttentionStack, layer: StackLayer, discard: float = DISCARD
+    stack: AttentionStack, layer: StackLayer, discard: float = DISCARD, method: str | None = None
 ) -> Float[Tensor, "r q k"]:
-    """Sizes of the combined weights of a layer, every row scaled to one; rows without weight stay zero."""
-    sizes = stack.combine(stack.join(layer, layer.weights).abs()).to(stack.logits)
+    """Sizes of the combined weights of a layer, every row scaled to one; rows without weight stay zero.
+
+    Raises:
+        InputError: if a ``method`` takes them for shares of a whole, and they are none.
+    """
+    weights = layer.weights
+    if method is not None:
+        stack.check_rows(layer, weights, method, f"{method.split('+')[0]}-absolute")
+    sizes = stack.combine(stack.join(layer, weights).abs()).to(stack.logits)
     return stack.spread(layer, discard_smallest(scale_rows(sizes), discard))
 
 

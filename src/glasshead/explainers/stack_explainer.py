@@ -127,7 +127,9 @@ class StackExplainer(Explainer):
     ) -> Float[Tensor, "b n"]:
         """The numbers of a batch, from the calls below a site."""
         score = partial(_score, targets=context.target[texts]) if self.needs_gradients else None
-        stack = record_stack(context.model, inputs, site, rows, texts, score, norms=self.needs_norms)
+        kept = context.first_pass
+        run = None if kept is None else (kept.logits, kept.calls)
+        stack = record_stack(context.model, inputs, site, rows, texts, score, norms=self.needs_norms, run=run)
         with torch.no_grad():
             return read(context, stack, texts)
 

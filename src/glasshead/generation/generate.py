@@ -26,12 +26,12 @@ from glasshead.huggingface import (
     positions_of,
     silence_transformers,
 )
+from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.options import check_kinds, check_options, is_natural
 from glasshead.random_numbers import seeded
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-from glasshead.training import NoClassError, OpenOptions, open_subject
 
 USUAL_TOKENS = 20
 USUAL_ALTERNATIVES = 5

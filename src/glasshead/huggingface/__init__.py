@@ -1,28 +1,27 @@
 """Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong.
 
-To import this package is to import `glasshead.models` too, and the other way round: after either,
-`from_pretrained` knows every folder that we save.
+To import this package is to import `glasshead.models` too: `from_pretrained` then knows every folder that
+we save.
 """
 
-from importlib import import_module
-
+from glasshead.dispatch import MECHANISM, clear_spec, mechanism_of, spec_of
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
-from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.devices import device_of, free_memory
-from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.lend_copy import lend_copy
 from glasshead.huggingface.loading import (
     check_name,
     load,
+    load_reason,
     load_weights,
     model_class,
     read_config,
     refuse_own_code,
-    shortened,
     silence_transformers,
 )
+from glasshead.huggingface.model_state import ModelState, shares_tensors, version_of
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
@@ -43,24 +42,23 @@ from glasshead.huggingface.patch_classifier import (
     reads_images,
 )
 from glasshead.huggingface.plug import plug, unplug
-from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import (
-    MECHANISM,
     attention_modules,
     every_attention,
     learned_length,
     positions_of,
 )
 from glasshead.huggingface.vocabulary_at import vocabulary_at
+from glasshead.models import MODELS
 
 __all__ = [
     "CAUGHT_HEADS",
-    "HALVES",
     "IMAGE_CLASSIFIERS",
     "MECHANISM",
     "SEES",
+    "ModelState",
     "NextTokenClassifier",
     "PatchClassifier",
     "attention_modules",
@@ -71,8 +69,6 @@ __all__ = [
     "decoder_start",
     "device_of",
     "doctor",
-    "dtype_name",
-    "dtype_of",
     "every_attention",
     "free_memory",
     "image_model_of",
@@ -81,7 +77,9 @@ __all__ = [
     "isolated_copy",
     "language_model_of",
     "learned_length",
+    "lend_copy",
     "load",
+    "load_reason",
     "load_weights",
     "mechanism_of",
     "model_class",
@@ -94,14 +92,13 @@ __all__ = [
     "reads_images",
     "refuse_own_code",
     "saved_class",
-    "shortened",
+    "shares_tensors",
     "shows_attention",
     "silence_transformers",
     "spec_of",
     "token_id",
     "unplug",
+    "version_of",
     "vocabulary_at",
     "vocabulary_names",
 ]
-
-import_module("glasshead.models")  # by name: the two packages take nothing from each other

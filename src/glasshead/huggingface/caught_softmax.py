@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, TracedCall, mechanism
+from glasshead.dispatch import MECHANISM
 from glasshead.huggingface.learned_sinks import SinkColumns, SinkMechanism
 from glasshead.huggingface.structure import (
     HEADS,
-    MECHANISM,
     attention_modules,
     first_int_attr,
     undispatched_attention,

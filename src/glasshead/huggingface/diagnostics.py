@@ -11,8 +11,8 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import Spec, mechanism, position_of, to_name
+from glasshead.dispatch import KEY, spec_of
 from glasshead.errors import InputError
-from glasshead.huggingface.configuration import KEY, spec_of
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, blocking_diagnostics, parameter_names
 from glasshead.huggingface.structure import attention_modules, head_sizes, learned_length
 

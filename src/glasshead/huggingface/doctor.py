@@ -27,15 +27,13 @@ from glasshead.attention import (
     to_name,
     to_spec,
 )
+from glasshead.dispatch import MECHANISM, parse_saved_spec, spec_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.devices import device_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
-from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.loading import model_class, read_config
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
-    MECHANISM,
     attention_modules,
     built_in_attention,
     first_int_attr,

@@ -13,17 +13,16 @@ from typing import Any, NoReturn
 import transformers
 from huggingface_hub import constants, get_session
 from huggingface_hub import logging as hub_logging
+from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.utils import CONFIG_NAME
 from transformers.utils import logging as transformers_logging
 
+from glasshead.dispatch import MECHANISM, parse_saved_spec, restore_spec, spec_of
 from glasshead.errors import InputError
 from glasshead.files import check_readable
-from glasshead.huggingface.configuration import restore_spec, spec_of
-from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
-from glasshead.huggingface.structure import MECHANISM
 from glasshead.torch_modes import in_own_modes
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")
@@ -218,7 +217,7 @@ def unknown_reason(folder: Path) -> str:
     if kind is None:
         return f"its {CONFIG_NAME} names no model_type"
     if kind not in CONFIG_MAPPING:
-        return f"transformers {transformers.__version__} has no model_type {shortened(str(kind), 40)!r}"
+        return f"transformers {transformers.__version__} has no model_type {shorten(str(kind), 40)!r}"
     return f"its {CONFIG_NAME} has values that {kind!r} does not take"
 
 
@@ -238,7 +237,7 @@ def hub_answers() -> bool:
     return True
 
 
-def shortened(text: str, size: int = 120) -> str:
+def shorten(text: str, size: int = 120) -> str:
     """The beginning of a long text."""
     return text if len(text) <= size else f"{text[: size - 1]}…"
 
@@ -269,3 +268,13 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
     if isinstance(candidates, tuple):
         return next((candidate for candidate in candidates if candidate in saved), candidates[0])
     return candidates
+
+
+def load_reason(source: str | Path, error: Exception) -> str:
+    """Why weights do not load, and what to do."""
+    folder = Path(source)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        return "there are no weights (model.safetensors): save it again"
+    if isinstance(error, SafetensorError):
+        return "its weights (model.safetensors) are damaged: save it again, or download it again"
+    return "its configuration and its weights do not make a model: save both again with save_pretrained"

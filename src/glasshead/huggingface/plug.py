@@ -10,11 +10,10 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism, Spec, mechanism, parse, to_spec
+from glasshead.dispatch import KEY, MECHANISM, Plugged, attach, check_usage_hook, clear_spec, set_spec
 from glasshead.errors import InputError
-from glasshead.huggingface.configuration import KEY, Plugged, clear_spec, set_spec
-from glasshead.huggingface.dispatch import attach, check_usage_hook
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
-from glasshead.huggingface.structure import MECHANISM, attention_modules, head_sizes
+from glasshead.huggingface.structure import attention_modules, head_sizes
 from glasshead.torch_modes import in_own_modes
 
 Model = TypeVar("Model", bound=nn.Module)

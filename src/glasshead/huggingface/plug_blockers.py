@@ -12,6 +12,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import Spec, position_of, to_name
+from glasshead.dispatch import UNSUPPORTED
 from glasshead.huggingface.structure import (
     as_python,
     attention_modules,
@@ -21,16 +22,6 @@ from glasshead.huggingface.structure import (
     pluggable_parts,
     undispatched_attention,
 )
-
-UNSUPPORTED = {
-    "softcap": "caps its scores (softcap)",
-    "s_aux": "has attention sinks (s_aux)",
-    "sinks": "has attention sinks (sinks)",
-    "indices": "picks the keys of each query (indices)",
-    "block_indices": "picks blocks of keys (block_indices)",
-    "cache": "runs on a paged cache",
-}
-"""Arguments that change attention in a way no mechanism here knows."""
 
 SWITCHES = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks", "sink", "s_aux")}
 """Attributes that say whether such an argument, which is always handed on, is switched on."""

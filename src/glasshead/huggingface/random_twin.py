@@ -4,7 +4,7 @@ import copy
 
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from glasshead.huggingface.configuration import clear_spec, spec_of
+from glasshead.dispatch import clear_spec, spec_of
 from glasshead.huggingface.next_token import NextTokenClassifier
 from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.plug import plug

@@ -7,13 +7,14 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism
+from glasshead.dispatch import MECHANISM
 from glasshead.errors import InputError
 from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
-from glasshead.huggingface.structure import MECHANISM, attention_modules, built_in_attention
+from glasshead.huggingface.structure import attention_modules, built_in_attention
 
 
 def shows_attention(model: nn.Module) -> bool:

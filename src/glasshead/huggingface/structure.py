@@ -11,9 +11,6 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
-MECHANISM = "mechanism"
-"""Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
-
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
 KEY_SIZES = ("qk_head_dim", "head_dim", "attention_head_size", "key_value_proj_dim", "head_size", "d_kv")
 VALUE_SIZES = ("v_head_dim",)

@@ -7,7 +7,7 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.data import train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError
 from glasshead.language.config import LanguageModelConfig
-from glasshead.training import read_tokenizer
+from glasshead.opening import read_tokenizer
 
 
 def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerFast:

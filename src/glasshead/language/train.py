@@ -27,10 +27,10 @@ from glasshead.language.perplexity import perplexity
 from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
+from glasshead.opening import MEASURED
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
-    MEASURED,
     WATCHED,
     OwnNamesTrainer,
     RunAwareCallback,

@@ -1,10 +1,7 @@
 """Our own models, registered with Hugging Face's Auto classes.
 
-To import this package is to import `glasshead.huggingface` too, and the other way round: after either,
-`from_pretrained` knows every folder that we save.
+After the import `from_pretrained` knows every folder that we save, those of plugged models included.
 """
-
-from importlib import import_module
 
 from glasshead.extensions import attach
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
@@ -64,5 +61,4 @@ __all__ = [
     "vectors_of_places",
 ]
 
-import_module("glasshead.huggingface")  # by name: the two packages take nothing from each other
 attach("models")

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 from glasshead.audits import map_divergence
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
+from glasshead.opening import RECORD, read_record
 from glasshead.papers.results import AdversaryCurve
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
     OTHER,
-    RECORD,
     TrainingConfig,
     check_same,
     fingerprint_of,
-    read_record,
     train,
     training_fingerprint,
     valid_checkpoints,

@@ -11,6 +11,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import in_quotes, visible
 from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_texts
 from glasshead.generation import GenerateRequest, check_methods, generate_texts, parse_strategy
+from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
 from glasshead.serve.cancellation import check_current
@@ -32,7 +33,6 @@ from glasshead.serve.questions import (
     SharedWord,
 )
 from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import open_subject
 
 
 def explain_request(reading: Reading) -> ExplainRequest:

@@ -10,8 +10,9 @@ from platformdirs import user_cache_path
 
 import glasshead
 from glasshead.data import load
+from glasshead.opening import is_run
 from glasshead.serve.opened_model import OpenedModel, open_model
-from glasshead.training import TRAINING_PRESETS, is_run, train
+from glasshead.training import TRAINING_PRESETS, train
 
 DATA = "synthetic"
 ACTIVATIONS = ("softmax", "tanhmax")

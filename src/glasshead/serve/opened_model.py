@@ -16,8 +16,8 @@ from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
 from glasshead.generation import open_writer
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
+from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.trace import Subject
-from glasshead.training import NoClassError, OpenOptions, open_subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
 Pairs = Literal["none", "possible", "needed"]

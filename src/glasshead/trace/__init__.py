@@ -18,7 +18,7 @@ from glasshead.trace.attention_site import (
     is_causal,
     list_attention_calls,
     logits_of,
-    shows_attention,
+    modules_with_attention,
 )
 from glasshead.trace.attention_stack import (
     DECODER,
@@ -43,7 +43,7 @@ from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.read_attention import ReadAttention, find_read_attention
 from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows
-from glasshead.trace.record import record
+from glasshead.trace.record import record, record_graph_of
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
 from glasshead.trace.sign_gauge import (
@@ -118,13 +118,14 @@ __all__ = [
     "linear_maps",
     "list_attention_calls",
     "logits_of",
+    "modules_with_attention",
     "no_shares",
     "permute",
     "record",
+    "record_graph_of",
     "record_stack",
     "replace",
     "run_blocks",
-    "shows_attention",
     "slopes_of",
     "substituted_forward",
     "target_polarity",

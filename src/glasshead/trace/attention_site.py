@@ -143,9 +143,13 @@ def logits_of(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None
     return logits
 
 
-def shows_attention(model: PreTrainedModel) -> bool:
-    """Whether some module computes its attention by a mechanism that can be watched."""
-    return any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
+def modules_with_attention(model: PreTrainedModel) -> list[str]:
+    """The names of the modules that compute their attention by a mechanism, which can be watched."""
+    return [
+        name
+        for name, module in model.named_modules()
+        if isinstance(getattr(module, MECHANISM, None), Mechanism)
+    ]
 
 
 def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
@@ -154,7 +158,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     Raises:
         InputError: if the model shows no attention.
     """
-    if not shows_attention(model):
+    if not modules_with_attention(model):
         raise InputError(
             f"{class_name(model)} shows no attention: plug(model, 'softmax') makes it readable (or train "
             "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
@@ -267,9 +271,10 @@ def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"] | None = None) -> bo
     or a bias of the model's own. ``mask`` says which tokens are real (None: all)."""
     if layer.call.mask.causal:
         return True
-    allowed = layer.allowed
-    if allowed.shape[-1] < 2 or allowed.shape[-2] != allowed.shape[-1]:
+    queries, keys = layer.call.q.shape[2], layer.call.k.shape[2]
+    if keys < 2 or queries != keys:
         return False
+    allowed = layer.call.mask.allowed(layer.call.q.device)  # once for heads that share it
     ahead = allowed.triu(diagonal=1)
     if mask is not None:
         if mask.shape[1] != allowed.shape[-1]:

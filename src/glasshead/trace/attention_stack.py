@@ -21,7 +21,7 @@ from glasshead.trace.hooks import attach_hook
 from glasshead.trace.post_norm import BlockNorm, NormWatcher
 from glasshead.trace.read_rows import ReadRows
 from glasshead.trace.record import record
-from glasshead.trace.records import LayerRecord
+from glasshead.trace.records import ForwardPass, LayerRecord
 from glasshead.trace.token_layout import TokenLayout, token_layout
 from glasshead.trace.word_map import word_pieces
 
@@ -156,18 +156,19 @@ class AttentionStack:
         queries = layer.record.call.q.shape[2]
         return self.mask[:, :queries] if layer.target != SUMMARY else self.mask.any(dim=1, keepdim=True)
 
-    def check_rows(self, method: str, instead: str) -> None:
-        """Refuse weights that are no shares of a whole.
+    def check_rows(
+        self, layer: StackLayer, weights: Float[Tensor, "r h q k"], method: str, instead: str
+    ) -> None:
+        """Refuse weights of a layer that are no shares of a whole.
 
         Raises:
             InputError: if a row has negative weights or does not sum to one.
         """
-        for layer in self.layers:
-            if (reason := no_shares(layer.record, self.real_rows(layer))) is not None:
-                raise InputError(
-                    f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which "
-                    "takes the sizes of the weights and scales every row to one"
-                )
+        if (reason := no_shares(layer.record, weights, self.real_rows(layer))) is not None:
+            raise InputError(
+                f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which "
+                "takes the sizes of the weights and scales every row to one"
+            )
 
     def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "r k"]:
         """What the rows that are read know of every key."""
@@ -193,12 +194,14 @@ def record_stack(
     score: Callable[[Float[Tensor, "b classes"]], Tensor] | None = None,
     *,
     norms: bool = False,
+    run: tuple[Float[Tensor, "b classes"], ForwardPass] | None = None,
 ) -> AttentionStack:
     """The stack of a batch below the attention that is read, itself included. ``rows`` are those that are
     read in all texts, and ``texts`` says which of them make the batch.
 
     With ``score``, from logits to a number for each text, every layer has the gradient of the sum of these
-    numbers with respect to its weights; with ``norms`` it has the layer norm behind it.
+    numbers with respect to its weights; with ``norms`` it has the layer norm behind it. ``run`` has the
+    logits and the calls of a pass over the batch that there was already; it serves where neither is wanted.
 
     Raises:
         InputError: if a decoder reads something else than the text, or the last layer works out one row.
@@ -208,12 +211,14 @@ def record_stack(
             "attention of all layers needs every row of each, and this model works out one row of its last "
             "layer, that of the token which is asked about: choose 'attention', a gradient or an erasure"
         )
-    grad = torch.no_grad() if score is None else torch.enable_grad()
     watcher = NormWatcher(model)
-    watching = attach_hook(watcher) if norms else nullcontext()
-    with grad, watching, record(model, keep_graph=score is not None) as trace:
-        logits = forward(model, inputs, rows="mean").logits
-    records = [one for one in trace.only if one.layer <= site.layer and same_part(model, one, site)]
+    if run is None or norms or score is not None:
+        grad = torch.no_grad() if score is None else torch.enable_grad()
+        watching = attach_hook(watcher) if norms else nullcontext()
+        with grad, watching, record(model, keep_graph=score is not None) as trace:
+            run = forward(model, inputs, rows="mean").logits, trace.only
+    logits, calls = run
+    records = [one for one in calls if one.layer <= site.layer and same_part(model, one, site)]
     gradients: list[Tensor | None] = [None] * len(records)
     if score is not None:
         slopes = torch.autograd.grad(
@@ -275,14 +280,15 @@ def connect(
         known.add(target)
 
 
-def no_shares(record: LayerRecord, rows: Bool[Tensor, "r q"]) -> str | None:
+def no_shares(
+    record: LayerRecord, weights: Float[Tensor, "r h q k"], rows: Bool[Tensor, "r q"]
+) -> str | None:
     """Why the weights of some ``rows`` of a layer are no shares of a whole, if they are not."""
-    call = StackLayer(record, TEXT, TEXT, False)
     allowed = record.allowed.any(dim=-1) & rows[:, None]
-    if bool((call.weights < -ROW_SUM_TOLERANCE).any()):
-        return f"the weights of {call.description} have signs"
-    if bool(((call.weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
-        return f"the weights of {call.description} do not sum to one"
+    if bool((weights < -ROW_SUM_TOLERANCE).any()):
+        return f"the weights of layer {record.layer} ({record.name}) have signs"
+    if bool(((weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
+        return f"the weights of layer {record.layer} ({record.name}) do not sum to one"
     return None
 
 

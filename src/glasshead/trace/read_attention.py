@@ -69,7 +69,7 @@ def find_read_attention(
     what the last one attends to.
 
     ``calls`` are those of a pass that there was already, and ``watched`` is one over these texts: what
-    watched its last call, and the logits. Layers are chosen ``among`` some (None: all).
+    watched one of its calls, and the logits. Layers are chosen ``among`` some (None: all).
 
     Raises:
         InputError: as `find_site`, and if the model cannot be differentiated.
@@ -82,7 +82,7 @@ def find_read_attention(
     last = selector if among is None else replace(selector, layer=among[-1])
     site = find_site(model, inputs, last, calls)
     assert site is not None
-    if site.layer < site.num_layers - 1:
+    if watched is not None and watched[0].layer != site.layer:
         watched = None
     used, logits = find_rows_and_logits(model, encoded, site.measured, watched)
     if used.change_prediction or selector.layer is not None:

@@ -54,6 +54,15 @@ def record(
         yield recorder.trace
 
 
+@contextmanager
+def record_graph_of(model: nn.Module, layer: int) -> Iterator[Trace]:
+    """Record all calls of a pass under `torch.no_grad`, and keep the graph from the weights of one call on:
+    what stands before it costs what it costs without."""
+    recorder = GraphHook(model, layer)
+    with attach_hook(recorder):
+        yield recorder.trace
+
+
 class RecordHook(AttentionHook):
     """The hook behind `record`."""
 
@@ -182,6 +191,23 @@ class RecordHook(AttentionHook):
             return copied
         with torch.inference_mode(False), torch.no_grad():
             return copied[list(record.heads)]
+
+
+class GraphHook(RecordHook):
+    """The hook behind `record_graph_of`."""
+
+    def __init__(self, model: nn.Module, layer: int) -> None:
+        super().__init__(model, None, None, None, keep_graph=False)
+        self.graph_layer = layer
+
+    def before(self, traced_call: TracedCall) -> None:
+        self.keep_graph = False
+        super().before(traced_call)
+        self.keep_graph = self.layer == self.graph_layer
+        if self.keep_graph:
+            torch.set_grad_enabled(True)  # until the caller's own no_grad ends
+            traced_call.needs_graph = True
+            traced_call.compute_weights()
 
 
 def select_query_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:

@@ -1,4 +1,4 @@
-"""Trainer presets, metrics, and the run folder."""
+"""Training of classifiers: presets, metrics, penalties, repeats, and what a run predicted."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from glasshead.training.build_model import (
     label_tensor,
     load_embeddings,
 )
-from glasshead.training.check_model import NoClassError
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, check_same, valid_checkpoints, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
@@ -22,33 +21,17 @@ from glasshead.training.load_predictions import (
     folder_kind,
     load_predictions,
 )
-from glasshead.training.load_run_model import load_run_model
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
-from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
 from glasshead.training.other_run import OTHER_RUN_SETTINGS, fingerprint_of
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
-from glasshead.training.pretrained import read_tokenizer
 from glasshead.training.recorders import RECORDERS
-from glasshead.training.run import (
-    MEASURED,
-    RECORD,
-    REPEATS,
-    Run,
-    load_run,
-    open_record,
-    read_object,
-    read_record,
-    run_folders,
-    versions,
-    write_json,
-)
-from glasshead.training.run_record import RecommenderRecord, validate_record
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
 from glasshead.training.train import OTHER, RunAwareCallback, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
+from glasshead.training.write_run import versions, write_json
 
 if TYPE_CHECKING:
     from glasshead.training.own_names_trainer import OwnNamesTrainer
@@ -61,24 +44,17 @@ __all__ = [
     "AUDIT",
     "CHECKPOINTS",
     "LOSSES",
-    "MEASURED",
     "OPTIMIZERS",
     "OTHER",
     "OTHER_RUN_SETTINGS",
     "PENALTIES",
-    "RECORD",
     "RECORDERS",
-    "REPEATS",
     "TRAINING_PRESETS",
     "USUAL_LOSS",
     "WATCHED",
     "Batch",
     "BuiltModel",
-    "NoClassError",
-    "OpenOptions",
     "OwnNamesTrainer",
-    "RecommenderRecord",
-    "Run",
     "RunAwareCallback",
     "RunGroupPredictions",
     "TensorDataset",
@@ -92,32 +68,20 @@ __all__ = [
     "folder_kind",
     "guess_in_words",
     "half_precision",
-    "is_run",
     "label_tensor",
     "labels_for",
     "load_embeddings",
     "load_predictions",
-    "load_run",
-    "load_run_model",
-    "open",
-    "open_model",
-    "open_record",
-    "open_subject",
     "option_fields",
     "penalty_descent",
     "penalty_of",
     "preset_config",
     "rating_metrics",
-    "read_object",
-    "read_record",
-    "read_tokenizer",
-    "run_folders",
     "train",
     "train_repeats",
     "training_arguments",
     "training_fingerprint",
     "valid_checkpoints",
-    "validate_record",
     "validate_type",
     "versions",
     "whole_batch",

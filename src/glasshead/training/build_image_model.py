@@ -9,8 +9,8 @@ from glasshead.data import ImageReader, as_picture, decode
 from glasshead.errors import ParameterError
 from glasshead.huggingface import plug
 from glasshead.models import VisionConfig
+from glasshead.opening import find_patches
 from glasshead.training.config import TrainingConfig
-from glasshead.training.open_images import find_patches
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

@@ -20,8 +20,9 @@ from glasshead.files import (
     temp_sibling,
     unknown_names,
 )
+from glasshead.opening import RECORD
 from glasshead.reasons import because
-from glasshead.training.run import RECORD, write_json
+from glasshead.training.write_run import write_json
 
 STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"

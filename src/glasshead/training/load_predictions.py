@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.opening import MEASURED, RECORD, REPEATS, Record, read_object, run_folders, validate_record
 from glasshead.reasons import because
 from glasshead.results import CARD_FILE, METRIC_NAMES, Floor, RunGroup
 from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predict import PREDICTIONS
-from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
-from glasshead.training.run_record import Record, validate_record
 
 AUDIT = "an audit"
 KINDS = {CARD_FILE: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}

@@ -10,6 +10,7 @@ from transformers import TrainerCallback
 
 from glasshead.errors import InputError
 from glasshead.files import check_writable, partial_path, remove, reserve_folder
+from glasshead.opening import MEASURED, REPEATS, read_object
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
@@ -20,8 +21,8 @@ from glasshead.training.checkpointing import (
     valid_checkpoints,
 )
 from glasshead.training.config import TrainingConfig
-from glasshead.training.run import MEASURED, REPEATS, read_object, write_json
 from glasshead.training.train import train, training_fingerprint
+from glasshead.training.write_run import write_json
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import SCORE_FIELDS, PooledClassifier
+from glasshead.opening import load_run, read_record
 from glasshead.random_numbers import seeded
-from glasshead.training.run import load_run, read_record
 
 OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
 """``attention="WORD:RUN"`` → the setting that names the run."""

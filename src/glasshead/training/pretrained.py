@@ -1,14 +1,10 @@
 """A pretrained Hugging Face classifier with a head for other labels, and a mechanism if one is wanted."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import (
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerFast,
@@ -18,14 +14,15 @@ from glasshead.errors import InputError
 from glasshead.huggingface import (
     clear_spec,
     load,
+    load_reason,
     load_weights,
     plug,
     positions_of,
     read_config,
-    silence_transformers,
     spec_of,
 )
 from glasshead.models import MODELS
+from glasshead.opening import check_vocabulary, read_tokenizer
 from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.training.config import TrainingConfig
 
@@ -75,54 +72,6 @@ def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerFast
     return tokenizer
 
 
-def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerFast:
-    """The tokenizer saved beside a model, one that knows where its tokens stand in a text.
-
-    Raises:
-        InputError: if there is none.
-    """
-    try:
-        with silence_transformers():
-            tokenizer = AutoTokenizer.from_pretrained(name, **options)
-    except Exception as error:  # tokenizers break in every way there is
-        raise InputError(
-            f"{name} has no tokenizer that loads: save one into it with save_pretrained"
-        ) from error
-    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
-        raise InputError(f"{name} has no tokenizer: save one into it with save_pretrained")
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(
-            f"the tokenizer of {name} does not know where its tokens stand in a text: save a fast one"
-        )
-    return tokenizer
-
-
-def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Raise InputError if the tokenizer has ids that the model has no vector for."""
-    try:
-        embeddings: Any = model.get_input_embeddings()
-    except NotImplementedError:
-        raise InputError(
-            f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
-            "for each token of a text"
-        ) from None
-    words = getattr(embeddings, "num_embeddings", None)
-    if words is None:
-        words = embeddings.get_parameter("weight").shape[0]
-    highest = max(tokenizer.get_vocab().values(), default=-1)
-    if len(tokenizer) > words:
-        raise InputError(
-            f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model {words}: save the "
-            "tokenizer that the model was trained with"
-        )
-    if highest >= words:
-        token = tokenizer.convert_ids_to_tokens(highest)
-        raise InputError(
-            f"the tokenizer of {name} numbers its token {token!r} {highest}, and the model has only "
-            f"{words} word vectors: save the tokenizer that the model was trained with"
-        )
-
-
 def load_classifier(config: TrainingConfig, model_config: PreTrainedConfig) -> PreTrainedModel:
     """The weights under a head of the right size, in float32, with the mechanism they were saved with.
 
@@ -144,13 +93,3 @@ def load_classifier(config: TrainingConfig, model_config: PreTrainedConfig) -> P
     except Exception as error:  # so do weights and configurations
         reason = load_reason(config.model, error)
         raise InputError(f"{config.model} is no model that classifies texts: {reason}") from error
-
-
-def load_reason(source: str | Path, error: Exception) -> str:
-    """Why weights do not load, and what to do."""
-    folder = Path(source)
-    if folder.is_dir() and not any(folder.glob("*.safetensors")):
-        return "there are no weights (model.safetensors): save it again"
-    if isinstance(error, SafetensorError):
-        return "its weights (model.safetensors) are damaged: save it again, or download it again"
-    return "its configuration and its weights do not make a model: save both again with save_pretrained"

@@ -13,6 +13,7 @@ from glasshead.data import AUGMENTATIONS, UnitReader, describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
+from glasshead.opening import MEASURED, RECORD, VOCABULARY
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
@@ -30,10 +31,10 @@ from glasshead.training.other_run import fingerprint_of
 from glasshead.training.patience import Patience, training_length
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
-from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
 from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from glasshead.training.train_data import train_counts
+from glasshead.training.write_run import versions, write_json, write_vocabulary
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

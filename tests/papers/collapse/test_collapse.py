@@ -10,6 +10,7 @@ from torch.testing import assert_close
 
 from classifier_families import FAMILIES, TEXTS
 from glasshead.errors import InputError, ParameterError
+from glasshead.opening import open_subject
 from glasshead.papers.collapse import (
     collapse_by_depth,
     composite_norm,
@@ -18,7 +19,6 @@ from glasshead.papers.collapse import (
     residual,
 )
 from glasshead.papers.collapse.random_collapse import gaussian_residuals
-from glasshead.training import open_subject
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"
 OWN = "The weights of the model"

@@ -9,9 +9,9 @@ import torch
 from torch.testing import assert_close
 
 from closed_forms import TEXT, closed_form_bert
+from glasshead.opening import open_subject
 from glasshead.papers.collapse import collapse_by_depth
 from glasshead.papers.collapse.random_collapse import gaussian_residuals
-from glasshead.training import open_subject
 
 PATHS = {"attention alone": False, "with skips": True}
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from fake_models import TEXT, write_model
+from glasshead.opening import load_run_model, run_folders
 from glasshead.trace import learned_positions
-from glasshead.training import load_run_model, run_folders
 from typed import glasshead, refusal
 
 FIRST = {"attention": "distance-aware", "pooling": "first"}

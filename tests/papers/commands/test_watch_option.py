@@ -2,8 +2,8 @@
 
 import pytest
 
+from glasshead.opening import load_run
 from glasshead.papers.results import read_history
-from glasshead.training import load_run
 from typed import TINY, glasshead, refusal
 
 

@@ -15,11 +15,12 @@ from alike import assert_alike, assert_same_weights
 from glasshead.data import LoadOptions, SyntheticOptions, encode, load, planted_groups
 from glasshead.errors import InputError
 from glasshead.files import partial_path as partly
+from glasshead.opening import load_run
 from glasshead.papers.dynamics import DynamicsCallback, dynamics_callback
 from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.dynamics.snapshots import Snapshot
 from glasshead.papers.results import HISTORY_FOLDER, read_history
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size

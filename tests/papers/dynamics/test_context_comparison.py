@@ -10,6 +10,7 @@ from fake_histories import chosen, in_context
 
 from glasshead.data import encode
 from glasshead.models import ENCODERS
+from glasshead.papers.commands.recommend.group import Run
 from glasshead.papers.dynamics import context_comparison as contexts
 from glasshead.papers.dynamics.context_comparison import (
     CONTEXTUAL,
@@ -20,7 +21,6 @@ from glasshead.papers.dynamics.context_comparison import (
 from glasshead.papers.dynamics.context_scores import global_scores, local_scores
 from glasshead.papers.results import History
 from glasshead.results import NO_SIGN
-from glasshead.training.run import Run
 from small import TEXTS, random_model, tokenizer
 
 

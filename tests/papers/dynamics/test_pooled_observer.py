@@ -10,11 +10,12 @@ from transformers import TrainerControl, TrainerState, TrainingArguments
 import kinds
 from alike import assert_same_weights
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
+from glasshead.opening import load_run
 from glasshead.papers.dynamics import DynamicsCallback, dynamics_callback
 from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.dynamics.snapshots import Snapshot
 from glasshead.papers.results import read_history
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 

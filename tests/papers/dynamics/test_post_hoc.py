@@ -9,10 +9,11 @@ import pytest
 from fake_models import write_model
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.errors import InputError
+from glasshead.opening import load_run
 from glasshead.papers.dynamics import dynamics_callback
 from glasshead.papers.dynamics.post_hoc import config_of, history_from_trained_run, token_score
 from glasshead.papers.results import read_history
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size

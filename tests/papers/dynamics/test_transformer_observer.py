@@ -12,12 +12,13 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import plug
+from glasshead.opening import load_run
 from glasshead.papers.dynamics import dynamics_callback
 from glasshead.papers.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
 from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.results import read_history
 from glasshead.trace import entropies, record
-from glasshead.training import load_run, preset_config, train
+from glasshead.training import preset_config, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from kinds import data, recipe, saved

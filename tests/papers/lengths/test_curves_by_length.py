@@ -6,11 +6,11 @@ import pytest
 from fake_models import write_model
 from glasshead.errors import InputError
 from glasshead.identifiability import RowSelector
+from glasshead.opening import open_model
 from glasshead.papers.lengths import logit_ranks_by_length, ranks_by_length
 from glasshead.papers.lengths.length_sampling import LengthSample, sample_texts
 from glasshead.papers.lengths.logit_rank_by_length import usual_logit_lengths
 from glasshead.papers.lengths.rank_by_length import usual_lengths
-from glasshead.training import open_model
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")

@@ -41,15 +41,16 @@ from glasshead.audits.request import (
 from glasshead.data import Encoded, as_sources, coverage, encode, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, make_context
-from glasshead.huggingface import class_name, dtype_of, isolated_copy
+from glasshead.huggingface import class_name, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS
+from glasshead.opening import NoClassError, dtype_of, open_subject
 from glasshead.options import check_kinds, check_options
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject, list_attention_calls
-from glasshead.training import NoClassError, open_subject, versions
+from glasshead.training import versions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -56,8 +56,8 @@ from glasshead.audits.summary import null_column
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
-from glasshead.huggingface import dtype_of
 from glasshead.nouns import INPUTS, nouns_of
+from glasshead.opening import dtype_of
 from glasshead.options import check_kinds, check_options
 from glasshead.registry import did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence

@@ -63,9 +63,9 @@ def summarise(request: DynamicsRequest) -> "DynamicsSummary":
     Raises:
         InputError: on a step or a token that the run does not have, and as `dynamics.load_history`.
     """
+    from glasshead.opening import read_record
     from glasshead.papers.dynamics import context_findings, findings
     from glasshead.papers.report import DynamicsSummary
-    from glasshead.training import read_record
 
     loaded = load_history(request.run, request.data)
     history = loaded.history

@@ -54,8 +54,8 @@ def collapse(
     """
     from glasshead.attention import ACTIVATIONS
     from glasshead.files import check_writable, write_text
+    from glasshead.opening import open_model
     from glasshead.papers.collapse import CollapseSample, rank_collapse, read_sample
-    from glasshead.training import open_model
 
     if (model is None) != (data is None):
         raise InputError("give a model and data that it reads, or neither")

@@ -53,8 +53,8 @@ def ranks(
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
     from glasshead.identifiability import RowSelector
+    from glasshead.opening import open_model
     from glasshead.papers.lengths import LengthSample, ranks_by_length, read_texts
-    from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
@@ -95,8 +95,8 @@ def logits(
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
     from glasshead.identifiability import RowSelector
+    from glasshead.opening import open_model
     from glasshead.papers.lengths import LengthSample, logit_ranks_by_length, read_texts
-    from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
+from glasshead.opening import read_record, run_folders
 from glasshead.papers.dynamics.post_hoc import config_of
 from glasshead.papers.results import CouplingByRatio, History, RatioPoint, read_history
-from glasshead.training import TrainingConfig, option_fields, read_record, run_folders
+from glasshead.training import TrainingConfig, option_fields
 
 
 @dataclass(frozen=True)

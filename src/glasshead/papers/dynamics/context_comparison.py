@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.data import Encoded
+from glasshead.opening import Run
 from glasshead.papers.dynamics.context_scores import (
     NEUTRAL,
     POLAR,
@@ -21,7 +22,6 @@ from glasshead.papers.results import MIN_TOKENS_PER_GROUP, History, versus
 from glasshead.results import Finding, Verdict
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
-from glasshead.training import Run
 
 CONTEXTUAL = ("lstm",)
 """Encoders of pooled classifiers that read the words around a token."""

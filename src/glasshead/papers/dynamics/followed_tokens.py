@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glasshead.errors import InputError
+from glasshead.opening import Run, load_run
 from glasshead.papers.dynamics.post_hoc import token_score
 from glasshead.papers.results import History
 from glasshead.registry import did_you_mean
-from glasshead.training import Run, load_run
 
 
 @dataclass(frozen=True)

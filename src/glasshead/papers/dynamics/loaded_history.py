@@ -10,21 +10,13 @@ import torch
 from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, describe, load, reader_of
 from glasshead.errors import InputError
 from glasshead.language import LANGUAGE_RECORD
+from glasshead.opening import Run, load_run, read_object, read_record
 from glasshead.papers.dynamics.context_comparison import reads_context, with_contexts
 from glasshead.papers.dynamics.forms.select import no_closed_form_reason
 from glasshead.papers.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
 from glasshead.papers.dynamics.token_groups import groups_from_source
 from glasshead.papers.results import HISTORY_FOLDER, History, read_history
-from glasshead.training import (
-    Run,
-    TensorDataset,
-    check_texts,
-    encoded_split,
-    labels_for,
-    load_run,
-    read_object,
-    read_record,
-)
+from glasshead.training import TensorDataset, check_texts, encoded_split, labels_for
 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"
 Progress = Callable[[str], None]

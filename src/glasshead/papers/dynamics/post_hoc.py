@@ -9,13 +9,14 @@ from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.opening import Run
 from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.papers.dynamics.observers import make_observer
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.dynamics.snapshots import as_columns
 from glasshead.papers.results import CURVES, PRODUCTS, History, canonical_history
 from glasshead.trace import eval_mode
-from glasshead.training import Run, TensorDataset, TrainingConfig
+from glasshead.training import TensorDataset, TrainingConfig
 
 
 def history_from_trained_run(

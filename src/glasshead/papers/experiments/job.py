@@ -19,20 +19,12 @@ from transformers import TrainerCallback
 from glasshead.data import describe
 from glasshead.errors import InputError
 from glasshead.files import BusyError, partial_path, remove, reserve_folder
+from glasshead.opening import RECORD, read_object, read_record
 from glasshead.papers.experiments.cell import Cell, Recipe
 from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.source import DataSource
 from glasshead.registry import Registry
-from glasshead.training import (
-    CHECKPOINTS,
-    RECORD,
-    TrainingConfig,
-    read_object,
-    read_record,
-    train,
-    valid_checkpoints,
-    versions,
-)
+from glasshead.training import CHECKPOINTS, TrainingConfig, train, valid_checkpoints, versions
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, LoadOptions, batches, encode, load
 from glasshead.errors import InputError, ParameterError
+from glasshead.opening import Run, load_run, run_folders
 from glasshead.papers.minima.loss_landscape import (
     curvature,
     first_rows,
@@ -25,7 +26,7 @@ from glasshead.papers.results import PARTS, Curvature, LossLine, Minima, Solutio
 from glasshead.statistics import mean_interval
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
-from glasshead.training import Run, TensorDataset, encoded_split, label_tensor, load_run, run_folders
+from glasshead.training import TensorDataset, encoded_split, label_tensor
 
 if TYPE_CHECKING:
     from datasets import DatasetDict

@@ -10,13 +10,13 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
+from glasshead.opening import RECORD, RecommenderRecord, open_record, validate_record
 from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.impressions import NewsTensors
 from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.papers.recommend.scoring import click_scores
 from glasshead.papers.recommend.train import CLICKS, WHAT
 from glasshead.reasons import because
-from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record
 
 
 @dataclass(frozen=True)

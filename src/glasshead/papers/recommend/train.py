@@ -25,6 +25,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
 from glasshead.models import read_vectors
+from glasshead.opening import MEASURED, RECORD
 from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.config import RecommenderConfig
 from glasshead.papers.recommend.impressions import ClickRows, NewEpoch, NewsTensors
@@ -34,8 +35,6 @@ from glasshead.papers.recommend.scoring import click_scores
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
-    MEASURED,
-    RECORD,
     BuiltModel,
     half_precision,
     load_embeddings,

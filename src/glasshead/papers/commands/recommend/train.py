@@ -65,8 +65,8 @@ def train(
     from glasshead.attention import parse, to_name
     from glasshead.cli import ProgressBar
     from glasshead.files import check_writable, partial_path
+    from glasshead.opening import MEASURED, read_object
     from glasshead.papers.recommend import NEWS_PRESETS, train_recommender
-    from glasshead.training import MEASURED, read_object
 
     options = {
         "attention": parse_attention_option(attention),

@@ -6,11 +6,11 @@ import numpy as np
 
 from glasshead.files import remove
 from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
+from glasshead.opening import open_model
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.experiments.measures.ranks import longest_text
 from glasshead.papers.lengths import LengthSample, sample_texts
-from glasshead.training import open_model
 
 TOKENS = 32
 """Twice the d_v of concatenated heads, a quarter of that of summed ones, in the small presets."""

@@ -4,9 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
+from glasshead.opening import MEASURED, read_object, read_record
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.results import LayerUse
-from glasshead.training import MEASURED, load_predictions, read_object, read_record
+from glasshead.training import load_predictions
 
 
 @MEASURES.register("classifier")

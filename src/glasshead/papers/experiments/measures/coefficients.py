@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from glasshead.audits import audit
+from glasshead.opening import load_run
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.experiments.measures.interpretability import gauge_numbers
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 GROUPS = ("positive", "negative", "neutral")
 DRAWN = 30

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from glasshead.audits import audit
+from glasshead.opening import load_run
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.experiments.measures.interpretability import gauge_numbers
-from glasshead.training import load_run
 
 BINS = 40
 COLUMNS = {

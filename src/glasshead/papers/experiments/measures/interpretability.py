@@ -3,10 +3,10 @@
 from typing import Any
 
 from glasshead.audits import audit
+from glasshead.opening import load_run
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.results import AuditCard
-from glasshead.training import load_run
 
 AUDITS = ("performance", "agreement", "perturbation", "tokens")
 PER_CLASS = {

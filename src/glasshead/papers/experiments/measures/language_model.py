@@ -31,11 +31,11 @@ from glasshead.language import (
     train_language_model,
     unigram_scores,
 )
+from glasshead.opening import MEASURED, read_object, read_tokenizer
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import attention_numbers
 from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.trace import attention_use
-from glasshead.training import MEASURED, read_object, read_tokenizer
 
 MASKS = 0
 """The seed of what is hidden in dev and test, the same for all: it is the model that differs."""

@@ -10,11 +10,11 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data import encode
 from glasshead.identifiability import RowSelector
+from glasshead.opening import open_model
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.lengths import LengthSample, logit_ranks_by_length, ranks_by_length
 from glasshead.papers.results import LogitRankTable, RankTable
-from glasshead.training import open_model
 
 LENGTHS = (8, 16, 32, 48, 64, 80, 96, 128, 192, 256, 320, 352, 384, 416, 448, 480, 512)
 TEXTS = 100

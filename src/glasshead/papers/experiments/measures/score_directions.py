@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.opening import read_record
 from glasshead.papers.dynamics import direction_callback, groups_from_source
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.results import History, read_history
-from glasshead.training import LOSSES, read_record
+from glasshead.training import LOSSES
 
 EVERY = 20
 """Steps between two snapshots."""

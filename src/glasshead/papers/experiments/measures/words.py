@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from glasshead.audits import audit
 from glasshead.data import token_groups
+from glasshead.opening import load_run
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
-from glasshead.training import load_run
 
 LISTED = 12
 """Words of each list."""

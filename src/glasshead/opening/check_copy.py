@@ -6,13 +6,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, class_name, isolated_copy
+from glasshead.huggingface import class_name, isolated_copy
+from glasshead.opening.precision import HALVES
 from glasshead.trace import logits_of
 
-SAME = 1e-3
+TOLERANCE = 1e-3
 """How far logits may move, relative to the largest, when padding is beside a text or softmax is eager."""
-HALF_SAME = 0.1
-"""The same of a model in half precision and its copy in float32."""
+HALF_TOLERANCE = 0.1
+"""How far they may move between a model in half precision and its copy in float32."""
 SAMPLE = ("a", "a longer text than the first, so that one of them is padded")
 
 
@@ -20,6 +21,11 @@ MOST_WORDS = 16
 """Words of the longest text that is tried where a model cannot read a shorter one."""
 MOST_REASON = 120
 """Letters of what it says then."""
+
+
+def tolerance_for(dtype: torch.dtype) -> float:
+    """How far a copy's logits may be from those of a model in this precision, relative to the largest."""
+    return HALF_TOLERANCE if dtype in HALVES else TOLERANCE
 
 
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
@@ -39,13 +45,12 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
                 f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first"
             )
         largest = float(alone.abs().max().clamp(min=1.0))
-        if float((alone - padded).abs().max()) > SAME * largest:
+        if float((alone - padded).abs().max()) > TOLERANCE * largest:
             raise InputError(
                 f"{kind} predicts otherwise when a text stands beside a longer one: it reads padding, so "
                 "batches cannot be trusted"
             )
-        allowed = SAME if model.dtype not in HALVES else HALF_SAME
-        if float((alone - original).abs().max()) > allowed * largest:
+        if float((alone - original).abs().max()) > tolerance_for(model.dtype) * largest:
             raise InputError(
                 f"{kind} predicts otherwise when its attention is computed step by step, as it has to be to "
                 "be read"
@@ -60,20 +65,20 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
     Raises:
         InputError: if it reads none.
     """
-    found: list[tuple[str, Tensor]] = []
+    pairs: list[tuple[str, Tensor]] = []
     failure: Exception | None = None
     for words in range(1, MOST_WORDS + 1):
         text = " ".join([SAMPLE[0]] * words)
         try:
             inputs = encode(tokenizer, [text]).inputs(device=model.device)
-            found.append((text, logits_of(model, inputs)[0].float()))
+            pairs.append((text, logits_of(model, inputs)[0].float()))
         except (RuntimeError, IndexError) as error:
             if isinstance(error, torch.OutOfMemoryError):
                 raise
             failure = error
             continue
-        if words == 1 or len(found) > 1:
-            return found
+        if words == 1 or len(pairs) > 1:
+            return pairs
     reason = " ".join(str(failure).split())[:MOST_REASON]
     raise InputError(
         f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it runs "

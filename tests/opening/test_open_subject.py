@@ -16,8 +16,8 @@ from families import FAMILIES
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, loading, mechanism_of
+from glasshead.opening import OpenOptions, open_model, open_subject
 from glasshead.trace import record
-from glasshead.training import OpenOptions, open_model, open_subject
 from kinds import saved
 from tolerances import ALL_LAYERS
 

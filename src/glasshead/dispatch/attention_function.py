@@ -19,11 +19,12 @@ from glasshead.attention import (
     run_hooked,
     run_hooked_weights,
 )
+from glasshead.dispatch.configuration import KEY, Plugged, spec_of
+from glasshead.dispatch.masks import mask_function, parse_mask
 from glasshead.errors import InputError
-from glasshead.huggingface.configuration import KEY, Plugged, spec_of
-from glasshead.huggingface.masks import mask_function, parse_mask
-from glasshead.huggingface.plug_blockers import UNSUPPORTED
-from glasshead.huggingface.structure import MECHANISM
+
+MECHANISM = "mechanism"
+"""Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
 
 SUPPORTED_ARGS = {
     "query",
@@ -48,6 +49,16 @@ IGNORED_ARGS = {
     "deterministic": "how flash attention computes its gradient",
 }
 """Arguments that say nothing about who attends to whom and how much, or nothing new."""
+
+UNSUPPORTED = {
+    "softcap": "caps its scores (softcap)",
+    "s_aux": "has attention sinks (s_aux)",
+    "sinks": "has attention sinks (sinks)",
+    "indices": "picks the keys of each query (indices)",
+    "block_indices": "picks blocks of keys (block_indices)",
+    "cache": "runs on a paged cache",
+}
+"""Arguments that change attention in a way no mechanism here knows."""
 
 
 def attention_function(

@@ -1,4 +1,4 @@
-"""Which models and tokenizers cannot be read, and why."""
+"""Which models cannot be read, and why."""
 
 import copy
 
@@ -7,14 +7,11 @@ from transformers import (
     AutoModelForTokenClassification,
     PreTrainedConfig,
     PreTrainedModel,
-    PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
 )
 
 from glasshead.errors import InputError
 from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
 from glasshead.models import TextClassifier
-from glasshead.training.pretrained import check_vocabulary
 
 
 class NoClassError(InputError):
@@ -96,28 +93,3 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "
         "look at its attention with `glasshead.heads` or `audits=['identifiability']`"
     )
-
-
-def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
-    """Raise InputError for a tokenizer that is none, is slow, or knows more tokens than the model."""
-    if not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise InputError(
-            f"`tokenizer` is a {type(tokenizer).__name__}, not a tokenizer: load one with "
-            "AutoTokenizer.from_pretrained and pass that"
-        )
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(
-            f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
-        )
-    check_length(name, tokenizer)
-    check_vocabulary(name, model, tokenizer)
-
-
-def check_length(name: str, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Raise InputError for a tokenizer that cuts texts to what is no length."""
-    length: object = tokenizer.model_max_length
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise InputError(
-            f"the tokenizer of {name} has model_max_length={length!r}, which is no number of tokens: set it "
-            "to what the model reads"
-        )

@@ -9,17 +9,15 @@ run.json                         recipe, data and its fingerprint, versions, see
 """
 
 import json
-import platform
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 from transformers import (
     AutoConfig,
+    AutoModel,
     AutoModelForSequenceClassification,
     AutoTokenizer,
     PreTrainedConfig,
@@ -28,13 +26,12 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.escaping import as_json
 from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import class_names, load, load_weights, reads_images, silence_transformers, spec_of
+from glasshead.opening.open_images import find_patches
+from glasshead.opening.readers import read_processor
+from glasshead.opening.run_record import ClassifierRecord, validate_record
 from glasshead.reasons import because
-from glasshead.training.open_images import find_patches
-from glasshead.training.read_processor import read_processor
-from glasshead.training.run_record import ClassifierRecord, validate_record
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
@@ -60,12 +57,6 @@ class Run:
     def labels(self) -> list[str]:
         """Class names in class order."""
         return class_names(self.model)
-
-
-def versions() -> dict[str, str]:
-    """What computed this."""
-    packages = ("glasshead", "torch", "transformers", "datasets", "numpy", "scipy")
-    return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
 
 
 def open_record(folder: Path, maker: str) -> dict[str, Any]:
@@ -134,17 +125,6 @@ def read_record(folder: Path) -> dict[str, Any]:
     return validate_record(folder / RECORD, record, ClassifierRecord)
 
 
-def write_json(path: Path, value: Any) -> None:
-    """JSON that a person can read and diff; NaN is none."""
-    text = as_json(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def write_vocabulary(path: Path, tokens: list[str], counts: np.ndarray) -> None:
-    """The train counts of every token, one row per vocabulary id."""
-    pq.write_table(pa.table({"token": tokens, "counts": pa.array(counts.T.tolist())}), path)
-
-
 def check_config(config: PreTrainedConfig, record: dict[str, Any]) -> None:
     """Raise InputError on values that no model has, and on signs of heads that are not those of the
     record."""
@@ -191,3 +171,22 @@ def load_run(folder: Path) -> Run:
     if not fits:
         raise InputError(f"{folder}: {VOCABULARY} does not fit the model: train again")
     return Run(folder, model.eval(), tokenizer, record, counts)
+
+
+def load_run_model(folder: Path) -> PreTrainedModel:
+    """The trained model of a run: a classifier, or any other that Transformers knows by its configuration.
+
+    Raises:
+        InputError: if the folder is no run, or a file of it is damaged.
+    """
+    open_record(folder, "glasshead.training.train")
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # safetensors and configurations break in every way there is
+        raise InputError(f"{folder} is a damaged run (config.json names no model): train again") from error
+    if type(config) in AutoModelForSequenceClassification._model_mapping or reads_images(config):
+        return load_run(folder).model
+    try:
+        return load_weights(AutoModel, folder, config=config, local_files_only=True)[0].eval()
+    except Exception as error:  # so do weights
+        raise InputError(f"{folder} is a damaged run (its weights do not load): train again") from error

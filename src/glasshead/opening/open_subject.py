@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -12,32 +13,32 @@ from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, Pre
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
-    HALVES,
     IMAGE_CLASSIFIERS,
     NextTokenClassifier,
     check_name,
     class_name,
     device_of,
-    dtype_name,
-    dtype_of,
     image_model_of,
     isolated_copy,
     readable_copy,
     reads_images,
 )
 from glasshead.models import REGRESSION, TextClassifier
+from glasshead.opening.check_copy import check_copy
+from glasshead.opening.check_model import check_model
+from glasshead.opening.check_tokenizer import check_tokenizer
+from glasshead.opening.fit_tokenizer import fit_tokenizer
+from glasshead.opening.open_images import open_image_classifier
+from glasshead.opening.open_language_model import config_to_save, read_next_token, writes
+from glasshead.opening.open_options import OpenOptions
+from glasshead.opening.open_pipeline import follow_pipeline, parts_of
+from glasshead.opening.open_saved import also_reads, open_saved
+from glasshead.opening.precision import HALVES, dtype_name, dtype_of
+from glasshead.opening.remember import remember
+from glasshead.opening.rename_classes import rename_classes
+from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-from glasshead.training.check_copy import check_copy
-from glasshead.training.check_model import check_model, check_tokenizer
-from glasshead.training.fit_tokenizer import fit_tokenizer
-from glasshead.training.open_images import open_image_classifier
-from glasshead.training.open_language_model import config_to_save, read_next_token, writes
-from glasshead.training.open_options import OpenOptions
-from glasshead.training.open_pipeline import follow_pipeline, parts_of
-from glasshead.training.open_saved import also_reads, open_saved
-from glasshead.training.rename_classes import rename_classes
-from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
 
 @in_own_modes
@@ -65,14 +66,19 @@ def open(
 
 
 def open_subject(
-    source: object, tokenizer: PreTrainedTokenizerBase | None = None, options: OpenOptions | None = None
+    source: object,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    options: OpenOptions | None = None,
+    *,
+    shared: bool = False,
 ) -> Subject:
     """What can be explained and audited of ``source``: a folder (of a run, or one that ``save_pretrained``
     wrote), a Hub id, a ``pipeline("text-classification")``, a `Run`, a `Subject`, or a model with its
     ``tokenizer``.
 
     The caller's model and tokenizer stay as they are, bit for bit: a subject has copies that share the
-    weights. Half precision is read in float32.
+    weights. Half precision is read in float32. A ``shared`` subject of a model in memory is that of the last
+    call, if nothing has changed since: change nothing of it, and hook nothing to its model.
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
@@ -86,7 +92,7 @@ def open_subject(
     if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
         # It was opened to write, and is asked something else: its tokens are classes of no text.
         tokenizer, source = source.tokenizer, source.model.model
-    subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
+    subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
         check_model(subject.model, True)  # it may have been opened for its attention alone
     if options.labels or subject is not source:
@@ -94,7 +100,9 @@ def open_subject(
     return convert(subject, options)
 
 
-def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, options: OpenOptions) -> Subject:
+def subject_of(
+    source: object, tokenizer: PreTrainedTokenizerBase | None, options: OpenOptions, shared: bool
+) -> Subject:
     """A model as it is found.
 
     Raises:
@@ -106,9 +114,9 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         check_name(source)
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
-        model, found = open_saved(source, options)
+        model, tokenizer = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
-        return model_subject(model, found, name, folder, options)
+        return model_subject(model, tokenizer, name, folder, options)
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)
@@ -129,8 +137,10 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as `tokenizer`")
     name = Path(source.config.name_or_path or "").name or class_name(source)
-    subject = model_subject(source, tokenizer, name, None, options)
-    return subject if pipeline is None else follow_pipeline(pipeline, subject)
+    make = partial(model_subject, source, tokenizer, name, None, options)
+    if pipeline is not None:
+        return follow_pipeline(pipeline, make())
+    return remember(source, tokenizer, (options.classifies, options.answers), make) if shared else make()
 
 
 def only_answers(model: PreTrainedModel) -> bool:

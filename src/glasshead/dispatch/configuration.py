@@ -1,7 +1,7 @@
 """What the configuration of a plugged model says: which mechanism it has, and that glasshead computes it.
 
 Transformers reads ``attn_implementation`` from a config.json and forgets it: a model that is loaded and saved
-again would come back with softmax. So once `glasshead.huggingface` is imported, a hook of torch, which sees
+again would come back with softmax. So once this is imported, a hook of torch, which sees
 every module as it is built, puts it back (`keep_implementation`).
 """
 

@@ -10,9 +10,9 @@ from transformers.image_processing_base import ImageProcessingMixin
 
 from glasshead.data import ImageReader, PatchGrid, as_picture, image_size, length_of, normalisation_of
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, PatchClassifier, isolated_copy
+from glasshead.huggingface import PatchClassifier, isolated_copy
+from glasshead.opening.check_copy import tolerance_for
 from glasshead.trace import AttentionSelector, eval_mode, find_read_attention, record
-from glasshead.training.check_copy import HALF_SAME, SAME
 
 MOST_SPECIAL = 32
 """Tokens beside the patches; more of them are no class token and registers."""
@@ -61,11 +61,6 @@ def open_image_classifier(
     return classifier, reader
 
 
-def blank(classifier: PatchClassifier, height: int, width: int) -> torch.Tensor:
-    """Pixels of nothing."""
-    return torch.zeros(1, 3, height, width, device=classifier.device)
-
-
 def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid:
     """Where the patches of images of one size stand among the tokens of a model.
 
@@ -76,7 +71,7 @@ def find_grid(classifier: PatchClassifier, height: int, width: int) -> PatchGrid
     rows, columns = classifier.lookup.grid(height, width)
     try:
         with torch.no_grad(), eval_mode(classifier), record(classifier) as trace:
-            classifier(blank(classifier, height, width))
+            classifier(torch.zeros(1, 3, height, width, device=classifier.device))
     except (ValueError, RuntimeError) as error:
         raise InputError(
             f"{kind} does not take images of {width} × {height} pixels, as its processor makes them: give "
@@ -115,15 +110,15 @@ def check_image_copy(model: PreTrainedModel, classifier: PatchClassifier, reader
     inputs = reader.encode([as_picture(Image.fromarray(noise))]).inputs(device=classifier.device)
     assert length_of(inputs) == reader.grid.length
     with torch.no_grad():
-        found = classifier(**inputs).logits[0]
-        own = isolated_copy(model)
-        expected = own(pixel_values=inputs["pixel_values"].to(own.dtype)).logits[0].float()
-    if found.ndim != 1 or len(found) < 2:
+        logits = classifier(**inputs).logits[0]
+        original = isolated_copy(model)
+        expected = original(pixel_values=inputs["pixel_values"].to(original.dtype)).logits[0].float()
+    if logits.ndim != 1 or len(logits) < 2:
         raise InputError(f"{kind} gives no number for each of several classes of an image")
-    if not bool(found.isfinite().all() and expected.isfinite().all()):
+    if not bool(logits.isfinite().all() and expected.isfinite().all()):
         raise InputError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
-    allowed = SAME if model.dtype not in HALVES else HALF_SAME
-    if float((found.float() - expected).abs().max()) > allowed * float(expected.abs().max().clamp(min=1.0)):
+    allowed = tolerance_for(model.dtype) * float(expected.abs().max().clamp(min=1.0))
+    if float((logits.float() - expected).abs().max()) > allowed:
         raise InputError(
             f"{kind} predicts otherwise when its attention is computed step by step, as it has to be"
         )

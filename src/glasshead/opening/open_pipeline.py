@@ -20,9 +20,9 @@ from transformers import (
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import HALVES, learned_length
+from glasshead.huggingface import learned_length
+from glasshead.opening.check_copy import SAMPLE, tolerance_for
 from glasshead.trace import Subject, eval_mode, logits_of
-from glasshead.training.check_copy import HALF_SAME, SAME, SAMPLE
 
 NO_LIMIT = 10**30
 """The length to which a tokenizer cuts texts that it does not cut."""
@@ -143,14 +143,14 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         if longest(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
     model = subject.model
-    allowed = HALF_SAME if pipeline.model.dtype in HALVES else SAME
+    allowed = tolerance_for(pipeline.model.dtype)
     for one, own in zip(inputs, read, strict=True):
         with torch.no_grad():
             logits = logits_of(model, encode(subject.tokenizer, [own]).inputs(device=model.device))[0]
         values = logits if model.config.num_labels == 1 else logits.softmax(dim=-1)
-        found = torch.tensor(scores_of(pipeline, one), dtype=values.dtype)
+        printed = torch.tensor(scores_of(pipeline, one), dtype=values.dtype)
         expected = values.sort(descending=True).values.cpu()
-        if found.shape != expected.shape or float((found - expected).abs().max()) > allowed:
+        if printed.shape != expected.shape or float((printed - expected).abs().max()) > allowed:
             names = ", ".join(name for name in settings_of(pipeline) if name not in PRINTED)
             reason = f"its settings ({names})" if names else "the code of its class"
             raise InputError(

@@ -4,8 +4,8 @@ import pytest
 import torch
 import transformers as hf
 
+from glasshead.dispatch.masks import infer_query_positions, mask_function, parse_mask
 from glasshead.errors import InputError
-from glasshead.huggingface.masks import infer_query_positions, mask_function, parse_mask
 
 
 def test_masks_are_linear_where_they_can_be():

@@ -21,6 +21,7 @@ from glasshead.huggingface import (
     is_answerer,
     is_writer,
     load,
+    load_reason,
     load_weights,
     model_class,
     read_config,
@@ -29,11 +30,10 @@ from glasshead.huggingface import (
     saved_class,
     spec_of,
 )
-from glasshead.training.check_model import has_own_classifier, refuse_other_tasks
-from glasshead.training.open_options import OpenOptions
-from glasshead.training.pretrained import load_reason, read_tokenizer
-from glasshead.training.read_processor import read_processor
-from glasshead.training.run import RECORD
+from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
+from glasshead.opening.open_options import OpenOptions
+from glasshead.opening.readers import read_processor, read_tokenizer
+from glasshead.opening.run import RECORD
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 RECOMMENDER = "glasshead-news"

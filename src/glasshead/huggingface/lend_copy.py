@@ -1,0 +1,48 @@
+"""A copy to work with, kept for the next who asks: to copy the modules of a small model takes longer than it
+runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from torch import nn
+
+from glasshead.huggingface.isolated_copy import isolated_copy
+from glasshead.huggingface.model_state import ModelState, shares_tensors
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+@dataclass(frozen=True)
+class Spare:
+    """A copy that nobody uses, its own state, and that of its model when it was made."""
+
+    model: Any
+    own: ModelState
+    source: ModelState
+
+
+SPARES: WeakKeyDictionary[nn.Module, list[Spare]] = WeakKeyDictionary()
+LOCK = threading.Lock()
+
+
+@contextmanager
+def lend_copy(model: Model) -> Iterator[Model]:
+    """An `isolated_copy` that nobody else uses in the block. The next who asks gets it again, unless the
+    model or the copy is not as it was."""
+    now = ModelState.of(model)
+    with LOCK:
+        spares = SPARES.get(model)
+        spare = spares.pop() if spares else None
+    if spare is None or not spare.source.equals(now):
+        copied = isolated_copy(model)
+        spare = Spare(copied, ModelState.of(copied).snapshot(), now.snapshot())
+    yield spare.model
+    if shares_tensors(model, spare.model) and spare.own.equals(ModelState.of(spare.model)):
+        with LOCK:
+            SPARES.setdefault(model, []).append(spare)

@@ -1,0 +1,58 @@
+"""Which tokenizers cannot be read, and why."""
+
+from typing import Any
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from glasshead.errors import InputError
+
+
+def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
+    """Raise InputError for a tokenizer that is none, is slow, or knows more tokens than the model."""
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise InputError(
+            f"`tokenizer` is a {type(tokenizer).__name__}, not a tokenizer: load one with "
+            "AutoTokenizer.from_pretrained and pass that"
+        )
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(
+            f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
+        )
+    check_length(name, tokenizer)
+    check_vocabulary(name, model, tokenizer)
+
+
+def check_length(name: str, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise InputError for a tokenizer that cuts texts to what is no length."""
+    length: object = tokenizer.model_max_length
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise InputError(
+            f"the tokenizer of {name} has model_max_length={length!r}, which is no number of tokens: set it "
+            "to what the model reads"
+        )
+
+
+def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise InputError if the tokenizer has ids that the model has no vector for."""
+    try:
+        embeddings: Any = model.get_input_embeddings()
+    except NotImplementedError:
+        raise InputError(
+            f"{type(model).__name__} has no one table of word vectors: give a model that looks up one vector "
+            "for each token of a text"
+        ) from None
+    words = getattr(embeddings, "num_embeddings", None)
+    if words is None:
+        words = embeddings.get_parameter("weight").shape[0]
+    highest = max(tokenizer.get_vocab().values(), default=-1)
+    if len(tokenizer) > words:
+        raise InputError(
+            f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model {words}: save the "
+            "tokenizer that the model was trained with"
+        )
+    if highest >= words:
+        token = tokenizer.convert_ids_to_tokens(highest)
+        raise InputError(
+            f"the tokenizer of {name} numbers its token {token!r} {highest}, and the model has only "
+            f"{words} word vectors: save the tokenizer that the model was trained with"
+        )

@@ -1,0 +1,48 @@
+"""The tokenizer, or the image processor, that is saved with a model."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoImageProcessor, AutoTokenizer, PreTrainedTokenizerFast
+
+from glasshead.errors import InputError
+from glasshead.huggingface import silence_transformers
+
+
+def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerFast:
+    """The tokenizer saved beside a model, one that knows where its tokens stand in a text.
+
+    Raises:
+        InputError: if there is none.
+    """
+    try:
+        with silence_transformers():
+            tokenizer = AutoTokenizer.from_pretrained(name, **options)
+    except Exception as error:  # tokenizers break in every way there is
+        raise InputError(
+            f"{name} has no tokenizer that loads: save one into it with save_pretrained"
+        ) from error
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
+        raise InputError(f"{name} has no tokenizer: save one into it with save_pretrained")
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(
+            f"the tokenizer of {name} does not know where its tokens stand in a text: save a fast one"
+        )
+    return tokenizer
+
+
+def read_processor(source: str | Path) -> Any:
+    """The image processor that is saved beside a model.
+
+    Raises:
+        InputError: if there is none.
+    """
+    try:
+        with silence_transformers():
+            return AutoImageProcessor.from_pretrained(source)
+    except Exception as error:  # files of processors break in every way there is
+        raise InputError(
+            f"{source} classifies images and has no image processor that loads: save "
+            "one into it with save_pretrained"
+        ) from error
