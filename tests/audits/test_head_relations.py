@@ -115,7 +115,7 @@ def test_predictions_are_those_of_a_literal_loop(trees):
         vocab_size=30, hidden_size=16, num_attention_heads=2, num_hidden_layers=1, intermediate_size=16,
         max_position_embeddings=32, initializer_range=1.0,
     )  # fmt: skip
-    subject = glasshead.training.open_model(model(config).eval(), tokenizer)
+    subject = glasshead.opening.open_model(model(config).eval(), tokenizer)
     encoded = encode(subject[1], [sentence.text for sentence in sentences])
     trees_of_texts = [align(sentence, encoded, text) for text, sentence in enumerate(sentences)]
     split = 0
