@@ -7,19 +7,33 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-slow test-cpus test-types check docs bench results catalogue families clean
+.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types check docs bench results catalogue families clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
 
+# The tool. The papers' wing has tests of its own.
 test: check
-	$(TESTS)
+	$(TESTS) --ignore tests/papers
+
+test-papers: .venv/dev
+	$(TESTS) tests/papers
+
+# The tool's tests once more, in a copy without the wing.
+WITHOUT_PAPERS := build/without-papers
+test-without-papers: .venv/dev
+	rm -rf $(WITHOUT_PAPERS) && mkdir -p $(WITHOUT_PAPERS)
+	git ls-files -z | tar -cf - --null -T - | tar -xf - -C $(WITHOUT_PAPERS)
+	rm -rf $(WITHOUT_PAPERS)/src/glasshead/papers $(WITHOUT_PAPERS)/tests/papers
+	cd $(WITHOUT_PAPERS) && GLASSHEAD_DATA=$${GLASSHEAD_DATA:-$(abspath ../shared/data)} \
+		PYTHONPATH=src $(TESTS:$(BIN)/%=$(abspath $(BIN))/%) $(ONLY)
 
 test-slow: .venv/dev
 	$(TESTS) -m slow
 
 # What computes, with the vector instructions of older CPUs: other last digits, the same results.
-NUMERIC := $(addprefix tests/,attention dynamics explainers huggingface identifiability models recommend trace)
+NUMERIC := $(addprefix tests/,attention explainers huggingface identifiability models trace \
+	$(addprefix papers/,collapse dynamics lengths minima models recommend))
 test-cpus: .venv/dev
 	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
 	ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC)

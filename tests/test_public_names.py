@@ -51,7 +51,7 @@ def names_in_messages():
 def exists(name):
     """Whether there is such a module, or a module that has such a name; nothing is imported."""
     _, first, *others = name.split(".")
-    if first in glasshead.PUBLIC and not others:
+    if first in glasshead.__all__ and not others:
         return True
     place = ROOT / "src" / "glasshead"
     for part in (first, *others):

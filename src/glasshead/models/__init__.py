@@ -3,6 +3,7 @@
 After the import `from_pretrained` knows every folder that we save, those of plugged models included.
 """
 
+from glasshead.dispatch import KEY  # the import registers the attention of plugged models
 from glasshead.extensions import attach
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import (

@@ -107,7 +107,7 @@ def adversary_curve(
     seeds: Sequence[object] = (),
     seed: int = 0,
 ) -> AdversaryCurve:
-    """`map_divergence` of the adversaries of ``base``, by λ, as `glasshead.papers.adversary.train_adversaries` has
+    """`map_divergence` of the adversaries of ``base``, by λ, as `train_adversaries` has
     them; each says its ``weight`` λ, and its ``row()`` is one of a table.
 
     Mean JSD of the maps is the abscissa and mean TVD of the predictions the ordinate of Fig. 5 of the paper:

@@ -5,7 +5,7 @@ import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 
 from glasshead.errors import InputError
-from glasshead.papers.experiments.bag_of_words import bag_of_words
+from glasshead.papers.experiments import bag_of_words
 
 FILLERS = ("the", "film", "was", "a", "plot", "and", "long", "scene")
 SIZES = {"train": 300, "dev": 60, "test": 200}

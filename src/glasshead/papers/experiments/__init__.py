@@ -1,6 +1,7 @@
 """Grids of runs as data: the tables of papers again, grown row by row over many runs and machines."""
 
 from glasshead.papers.experiments import measures, papers
+from glasshead.papers.experiments.bag_of_words import bag_of_words
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.cost import Price
 from glasshead.papers.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
@@ -49,6 +50,7 @@ __all__ = [
     "TableSummary",
     "Task",
     "Tuning",
+    "bag_of_words",
     "measures",
     "number_of",
     "papers",

@@ -11,7 +11,7 @@ from glasshead.papers.experiments.job import MEASURES, Job, Measured
 
 @MEASURES.register("bag-of-words")
 def measure_bag_of_words(job: Job) -> Measured:
-    """Test metrics of `glasshead.papers.experiments.bag_of_words`, which reads whole texts; no run, and the same with
+    """Test metrics of `bag_of_words`, which reads whole texts; no run, and the same with
     every seed."""
     return measured(job)
 
