@@ -1,4 +1,4 @@
-"""The tool works in a copy from which the wing is deleted; `make test-without-papers` runs all its tests there."""
+"""The tool works in a copy without the wing; `make test-without-papers` runs all its tests there."""
 
 import os
 import shutil
