@@ -73,7 +73,6 @@ class TestModels:
         assert (facts["pieces"]["layers"], facts["pieces"]["heads"]) == (2, 2)
         assert facts["pairs"]["pairs"] == "needed"
         assert facts["planted"]["pairs"] == "none"
-        assert facts["watched"]["recorded"]
         assert len(facts["watched"]["examples"]) == 20
         assert facts["bare"]["methods"] == []
         known = {method["name"]: method for method in facts["pieces"]["methods"]}
@@ -321,20 +320,6 @@ class TestShelves:
         assert client.get("/api/audits/texts", params={"audit": "damaged"}).status_code == 422
         assert client.get("/api/audits/texts", params={"audit": "gone"}).status_code == 404
 
-    def test_a_ledger_adds_up(self, client):
-        (run,) = client.get("/api/runs").json()
-        assert run["name"] == "watched"
-        assert run["problem"] == ""
-        for quantity in run["quantities"]:
-            for of, group in ((run["tokens"][0], False), (run["groups"][0], True)):
-                query = {"run": "watched", "of": of, "quantity": quantity, "group": group}
-                ledger = client.get("/api/runs/ledger", params=query).json()
-                assert ledger["steps"] == run["steps"]
-                total = np.sum([*ledger["terms"].values(), ledger["rest"]], axis=0)
-                np.testing.assert_allclose(total, ledger["measured"], rtol=1e-4, atol=1e-6)
-                assert np.abs(ledger["measured"]).max() > 0
-        assert client.get("/api/runs/ledger", params={"run": "planted", "of": "a"}).status_code == 404
-
 
 VIEWS = [
     ("/view/heads", {"model": "pieces", "text": " ".join(NASTY)}),
@@ -343,7 +328,6 @@ VIEWS = [
     ("/view/heads", {"model": "writer", "text": "the film was"}),
     ("/view/written", {"model": "writer", "prompt": "the film was", "tokens": 4}),
     ("/view/audit", {"audit": "tanhmax"}),
-    ("/view/run", {"run": "watched"}),
 ]
 REFUSED = [
     ("/view/heads", {"model": NASTY[0], "text": "a"}, 404),
@@ -487,7 +471,7 @@ class TestPage:
 
     def test_the_schema_names_every_address_of_the_api(self, client):
         schema = client.get("/openapi.json").json()
-        asked = {"/api/models", "/api/explain", "/api/compare", "/api/generate", "/api/audits", "/api/runs"}
+        asked = {"/api/models", "/api/explain", "/api/compare", "/api/generate", "/api/audits"}
         assert asked <= set(schema["paths"])
         for path in asked:
             for operation in schema["paths"][path].values():
