@@ -1,5 +1,6 @@
 """Packages add to Glasshead by entry points: what is there is attached once, what is broken is left out."""
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def test_the_example_is_installed_and_runs(tmp_path):
     shutil.copytree(EXAMPLE, source)
     install = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--target", site, source]
     subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
-    write_model(tmp_path / "model", "pooled")
+    write_model(tmp_path / "runs" / "tanhmax", "pooled")
 
     def glasshead(*arguments):
         starts = f"import sys; sys.path.insert(0, {str(site)!r}); from glasshead.cli import main; main()"
@@ -114,6 +115,8 @@ def test_the_example_is_installed_and_runs(tmp_path):
     assert "word-lengths" in glasshead("--help")
     assert "word-length" in glasshead("list", "explainers")
     assert "word-lengths" in glasshead("list", "plots")
-    assert "word-length" in glasshead("explain", "model", "a fine film", "--method", "word-length")
-    glasshead("word-lengths", "model", "a fine film", "--method", "word-length", "--out", "lengths.svg")
+    for line in (EXAMPLE / "use.sh").read_text(encoding="utf-8").splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "glasshead"
+        glasshead(*arguments)
     assert "<svg" in (tmp_path / "lengths.svg").read_text(encoding="utf-8")

@@ -109,7 +109,14 @@ def test_links_and_images_exist(page: Path) -> None:
 
 def test_every_example_is_shown() -> None:
     shown = set(re.findall(r"literalinclude\} (?:\.\./)+examples/(\S+)", "".join(map(read, WRITTEN))))
-    assert shown == {path.name for path in (DOCS / "examples").iterdir() if path.is_file()}
+    examples = {path.name for path in (DOCS / "examples").iterdir() if path.is_file()}
+    package = (DOCS / "examples" / "extension").rglob("*.*")
+    examples |= {
+        path.relative_to(DOCS / "examples").as_posix()
+        for path in package
+        if path.suffix in (".py", ".sh", ".toml") and path.name != "__init__.py"
+    }
+    assert shown == examples
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CITATION.cff"], ids=name)
@@ -130,7 +137,8 @@ def test_the_map_of_the_packages_is_right() -> None:
     table = text.split("| package | what is in it |")[1].split("\n\n")[0]
     listed = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     assert len(listed) > 10
-    assert listed == {each.name for each in house.iterdir() if (each / "__init__.py").is_file()}
+    packages = {each.name for each in house.iterdir() if (each / "__init__.py").is_file()}
+    assert listed == packages | {"papers"}  # the wing may be gone
 
 
 def test_readme_commands_run(tmp_path: Path) -> None:

@@ -1,0 +1,2 @@
+glasshead explain runs/tanhmax "a charming film" --method word-length
+glasshead word-lengths runs/tanhmax "a charming film" --out lengths.svg
