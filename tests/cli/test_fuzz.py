@@ -18,7 +18,6 @@ import pytest
 import transformers
 from typed import CliRunner, app, glasshead, one_line, shell
 
-from glasshead import bench
 from glasshead.data import LoadOptions, load
 from glasshead.training import preset_config, train
 from writers import small_writer
@@ -38,8 +37,6 @@ def place(tmp_path, monkeypatch):
 
     monkeypatch.setattr(transformers.Trainer, "train", interrupted)
     monkeypatch.setattr("glasshead.dynamics.solvable.curve.POWER", 5)
-    for name, each in list(bench.BENCHMARKS.items()):
-        monkeypatch.setitem(bench.BENCHMARKS._entries, name, each._replace(measure=lambda *given: []))
     return tmp_path / "here"
 
 
