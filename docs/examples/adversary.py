@@ -8,7 +8,7 @@ from glasshead.training import preset_config, train, train_repeats
 
 data = load("my_reviews.csv", LoadOptions())
 recipe = preset_config("s4", None).with_settings(
-    {"encoder": "lstm", "optimizer": "adam", "learning_rate": 0.01, "scale": 1.0, "epochs": 3}
+    {"encoder": "lstm", "optimizer": "adam", "learning_rate": 0.01, "temperature": 1.0, "epochs": 3}
 )
 base = train(data, recipe, Path("runs/map-base"))
 seeds = train_repeats(data, recipe, Path("runs/map-seeds"), seeds=(1, 2))  # the ruler

@@ -1,7 +1,9 @@
 """What the benchmark measures is what it says it measures."""
 
+import re
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -69,3 +71,11 @@ def test_a_table_leaves_out_columns_without_values(capsys):
     for said in ("A table", "2.50 (1.00–3.00)"):
         assert said in printed
     assert "error" not in printed
+
+
+def test_make_bench_runs_every_benchmark():
+    root = Path(__file__).parents[2]
+    scripts = {path.stem for path in (root / "benchmarks").glob("*.py") if "__main__" in path.read_text()}
+    makefile = (root / "Makefile").read_text().replace("\\\n", " ")
+    listed = re.search(r"^BENCHMARKS := (.*)$", makefile, re.MULTILINE)[1].split()
+    assert {*listed} == scripts - {"native", "attention_table"}  # these two write docs/results

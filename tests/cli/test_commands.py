@@ -217,7 +217,7 @@ class TestTrain:
         glasshead("train", *TINY, *options, "--option", "classes=3", "--out", tmp_path / "run")
         run = load_run(tmp_path / "run")
         config = run.model.config
-        assert (config.encoder, config.score, config.scale) == ("lstm", "additive", 2.5)
+        assert (config.encoder, config.score, config.temperature) == ("lstm", "additive", 2.5)
         assert config.vocab_size == 100
         assert run.tokenizer.model_max_length == 5
         assert len(run.labels) == 3
@@ -229,7 +229,6 @@ class TestTrain:
         [
             ("--head-combination", "concat", "concat"),
             ("--head-combination", "sum", "add"),
-            ("--heads", "add", "add"),
         ],
     )
     def test_options_reach_an_encoder(self, tmp_path, option, combination, combine):
@@ -536,7 +535,7 @@ class TestExplain:
         assert told()["prediction"] + told("--target", "negative")["prediction"] == pytest.approx(1)
         logit, odds = (
             told("--method", "gradient", *function)["scores"]
-            for function in (("--of", "logit"), ("--target-function", "log-odds"))
+            for function in (("--target-function", "logit"), ("--target-function", "log-odds"))
         )
         assert odds == pytest.approx(logit)  # the other logit is 0
 

@@ -385,7 +385,7 @@ class TestRecipe:
         assert TrainingConfig(**json.loads(json.dumps(recipe.as_dict()))) == recipe
 
     def test_changes_keep_them(self):
-        recipe = with_penalties(weights={"context-output": 0.5}).with_changes(epochs=2, scale=3)
+        recipe = with_penalties(weights={"context-output": 0.5}).with_changes(epochs=2, temperature=3)
         assert (recipe.penalties, recipe.epochs) == ({"context-output": 0.5}, 2)
 
     @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 
 from glasshead.serve.refusals import refusal
@@ -26,11 +28,12 @@ OPEN_TO_LINKS = ("/",)
 """What a page elsewhere may link to; nothing is computed there."""
 OWN_POLICY = "default-src 'self'; frame-ancestors 'self'; base-uri 'none'; form-action 'self'"
 HEADERS = {
-    b"x-content-type-options": b"nosniff",
-    b"referrer-policy": b"no-referrer",
-    b"cross-origin-resource-policy": b"same-origin",
-    b"cross-origin-opener-policy": b"same-origin",
-    b"cache-control": b"no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+    "content-security-policy": OWN_POLICY,
 }
 
 
@@ -55,10 +58,7 @@ class Guard:
         if scope["type"] != "http":  # a websocket: there is none
             await send({"type": "websocket.close"})
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
-        refused = self.refused(scope, headers)
+        refused = self.refused(scope, Headers(scope=scope))
         if refused is not None:
             await refused(scope, receive, with_headers(send))
             return
@@ -94,16 +94,10 @@ class Guard:
             welcome.set_cookie(cookie, key, httponly=True, samesite="lax")
             return welcome
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if same(bearer, token) or same(cookie_of(headers.get("cookie", ""), cookie), key):
+        if same(bearer, token) or same(cookie_parser(headers.get("cookie", "")).get(cookie, ""), key):
             return None
         sentence = "open the address with the token, as the terminal shows it"
         return refusal(scope["path"], headers.get("accept", ""), 401, sentence)
-
-
-def cookie_of(header: str, own: str) -> str:
-    """Our ``own`` cookie, or nothing; those of other servers come along, and may be malformed."""
-    cookies = (part.strip().partition("=") for part in header.split(";"))
-    return next((value for name, _, value in cookies if name == own), "")
 
 
 def same(given: str, token: str) -> bool:
@@ -137,11 +131,9 @@ def with_headers(send: Send) -> Send:
 
     async def guarded(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            names = {name.lower() for name, _ in message["headers"]}
-            more = [(name, value) for name, value in HEADERS.items() if name not in names]
-            if b"content-security-policy" not in names:
-                more.append((b"content-security-policy", OWN_POLICY.encode()))
-            message["headers"] = [*message["headers"], *more]
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return guarded
