@@ -8,7 +8,7 @@ import pytest
 
 import identifiability
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce
 
 LARGEST_PICTURE = 60_000
 """Bytes."""
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
 
 
 @pytest.mark.parametrize("paper", list(PAPERS))

@@ -8,7 +8,7 @@ import pytest
 from glasshead.papers.experiments import PAPERS
 from glasshead.papers.experiments.metric_ranges import possible_range, within, within_difference
 
-RESULTS = Path(__file__).parents[2] / "docs/results"
+RESULTS = Path(__file__).parents[3] / "docs/results"
 
 
 @pytest.mark.parametrize(

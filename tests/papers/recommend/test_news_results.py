@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "results" / "news.py"
+SCRIPT = Path(__file__).parents[3] / "docs" / "results" / "news.py"
 ESTIMATE = {"n": 300, "low": 0.0, "high": 1.0}
 
 
