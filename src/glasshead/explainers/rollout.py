@@ -130,7 +130,8 @@ def layer_shares(
     weights = layer.weights
     if method is not None:
         stack.check_rows(layer, weights, method, f"{method.split('+')[0]}-absolute")
-    sizes = stack.combine(stack.join(layer, weights).abs()).to(stack.logits)
+    joined = stack.join(layer, weights)
+    sizes = stack.combine(joined.abs() if layer.record.call.mechanism.signed else joined).to(stack.logits)
     return stack.spread(layer, discard_smallest(scale_rows(sizes), discard))
 
 
