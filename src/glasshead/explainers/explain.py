@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
+import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import (
+    Encoded,
     UnitReader,
     as_sources,
     as_texts,
@@ -169,12 +171,14 @@ def explain_texts(
     if pairs is not None and len(pairs) != len(texts):
         raise InputError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     tokenizer = subject.tokenizer
-    skipped = unreadable_texts(tokenizer, texts, pairs)
+    encoded = encode(tokenizer, texts, pairs)
+    skipped = unreadable_texts(tokenizer, encoded, texts, pairs)
     if len(skipped) == len(texts):
         raise InputError(f"{skipped.get(0, 'there is no text')}: there is nothing to explain")
-    texts = [text for number, text in enumerate(texts) if number not in skipped]
-    if pairs is not None:
-        pairs = [text for number, text in enumerate(pairs) if number not in skipped]
+    if skipped:
+        kept = [number for number in range(len(texts)) if number not in skipped]
+        encoded, texts = encoded.some(np.array(kept)), [texts[number] for number in kept]
+        pairs = None if pairs is None else [pairs[number] for number in kept]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
         model, target = aim(own, tokenizer, request)
@@ -185,6 +189,7 @@ def explain_texts(
             target=target,
             target_fn=request.target_fn,
             attention_selector=request.attention_selector,
+            encoded=encoded,
         )
         if request.unit == WORD:
             attributions = [by_word(attribution) for attribution in attributions]
@@ -195,7 +200,7 @@ def explain_texts(
                 attention_selector=request.attention_selector,
                 tolerance=request.tolerance,
             )
-    read = coverage(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
+    read = coverage(tokenizer, texts, pairs, encoded)
     caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None
     notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
@@ -251,10 +256,12 @@ def sign_note(subject: Subject) -> str | None:
 
 
 def unreadable_texts(
-    tokenizer: PreTrainedTokenizerFast | UnitReader, texts: Sequence[Any], pairs: Sequence[str] | None
+    tokenizer: PreTrainedTokenizerFast | UnitReader,
+    encoded: Encoded,
+    texts: Sequence[Any],
+    pairs: Sequence[str] | None,
 ) -> dict[int, str]:
     """The numbers of texts, or pictures, of which the model knows nothing whatever is explained, and why."""
-    encoded = encode(tokenizer, texts, pairs)
     reasons = {}
     for row, (ids, words) in enumerate(zip(encoded.ids.numpy(), encoded.words, strict=True)):
         if not (words >= 0).any():

@@ -127,10 +127,12 @@ class Explainer(ABC):
         target_fn: str | None = None,
         attention_selector: AttentionSelector = DEFAULT_SELECTOR,
         batch_size: int = 256,
+        encoded: Encoded | None = None,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
         predicted class; that of two as well where the method does not mirror classes). ``target_fn`` is the
-        explained number: the probability, or the rating of a rating model.
+        explained number: the probability, or the rating of a rating model. ``encoded`` are the texts as
+        `glasshead.data.encode` gives them, where that was done before.
 
         Raises:
             InputError: on an unknown target class or target function, or one that changes nothing, pairs for
@@ -149,14 +151,14 @@ class Explainer(ABC):
         check_heads(self, attention_selector)
         results: list[Attribution] = []
         for start in range(0, len(texts), batch_size):
-            batch = texts[start : start + batch_size]
-            seconds = None if pairs is None else pairs[start : start + batch_size]
+            rows = slice(start, start + batch_size)
+            batch, seconds = texts[rows], None if pairs is None else pairs[rows]
             check_texts(model, seconds is not None)
             with eval_mode(model):
-                encoded = encode(tokenizer, batch, seconds)
+                own = encode(tokenizer, batch, seconds) if encoded is None else encoded.some(rows)
                 context = make_context(
                     model,
-                    encoded,
+                    own,
                     tokenizer,
                     target=target,
                     target_fn=target_fn,
@@ -170,7 +172,7 @@ class Explainer(ABC):
                     self, context, shown, self.importance(context), self.contributions(context)
                 )
             if attention_selector.level == "sentence":
-                numbers = sentence_numbers(model, encoded)
+                numbers = sentence_numbers(model, own)
                 attributions = [
                     by_sentence(attribution, row[row >= 0].numpy())
                     for attribution, row in zip(attributions, numbers, strict=True)

@@ -67,8 +67,8 @@ def with_intervals(
 
     Source: the constraints P1 to P3 of Bhardwaj et al. (2021); the linear programs are this project's.
     """
-    for attribution in attributions:
-        require_weights(find_explainer(attribution.method))
+    for method in {attribution.method for attribution in attributions}:
+        require_weights(find_explainer(method))
     check_tolerance(tolerance)
     if len(attributions) != len(texts):
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")

@@ -96,16 +96,32 @@ class Rollout(StackExplainer):
         return result
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        return stack.read(self.all_rows(stack))
+        return self.roll(stack, self.shares_of(stack))
 
     def all_rows(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
         """R of the layer that is read: what every one of its rows has of every key."""
+        return self.follow(stack, self.shares_of(stack))
+
+    def shares_of(self, stack: AttentionStack) -> Shares:
+        """How a layer's map is made."""
         method = None if self.absolute else self.name
-        return self.follow(stack, lambda layer: layer_shares(stack, layer, self.discard, method))
+        return lambda layer: layer_shares(stack, layer, self.discard, method)
 
     def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
-        """What is read of the product of the maps that ``shares`` gives."""
-        return stack.read(self.follow(stack, shares))
+        """What is read of the product of the maps that ``shares`` gives: the rows that are read, multiplied
+        by one map after the other from the last to the first, are a vector all the way."""
+        rows = {stack.top.target: stack.row_shares.to(stack.logits)}
+        for layer in reversed(stack.layers):
+            if layer.target not in rows:
+                continue
+            own = rows.pop(layer.target)
+            attended = torch.einsum("rq,rqk->rk", own, shares(layer))
+            if not layer.is_first:
+                rows[layer.target] = self.residual * own
+                attended = (1 - self.residual) * attended
+            rows[layer.source] = rows[layer.source] + attended if layer.source in rows else attended
+        known = [torch.einsum("rs,rsk->rk", own, stack.start[name].to(own)) for name, own in rows.items()]
+        return torch.stack(known).sum(dim=0)[:, : stack.mask.shape[1]]
 
     def follow(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r q k"]:
         """The product of the maps that ``shares`` gives."""
@@ -130,7 +146,8 @@ def layer_shares(
     weights = layer.weights
     if method is not None:
         stack.check_rows(layer, weights, method, f"{method.split('+')[0]}-absolute")
-    sizes = stack.combine(stack.join(layer, weights).abs()).to(stack.logits)
+    joined = stack.join(layer, weights)
+    sizes = stack.combine(joined.abs() if layer.record.call.mechanism.signed else joined).to(stack.logits)
     return stack.spread(layer, discard_smallest(scale_rows(sizes), discard))
 
 

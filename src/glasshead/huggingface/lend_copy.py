@@ -20,11 +20,13 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Spare:
-    """A copy that nobody uses, its own state, and that of its model when it was made."""
+    """A copy that nobody uses, its own state, and that of its model when it was made; whether every change of
+    a weight reaches it."""
 
     model: Any
     own: ModelState
     source: ModelState
+    shares: bool
 
 
 SPARES: WeakKeyDictionary[nn.Module, list[Spare]] = WeakKeyDictionary()
@@ -41,8 +43,9 @@ def lend_copy(model: Model) -> Iterator[Model]:
         spare = spares.pop() if spares else None
     if spare is None or not spare.source.equals(now):
         copied = isolated_copy(model)
-        spare = Spare(copied, ModelState.of(copied).snapshot(), now.snapshot())
+        own = ModelState.of(copied).snapshot()
+        spare = Spare(copied, own, now.snapshot(), shares_tensors(model, copied))
     yield spare.model
-    if shares_tensors(model, spare.model) and spare.own.equals(ModelState.of(spare.model)):
+    if spare.shares and spare.own.equals(ModelState.of(spare.model)):
         with LOCK:
             SPARES.setdefault(model, []).append(spare)

@@ -284,8 +284,9 @@ def no_shares(
     record: LayerRecord, weights: Float[Tensor, "r h q k"], rows: Bool[Tensor, "r q"]
 ) -> str | None:
     """Why the weights of some ``rows`` of a layer are no shares of a whole, if they are not."""
-    allowed = record.allowed.any(dim=-1) & rows[:, None]
-    if bool((weights < -ROW_SUM_TOLERANCE).any()):
+    mask = record.call.mask.allowed(weights.device)  # once for heads that share it
+    allowed = (mask.any(dim=-1) & rows[:, None]).expand(weights.shape[:-1])
+    if record.call.mechanism.signed and bool((weights < -ROW_SUM_TOLERANCE).any()):
         return f"the weights of layer {record.layer} ({record.name}) have signs"
     if bool(((weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
         return f"the weights of layer {record.layer} ({record.name}) do not sum to one"

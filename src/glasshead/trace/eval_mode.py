@@ -9,6 +9,9 @@ from transformers import PreTrainedModel
 @contextmanager
 def eval_mode(model: PreTrainedModel) -> Iterator[None]:
     """Dropout off inside the block, and as the caller had it afterwards."""
+    if not any(module.training for module in model.modules()):
+        yield
+        return
     training = model.training
     model.eval()
     try:

@@ -252,6 +252,8 @@ def averages_rows(
     reaches the call through this state is all that reaches it. ``states`` come with their gradients."""
     several = read.sum(dim=1, keepdim=True) > 1
     averaged = torch.zeros_like(several)
+    if not bool(several.any()):
+        return averaged
     for state, gradient in states:
         same = several & same_rows(gradient.flatten(2), read)
         if not bool((same & ~averaged).any()):
