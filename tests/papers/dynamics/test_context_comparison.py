@@ -10,7 +10,7 @@ from fake_histories import chosen, in_context
 
 from glasshead.data import encode
 from glasshead.models import ENCODERS
-from glasshead.papers.commands.recommend.group import Run
+from glasshead.opening import Run
 from glasshead.papers.dynamics import context_comparison as contexts
 from glasshead.papers.dynamics.context_comparison import (
     CONTEXTUAL,
