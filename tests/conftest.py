@@ -13,6 +13,7 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jaxtyping
@@ -83,3 +84,11 @@ def unchecked_types(request: pytest.FixtureRequest) -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", unchecked)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
+    from glasshead.audits import adversarial
+
+    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, steps=20, doublings=0))

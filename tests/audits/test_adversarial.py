@@ -1,13 +1,11 @@
 """The audit `adversarial` on models whose truth is known, and on what it cannot be asked of."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from classifier_families import FAMILIES, labelled_data
-from glasshead.audits import adversarial, audit, build_context
+from glasshead.audits import audit, build_context
 from glasshead.audits.adversarial import Adversarial
 from glasshead.audits.adversary.ascent import Search
 from glasshead.audits.adversary.doublings import Effort
@@ -35,13 +33,6 @@ from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_mod
 
 COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
 AUDIT = ["adversarial"]
-
-
-@pytest.fixture
-def short_search(monkeypatch):
-    """A search that is not long, where what it finds does not depend on that."""
-    short = replace(adversarial.PASS_SEARCH, steps=20, doublings=0)
-    monkeypatch.setattr(adversarial, "PASS_SEARCH", short)
 
 
 def card_of(model, texts, labels, audits=AUDIT):
