@@ -92,3 +92,9 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     from glasshead.audits import adversarial
 
     monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, steps=20, doublings=0))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their plots, whose drawing is most of the work; pages made once for a file are drawn."""
+    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])
