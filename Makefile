@@ -7,7 +7,8 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types check docs bench results catalogue families clean
+.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types same-numbers check docs bench results \
+	catalogue families clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
@@ -45,6 +46,11 @@ empty :=
 test-types: .venv/dev
 	$(TESTS) --jaxtyping-packages=$(subst $(empty) $(empty),$(comma),$(addprefix glasshead.,$(CHECKED)) typechecked.check) \
 		-m "not slow and not compiled" $(addprefix tests/,$(CHECKED))
+
+# Whether the numbers of tiny models through every command are those that were written down, on this kind of CPU.
+same-numbers: .venv/dev
+	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 PYTHONPATH=tests:$(PYTHONPATH) \
+		$(BIN)/python tests/golden/golden_numbers.py --check
 
 # Lint, format, types and import layers.
 check: .venv/dev

@@ -13,6 +13,7 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jaxtyping
@@ -93,3 +94,17 @@ def quiet() -> Iterator[None]:
     logging.set_verbosity_error()
     yield
     logging.set_verbosity(before)
+
+
+@pytest.fixture
+def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
+    from glasshead.audits import adversarial
+
+    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, steps=20, doublings=0))
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their plots, whose drawing is most of the work; pages made once for a file are drawn."""
+    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])

@@ -97,4 +97,5 @@ def kill_worker(title, folder, process):
             if title in " ".join(worker.info["cmdline"] or []) and belongs(worker, folder):
                 worker.kill()
                 return True
+        time.sleep(0.02)  # who looks all the time takes a processor from those who compute
     return False

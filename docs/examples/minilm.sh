@@ -1,2 +1,2 @@
 glasshead explain my-minilm "a charming film with a dull ending"
-glasshead audit my-minilm test.csv --train train.csv --limit 40 --draws 20 --out audits/my-minilm
+glasshead audit my-minilm test.csv --train train.csv --limit 20 --draws 20 --out audits/my-minilm

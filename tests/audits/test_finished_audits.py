@@ -118,6 +118,7 @@ def test_blocks_of_other_sizes_are_another_audit(tmp_path):
         run_request(replace(request, blocks=3, store=tmp_path))
 
 
+@pytest.mark.usefixtures("short_search")
 def test_an_audit_that_is_named_answers_more_than_one_that_is_not(tmp_path):
     request = AuditRequest(**texts(), dtype="float32", draws=3)
     run_request(replace(request, audits=("explanation",), store=tmp_path))

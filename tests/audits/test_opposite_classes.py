@@ -49,7 +49,7 @@ def test_unless_a_class_is_named_the_predicted_one_is_explained(method, bert):
 @pytest.fixture(scope="module")
 def planted():
     model, tokenizer = layered_model("[SEP]")
-    return model, tokenizer, as_data(layered_texts(40))
+    return model, tokenizer, as_data(layered_texts(30))
 
 
 @BOTH_RULES

@@ -22,9 +22,3 @@ def softmax() -> AuditCard:
 @pytest.fixture(scope="session")
 def four_classes() -> AuditCard:
     return fake_cards.make("tanhmax", FOUR)
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without their plots, whose drawing is most of the work; pages made once for a file are drawn."""
-    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])
