@@ -7,11 +7,13 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 WORDS = 1000
 
 
-def random_classifier(layers: int, hidden_size: int, heads: int) -> BertForSequenceClassification:
+def random_classifier(
+    layers: int, hidden_size: int, heads: int, words: int = WORDS
+) -> BertForSequenceClassification:
     """A random BERT that is always the same."""
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=WORDS + 5,
+        vocab_size=words + 5,
         hidden_size=hidden_size,
         num_hidden_layers=layers,
         num_attention_heads=heads,
@@ -21,10 +23,10 @@ def random_classifier(layers: int, hidden_size: int, heads: int) -> BertForSeque
     return BertForSequenceClassification(config)
 
 
-def word_tokenizer() -> PreTrainedTokenizerFast:
+def word_tokenizer(words: int = WORDS) -> PreTrainedTokenizerFast:
     """Words w0, w1, … between [CLS] and [SEP]."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = {word: number for number, word in enumerate([*special, *(f"w{i}" for i in range(WORDS))])}
+    vocabulary = {word: number for number, word in enumerate([*special, *(f"w{i}" for i in range(words))])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.post_processor = processors.TemplateProcessing(

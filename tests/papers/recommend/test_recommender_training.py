@@ -199,7 +199,7 @@ def test_what_is_no_run(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         load_recommender(tmp_path / "nothing")
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no run of `glasshead\.recommend\.train_recommender`"):
+    with pytest.raises(InputError, match=r"no run of `glasshead\.papers\.recommend\.train_recommender`"):
         load_recommender(tmp_path)
     (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
     with pytest.raises(InputError, match=r"is damaged .*is missing"):
