@@ -32,7 +32,7 @@ from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
 from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
-COUNTS = pytest.mark.parametrize("counts", [(20, 20), (36, 4)], ids=["balanced", "9 to 1"])
+COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
 AUDIT = ["adversarial"]
 
 
@@ -75,14 +75,14 @@ def test_flat_predictions_and_single_tokens_are_undecided_with_the_reason():
     model = decoration()
     with torch.no_grad():
         model.pooling.value.weight.sign_()
-    texts, labels = decorated_texts((11, 11))
+    texts, labels = decorated_texts((20, 20))
     texts[0], texts[1] = WORDS[0], ""
     card = card_of(model, texts, labels)
     finding = card.finding("adversarial.jsd.free.all")
-    assert (finding.n, finding.undefined) == (0, {"one token": 2, "flat prediction": 20})
+    assert (finding.n, finding.undefined) == (0, {"one token": 2, "flat prediction": 38})
     assert finding.status == "undecided"
     flat = card.finding("adversarial.flat.all")
-    assert (flat.estimate, flat.n) == (1.0, 20)
+    assert (flat.estimate, flat.n) == (1.0, 38)
     assert flat.verdict == "nearly every prediction stays within 0.01 under all weights"
 
 

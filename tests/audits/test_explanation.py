@@ -59,7 +59,7 @@ def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
     """One text in five is good."""
     words = ["good", "bad", *(f"w{number}" for number in range(20))]
     model, tokens = heads_model(words)
-    data, told = as_data(heads_texts(words, 30)), {}
+    data, told = as_data(heads_texts(words, 60)), {}
     for head in (DECIDES, IDLE):
         selector = AttentionSelector(layer=0, head=head)
         card = audit(model, data, tokenizer=tokens, audits=["explanation"], attention_selector=selector)
