@@ -15,8 +15,6 @@ from glasshead.results import (
     ONE_SIGNED,
     RAW_SIGN,
     SIGN_IN_WEIGHTS,
-    UNDECIDED,
-    WEAK_GAUGE,
     AuditCard,
 )
 from glasshead.training.store_gauge import pooled_gauge
@@ -296,21 +294,6 @@ def test_signs_that_live_in_the_weights_are_found_there(counts):
     assert run.record["gauge"]["kind"] == SIGN_IN_WEIGHTS
     card = audit(run, split(texts, labels), audits=["agreement"])
     assert "agreement" in card.finding("agreement.attention.gradient.all").verdict
-
-
-def test_a_run_of_an_earlier_version_is_read_and_undecided():
-    texts, labels = planted_texts(60)
-    run = as_run(planted_model("tanhmax"), texts, labels)
-    run.record["gauge"] = {"sign": 1, "margin": 1.0, "positive_polarity": 1.0}
-    card = audit(run, split(texts, labels), audits=["agreement", "tokens"])
-    for name in (
-        "agreement.attention.gradient.all",
-        "tokens.sign.weight.positive vs negative",
-        "tokens.separation.weight.positive vs negative",
-    ):
-        assert card.finding(name).verdict == WEAK_GAUGE.words
-    assert card.facts["gauge"]["kind"] == UNDECIDED
-    assert any("train again" in note for note in card.facts["notes"])
 
 
 def test_few_units_decide_nothing():
