@@ -40,42 +40,41 @@ class Registry(Mapping[str, T], Generic[T]):
     def __init__(self, kind: str, extensions: str | None = None) -> None:
         self.kind = kind
         self._extensions = extensions
-        self._own_entries: dict[str, T] = {}
+        self._entries: dict[str, T] = {}
 
-    @property
-    def _entries(self) -> dict[str, T]:
+    def _attached(self) -> dict[str, T]:
         """All entries, with those of other packages."""
         if self._extensions is not None:
             attach(self._extensions)
-        return self._own_entries
+        return self._entries
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator (or plain call) that files an object under ``name``."""
 
         def file(entry: T) -> T:
-            if name in self._own_entries:
+            if name in self._entries:
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
-            self._own_entries[name] = entry
+            self._entries[name] = entry
             return entry
 
         return file
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._own_entries[name] if name in self._own_entries else self._entries[name]
+            return self._entries[name] if name in self._entries else self._attached()[name]
         except (KeyError, TypeError):  # a list has no hash
             raise InputError(
-                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._entries)}"
+                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._attached())}"
             ) from None
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._entries
+        return isinstance(name, str) and (name in self._entries or name in self._attached())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._entries))
+        return iter(sorted(self._attached()))
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._attached())
 
 
 def import_siblings(package: str, path: Iterable[str]) -> None:
