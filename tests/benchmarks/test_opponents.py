@@ -122,6 +122,7 @@ def test_masks_and_types(capsys):
     assert "24 tokens, heads of 64, bfloat16, window mask, forward" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_training_is_printed(monkeypatch, capsys):
     monkeypatch.setattr(training.TrainingSettings, "tokens", 16)
     monkeypatch.setattr(training.TrainingSettings, "budget", 1e-9)
