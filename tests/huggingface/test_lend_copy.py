@@ -12,7 +12,9 @@ from glasshead.huggingface import lend_copy
 @pytest.fixture
 def model():
     torch.manual_seed(0)
-    return FAMILIES["Bert"].build(2)
+    model = FAMILIES["Bert"].build(2)
+    model.marks, model.facts = [[1]], {"scale": [1.0]}
+    return model
 
 
 def lent(model):
@@ -52,8 +54,11 @@ def test_two_threads_get_two(model):
         lambda model: setattr(model.dropout, "p", 0.5),
         lambda model: model.config.id2label.update({0: "bad"}),
         lambda model: model.classifier.register_forward_hook(lambda *_: None),
+        lambda model: model.marks[0].append(2),
+        lambda model: model.facts["scale"].__setitem__(0, 2.0),
+        lambda model: setattr(model, "marks", object()),
     ],
-    ids=["weight", "attribute", "configuration", "hook"],
+    ids=["weight", "attribute", "configuration", "hook", "list", "dictionary", "object"],
 )
 @pytest.mark.parametrize("whose", ["model", "copy"])
 def test_what_has_changed_is_copied_anew(change, whose, model):

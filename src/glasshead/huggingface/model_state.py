@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from weakref import ReferenceType, ref
 
 import torch
 from torch import Tensor, nn
@@ -33,17 +35,10 @@ class ModelState:
             for name, value in own.items():
                 if name in APART:
                     continue
-                if isinstance(value, dict):
-                    if value:
-                        parts.append(tuple(value))  # hooks have numbers
-                elif isinstance(value, PLAIN):
-                    parts.append(value)
-                elif isinstance(value, Tensor):
-                    parts += value, version_of(value)
-                elif hasattr(value, "to_dict"):
+                if hasattr(value, "to_dict"):
                     configs[id(value)] = vars(value)
                 else:
-                    parts.append(id(value))
+                    parts += contents_of(value)
         return cls(parts, list(configs.values()))
 
     def snapshot(self) -> ModelState:
@@ -59,9 +54,31 @@ class ModelState:
         )
 
 
+def contents_of(value: object) -> Iterator[object]:
+    """What a change of a value would change: the elements of containers, the version of a tensor, and which
+    object anything else is."""
+    if isinstance(value, PLAIN):
+        yield value
+    elif isinstance(value, Tensor):
+        yield from (value, version_of(value))
+    elif isinstance(value, dict):
+        yield len(value)
+        for key, element in value.items():
+            yield from (*contents_of(key), *contents_of(element))
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield len(value)
+        for element in value:
+            yield from contents_of(element)
+    else:
+        try:
+            yield ref(value)
+        except TypeError:  # it cannot be referred to without being kept alive
+            yield id(value)
+
+
 def same_part(first: object, second: object) -> bool:
-    """Whether two entries are one tensor, or equal."""
-    if isinstance(first, Tensor) or isinstance(second, Tensor):
+    """Whether two entries are one tensor, one object, or equal plain values."""
+    if isinstance(first, Tensor | ReferenceType) or isinstance(second, Tensor | ReferenceType):
         return first is second
     return first is second or first == second
 
