@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import write_text
+from glasshead.requests import AuditRequest
 from glasshead.training import versions
 
 RETRIES = 3
@@ -40,6 +41,19 @@ class Cluster:
             raise ParameterError(
                 "gpus_per_task", f"must be a part of 1 or a whole number, not {self.gpus_per_task:g}"
             )
+
+    @classmethod
+    def of(cls, request: AuditRequest) -> Cluster | None:
+        """What a request asks for.
+
+        Raises:
+            InputError: on GPUs of no cluster.
+        """
+        if request.ray is not None:
+            return cls(request.ray, request.gpus_per_task)
+        if request.gpus_per_task:
+            raise InputError("`gpus_per_task` is for a cluster: name it with `ray`, or leave it out")
+        return None
 
 
 class NodeReport(NamedTuple):

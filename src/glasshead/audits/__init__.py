@@ -7,12 +7,12 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `compare`        audits, or runs → `Comparison`                                comparison.py
     `heads`          what every head of a model does → `HeadReport`                head_report/
     `rank`           explanations of a model against each other → `MethodRanking`  ranking/
-    `run_request`    the same of an `AuditRequest`                                 audit_model.py
+    `run_audit`      the same of an `AuditRequest`                                 audit_model.py
     `AuditContext`   what every audit is given                                     context.py
     `Audit`          one question → `AuditResult`                                  base.py
 """
 
-from glasshead.audits.audit_model import AuditOptions, audit, run_request
+from glasshead.audits.audit_model import audit, run_audit
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context
 from glasshead.audits.compare_audits import finding_differences
@@ -20,11 +20,10 @@ from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext
 from glasshead.audits.finished import FINISHED
-from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
-from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.head_report import heads, run_heads
+from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.map_divergence import map_divergence
-from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, SubjectOptions, SubjectRequest
+from glasshead.audits.ranking import rank, run_ranking
 from glasshead.registry import import_siblings
 
 import_siblings(__name__, __path__)
@@ -35,17 +34,9 @@ __all__ = [
     "IDENTIFIABILITY",
     "Audit",
     "AuditContext",
-    "AuditOptions",
-    "AuditRequest",
     "AuditResult",
     "Comparable",
-    "HeadsOptions",
-    "HeadsRequest",
     "Identifiability",
-    "RankOptions",
-    "RankRequest",
-    "SubjectOptions",
-    "SubjectRequest",
     "audit",
     "build_context",
     "compare",
@@ -54,7 +45,7 @@ __all__ = [
     "heads",
     "map_divergence",
     "rank",
+    "run_audit",
     "run_heads",
     "run_ranking",
-    "run_request",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention import to_name
 from glasshead.audits.audit_subject import jsonable
 from glasshead.audits.build_context import subsample, texts_of
-from glasshead.audits.identifiability import Identifiability, columns_per_text, map_findings
+from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
-from glasshead.audits.request import AuditRequest
+from glasshead.audits.progress import StageProgress
 from glasshead.data import Encoded, encode, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import class_name, spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows, usual_rows
 from glasshead.nouns import INPUTS
+from glasshead.requests import AuditRequest
 from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard, Highlight
 from glasshead.trace import attention_use
 from glasshead.training import versions
@@ -44,7 +45,7 @@ def audit_heads(
     request: AuditRequest,
     *,
     facts: Mapping[str, Any],
-    progress: Callable[[str], None] = lambda stage: None,
+    stages: StageProgress,
 ) -> AuditCard:
     """Ask of the heads that the request names, of any readable model, whether their maps are the only ones.
 
@@ -56,14 +57,15 @@ def audit_heads(
     """
     started = time.perf_counter()
     nouns = reader_of(tokenizer).nouns
-    progress(f"reading the {nouns.texts}")
+    stages.nouns = nouns
+    stages.begin(f"reading the {nouns.texts}")
     indices, split = subsample(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
-    progress("identifiability")
-    identifiability, seed = request.identifiability or Identifiability(), request.seed
+    stages.begin(IDENTIFIABILITY)
+    identifiability, seed = Identifiability.of(request, stages.on_texts), request.seed
     heads, map_facts = identifiability.compute_intervals(
         model, tokenizer, encoded, usual_rows(model, encoded), seed
     )
@@ -122,9 +124,7 @@ def row_highlights(
         row_selector = RowSelector((layer,), (head,), (row,))
         batches = attention_rows(model, encoded.some(np.array([text])), row_selector)
         attention_row = next(row for batch in batches for row in batch if row.part == part)
-        intervals = attention_row.intervals(
-            (request.identifiability or Identifiability()).interval_options.tolerance
-        )
+        intervals = attention_row.intervals(request.tolerance)
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",

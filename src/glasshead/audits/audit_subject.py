@@ -16,24 +16,24 @@ from glasshead.audits.context import IMPORTANCE, AuditContext
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.finished import finished_audits
-from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, StageProgress
+from glasshead.audits.progress import OnProgress, StageProgress
 from glasshead.audits.sinks import ask_with_rest, rest_of, sink_facts
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.summary import slice_column
+from glasshead.cluster import Cluster
 from glasshead.data import reader_of
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
 from glasshead.opening import dtype_of
+from glasshead.requests import AuditRequest
 from glasshead.results import AuditCard
-from glasshead.trace import Subject
-
-MOST_DRAWS = 1000
+from glasshead.trace import AttentionSelector, Subject
 
 
 def audit_subject(
@@ -52,9 +52,9 @@ def audit_subject(
             that the model does not have, a method that cannot explain it, and an audit that was named and has
             no meaning.
     """
-    selected, perturbation = selected_audits(request)
     started = time.perf_counter()
     stages = StageProgress(progress)
+    selected, perturbation = selected_audits(request, stages)
     reader = reader_of(subject.tokenizer)
     stages.nouns = reader.nouns
     stages.begin(f"reading the {stages.nouns.texts}")
@@ -63,7 +63,7 @@ def audit_subject(
         split,
         limit=reader.usual_limit if request.limit is None else request.limit,
         seed=request.seed,
-        attention_selector=request.attention_selector,
+        attention_selector=AttentionSelector.of(request),
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
@@ -81,7 +81,7 @@ def audit_subject(
             known = request.audits is None and subject.record and context.explainer.reads_weights
             if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
-    with workers_of(request.cluster, context.explanation) as in_parts:
+    with workers_of(Cluster.of(request), context.explanation) as in_parts:
         explanation = replace(context.explanation, progress=stages.on_texts, in_parts=in_parts)
         context = replace(context, explanation=explanation)
         result = ask_audits(context, selected, request, stages)
@@ -131,18 +131,16 @@ def ask_audits(
     return gathered
 
 
-def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbation]:
+def selected_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
     """The audits of a request with its settings, and the perturbation test, asked or not."""
     draws = request.draws
-    if draws is not None and draws > MOST_DRAWS:
-        raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     names = [name for name in AUDITS if AUDITS[name].by_default] if request.audits is None else request.audits
     selected = {each: AUDITS[each] for name in names for each in (*AUDITS[name].collects, name)}
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
-    if IDENTIFIABILITY in selected and request.identifiability is not None:
-        selected[IDENTIFIABILITY] = request.identifiability
+    if IDENTIFIABILITY in selected:
+        selected[IDENTIFIABILITY] = Identifiability.of(request, stages.on_texts)
     if OPERATORS in selected and request.limit is not None:
         selected[OPERATORS] = Operators(texts=None)
     if FAITHFULNESS in selected and FAITHFULNESS in (request.audits or ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from pydantic import TypeAdapter
 
 from glasshead.audits.base import AuditResult
 from glasshead.audits.context import AuditContext
-from glasshead.audits.request import AuditRequest
 from glasshead.errors import InputError
 from glasshead.files import SETTINGS_FILE, claim_folder, write_text
 from glasshead.identifiability import fingerprints
+from glasshead.requests import AuditRequest, measured_fields
 from glasshead.results import Finding
 
 FOLDER = "audits"
@@ -84,51 +84,31 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
 
 
 def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
-    """What finished audits were asked of: every field of the request but those of `COMPARED_OTHERWISE`, and
-    what it comes to: model, texts, labels, and the counts of the training data."""
+    """What finished audits were asked of: the fields of the request that change what is measured, and what
+    the others come to: model, texts, labels, and the counts of the training data."""
     known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns]
     digest = hashlib.sha256(repr(known).encode())
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     if context.counts is not None:
         digest.update(np.ascontiguousarray(context.counts).data)
-    names = None if request.audits is None else tuple(sorted(request.audits))
+    asked = measured_fields(request)
+    if request.audits is not None:
+        asked["audits"] = sorted(request.audits)
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
         "labels or rows": digest.hexdigest(),
-        "asked": compared_values(replace(request, audits=names), COMPARED_OTHERWISE),
+        "asked": plain_values(asked),
     }
 
 
-COMPARED_OTHERWISE = {
-    "model": "its weights are compared, wherever it lies",
-    "tokenizer": "what it makes of the texts is compared",
-    "data": "texts, labels and columns are compared, wherever they lie",
-    "cluster": "where something is computed changes no result",
-    "processes": "how many share the work changes no result",
-    "store": "where the parts lie changes no result",
-    "progress": "who looks on changes no result",
-    "device": "where the model computes is no question that is asked",
-}
-"""Fields of requests that do not decide whether a work is the same, each with the reason."""
-
-
-def compared_values(request: object, but: Mapping[str, str]) -> Any:
-    """Plain values of a request that decide whether a work is the same: of all fields but those that are
-    named, and of the requests within it."""
-    if is_dataclass(request) and not isinstance(request, type):
-        return {
-            each.name: compared_values(getattr(request, each.name), but)
-            for each in fields(request)
-            if each.name not in but
-        }
-    if isinstance(request, Mapping):
-        return {str(key): compared_values(value, but) for key, value in request.items()}
-    if isinstance(request, list | tuple | set | frozenset):
-        values = [compared_values(value, but) for value in request]
-        return sorted(values, key=repr) if isinstance(request, set | frozenset) else values
-    if isinstance(request, Dataset | DatasetDict):
+def plain_values(value: object) -> Any:
+    """A value of a request as JSON can hold it."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_values(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        values = [plain_values(each) for each in value]
+        return sorted(values, key=repr) if isinstance(value, set | frozenset) else values
+    if isinstance(value, Dataset | DatasetDict):
         return "in memory"  # what is read of it is compared
-    if request is None or isinstance(request, bool | int | float):
-        return request
-    return str(request)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

@@ -36,9 +36,12 @@ from glasshead.audits.summary import (
 from glasshead.data import Encoded
 from glasshead.errors import pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, rows_in_words, solve_batches
+from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 from glasshead.trace import READ, ReadRows
 
+IDENTIFIABILITY = "identifiability"
+"""The one audit that needs no prediction."""
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
@@ -64,6 +67,29 @@ class Identifiability(Audit):
     processes: int = 1
     store: Path | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
+
+    @classmethod
+    def of(cls, request: AuditRequest, on_texts: Callable[[int, int], None]) -> Identifiability:
+        """The audit that a request asks for. One that is named is asked about all texts.
+
+        Raises:
+            InputError: on rows that no model has.
+        """
+        rows = {name: getattr(request, name) for name in ("layers", "heads", "rows")}
+        row_options = {
+            name: None if name != "rows" and value == "all" else value
+            for name, value in rows.items()
+            if value is not None
+        }
+        RowSelector(**row_options)
+        return cls(
+            row_options=row_options,
+            interval_options=IntervalOptions(request.top, request.tolerance),
+            max_texts=None if IDENTIFIABILITY in (request.audits or ()) else MAX_TEXTS,
+            processes=request.processes or 1,
+            store=request.store,
+            progress=on_texts,
+        )
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why intervals have no meaning for this subject."""

@@ -9,7 +9,6 @@ import numpy as np
 from datasets import Dataset, DatasetDict
 
 from glasshead.audits.next_tokens import next_token_data
-from glasshead.audits.request import SubjectRequest
 from glasshead.data import (
     ALL,
     LoadOptions,
@@ -28,13 +27,14 @@ from glasshead.data import (
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import is_regression
-from glasshead.opening import open_subject
+from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
+from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
-Request = TypeVar("Request", bound=SubjectRequest)
+Asked = TypeVar("Asked", bound=DataRequest)
 Item = TypeVar("Item")
 
 
@@ -46,19 +46,19 @@ class OpenedRequest(NamedTuple):
     facts: dict[str, Any]
 
 
-def with_datasets(request: Request) -> Request:
+def with_datasets(request: Asked) -> Asked:
     """The same request; a table or a list of rows is a data set from here on."""
-    train = None if request.train is None else as_dataset(request.train)
-    return replace(request, data=as_dataset(request.data), train=train)
+    changes = {name: getattr(request, name, None) for name in ("data", "train")}
+    return request.replace(**{name: as_dataset(data) for name, data in changes.items() if data is not None})
 
 
-def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> OpenedRequest:
+def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedRequest:
     """Open the model, and read the data as it reads them, with further ``columns``.
 
     Raises:
         InputError: if one of them cannot be opened, or they do not fit.
     """
-    subject = open_subject(request.model, request.tokenizer, request.opening)
+    subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request))
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     if isinstance(subject.model, NextTokenClassifier):
@@ -66,7 +66,7 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
     try:
         split = read_split(request.data, split_name, load_options, columns)
     except RatingError as error:
-        if subject.record or "task" in request.load_options:
+        if subject.record or "task" in load_options_of(request):
             raise
         raise InputError(
             f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
@@ -90,7 +90,7 @@ def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> Opened
 
 
 def open_for_next_tokens(
-    request: SubjectRequest, subject: Subject, split_name: str, options: LoadOptions
+    request: JudgedRequest, subject: Subject, split_name: str, options: LoadOptions
 ) -> OpenedRequest:
     """The texts of a request before a language model, each up to the token that is asked for; labels are not
     read.
@@ -118,10 +118,23 @@ def open_for_next_tokens(
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
-def data_options(request: SubjectRequest, subject: Subject) -> LoadOptions:
+READING = ("text_column", "label_column", "marks_column", "classes", "task")
+"""Fields of requests that are fields of `LoadOptions`."""
+
+
+def load_options_of(request: DataRequest) -> dict[str, Any]:
+    """What a request says of how the data are read."""
+    columns = {name: getattr(request, name, None) for name in READING}
+    return {
+        **(request.load_options or {}),
+        **{name: value for name, value in columns.items() if value is not None},
+    }
+
+
+def data_options(request: DataRequest, subject: Subject) -> LoadOptions:
     """How to read the data: as a run read what it was trained on, but for what the request says."""
     recorded = subject.record.get("data", {})
-    options = recorded.get("options", {}) | dict(request.load_options)
+    options = recorded.get("options", {}) | load_options_of(request)
     if request.data != recorded.get("source"):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     if not subject.record and is_regression(subject.model.config):
@@ -178,7 +191,7 @@ def read_texts(data: object, split: str, options: LoadOptions) -> Dataset:
     return read_split(data, split, options)
 
 
-def source_facts(request: SubjectRequest, split: str, options: LoadOptions) -> dict[str, Any]:
+def source_facts(request: DataRequest, split: str, options: LoadOptions) -> dict[str, Any]:
     """What a card records about its data."""
     return {
         "data": str(request.data) if isinstance(request.data, str | Path) else "in memory",

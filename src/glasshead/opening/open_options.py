@@ -1,9 +1,14 @@
 """How a model is opened."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
+
+from glasshead.requests import OpeningRequest
 
 
 @dataclass(frozen=True)
@@ -19,3 +24,13 @@ class OpenOptions:
     trust_remote_code: bool = False
     device: str | torch.device | None = None
     dtype: str | torch.dtype | None = None
+
+    @classmethod
+    def of(cls, request: OpeningRequest, **others: Any) -> OpenOptions:
+        """What a request asks for, and ``others`` that it cannot."""
+        return cls(
+            getattr(request, "labels", None) or {},
+            trust_remote_code=request.trust_remote_code,
+            device=request.device,
+            **others,
+        )

@@ -69,6 +69,11 @@ class AttentionSelector:
             if value is not None and value not in known:
                 raise InputError(f"unknown {kind} {value!r}: {did_you_mean(value, known)}")
 
+    @classmethod
+    def of(cls, request: Any) -> "AttentionSelector":
+        """What a request asks for."""
+        return cls(request.layer, request.head, request.row, getattr(request, "level", "word"))
+
     @property
     def is_customised(self) -> bool:
         """Whether anything but the level is chosen."""

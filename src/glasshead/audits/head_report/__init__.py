@@ -1,7 +1,6 @@
 """What every head of a model does: `glasshead.heads`.
 
     `heads`          any model, before any texts → `HeadReport`              inspect_heads.py
-    `HeadsRequest`   what is asked                                           inspect_heads.py
     `run_heads`      the same of a `HeadsRequest`                            inspect_heads.py
 
 Texts, perhaps with dependency trees (read_texts.py), and kinds of tokens (token_kinds.py) → one attention
@@ -13,12 +12,10 @@ predictions without a head (ablation.py), whether a map is the only one (identif
 """
 
 from glasshead.audits.head_report.ablation import ablate_heads
-from glasshead.audits.head_report.inspect_heads import HeadsOptions, HeadsRequest, heads, run_heads
+from glasshead.audits.head_report.inspect_heads import heads, run_heads
 from glasshead.audits.head_report.verdicts import share_verdict, side_of, size_verdict
 
 __all__ = [
-    "HeadsOptions",
-    "HeadsRequest",
     "ablate_heads",
     "heads",
     "run_heads",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from datasets import Dataset, DatasetDict
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
@@ -30,22 +29,15 @@ from glasshead.audits.head_report.token_kinds import token_table
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
 from glasshead.audits.open_request import with_datasets
-from glasshead.audits.request import (
-    OnProgress,
-    StageProgress,
-    SubjectOptions,
-    SubjectRequest,
-    no_progress,
-    subject_settings,
-)
-from glasshead.data import Encoded, as_sources, coverage, encode, reader_of
+from glasshead.audits.progress import StageProgress, no_progress
+from glasshead.data import Encoded, coverage, encode, reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import class_name, isolated_copy
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS
-from glasshead.opening import NoClassError, dtype_of, open_subject
-from glasshead.options import check_kinds, check_options
+from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
+from glasshead.requests import HeadsRequest, takes
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
@@ -53,7 +45,7 @@ from glasshead.trace import Subject, list_attention_calls
 from glasshead.training import versions
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
@@ -72,71 +64,21 @@ ONE_QUERY = (
 )
 
 
-@dataclass(frozen=True)
-class HeadsRequest(SubjectRequest):
-    """Which model is asked what its heads do, before which texts.
-
-    ``data`` is what `glasshead.audit` takes, the same without labels, a txt file with a text on each line, or
-    a CoNLL-U file, plain or gzipped, whose dependency relations heads are held against. A ``limit`` of None
-    is 50 texts, or all sentences of a CoNLL-U file for relations.
-    ``texts``, or files of images, are drawn in the place of the first ones of the data. Without ``effects``
-    nothing is said of what the predictions lose without each head, which takes a pass for every head.
-
-    Raises:
-        InputError: where some attention is chosen: all of it is read.
-    """
-
-    texts: tuple[Any, ...] = ()
-    effects: bool = True
-
-    def __post_init__(self) -> None:
-        if self.attention_selector.is_customised or self.attention_selector.level != "word":
-            raise InputError("all heads are read: leave `layer`, `head`, `row` and `level` out")
-
-
-class HeadsOptions(SubjectOptions, total=False):
-    """What can be said beside model and data: ``texts`` or images to be drawn, whether ``effects`` on
-    predictions are measured, and all `SubjectOptions`."""
-
-    texts: Any
-    effects: bool
-
-
-@in_own_modes
-def heads(
-    model: object,
-    data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
-    *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    **options: Unpack[HeadsOptions],
-) -> HeadReport:
+@takes(HeadsRequest)
+def heads(request: HeadsRequest) -> HeadReport:
     """Say of every head of a model what it looks at, how much it matters, and which others are like it.
 
     ``model`` is what `glasshead.audit` takes, or a model without a classifier, of which nothing is said about
     predictions. ``data`` is a data set, with or without labels, or a CoNLL-U file: then also which dependency
-    relation every head follows. ``limit`` is the size of a random part of the texts (None: 50). ``options``
-    are `HeadsOptions`.
+    relation every head follows. ``limit`` is the size of a random part of the texts (None: 50, or all
+    sentences for relations). ``texts``, or files of images, are drawn in the place of the first ones of the
+    data. The other arguments are the fields of `glasshead.requests.HeadsRequest`.
 
     Raises:
         InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an
             unknown option.
     """
-    check_options(options, ("tokenizer", "limit", "seed", *HeadsOptions.__annotations__), "heads")
-    check_kinds({"limit": limit, "seed": seed}, required=["seed"])
-    texts, effects = options.get("texts"), options.get("effects")
-    request = HeadsRequest(
-        model=model,
-        data=data,
-        tokenizer=tokenizer,
-        limit=limit,
-        seed=seed,
-        texts=() if texts is None else tuple(as_sources(texts)),
-        effects=True if effects is None else effects,
-        **subject_settings(options),
-    )
-    return run_heads(request, options.get("progress") or no_progress)
+    return run_heads(request)
 
 
 class Predictions(NamedTuple):
@@ -147,14 +89,15 @@ class Predictions(NamedTuple):
     scale: float
 
 
-def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> HeadReport:
+@in_own_modes
+def run_heads(request: HeadsRequest) -> HeadReport:
     """Open the model and the data of a request, and look at every head.
 
     Raises:
         InputError: as `heads`.
     """
     started = time.perf_counter()
-    stages = StageProgress(progress)
+    stages = StageProgress(request.progress or no_progress)
     subject, predicts = open_model(with_datasets(request))
     texts = read_texts(with_datasets(request), subject)
     tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
@@ -242,9 +185,9 @@ def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
         InputError: as `heads`.
     """
     try:
-        return open_subject(request.model, request.tokenizer, request.opening), True
+        return open_subject(request.model, request.tokenizer, OpenOptions.of(request)), True
     except NoClassError:
-        opening = replace(request.opening, classifies=False)
+        opening = OpenOptions.of(request, classifies=False)
         return open_subject(request.model, request.tokenizer, opening), False
 
 

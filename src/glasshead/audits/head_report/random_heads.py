@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from glasshead.audits.head_report.text_statistics import Floats, Key, LayerStatistics, gather_statistics
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import Score
-from glasshead.audits.request import StageProgress
+from glasshead.audits.progress import StageProgress
 from glasshead.data import Encoded
 from glasshead.huggingface import random_twin
 

@@ -12,7 +12,6 @@ from datasets import Dataset
 from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
 from glasshead.audits.operators import TEXTS
-from glasshead.audits.request import SubjectRequest
 from glasshead.data import (
     ALL,
     LoadOptions,
@@ -27,6 +26,7 @@ from glasshead.data import (
 )
 from glasshead.errors import ParameterError
 from glasshead.explainers import check_texts
+from glasshead.requests import DataRequest
 from glasshead.trace import Subject
 
 
@@ -43,7 +43,7 @@ class HeadTexts:
     labelled: bool = True
 
 
-def read_texts(request: SubjectRequest, subject: Subject) -> HeadTexts:
+def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     """A random part of the data of a request.
 
     Raises:
@@ -82,7 +82,7 @@ def is_one_table(data: object) -> bool:
     return isinstance(data, Dataset)
 
 
-def read_unlabelled(request: SubjectRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
+def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
     """The same of a file or a data set without labels, of which nothing here needs one.
 
     Raises:

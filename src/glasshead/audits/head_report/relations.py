@@ -22,7 +22,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
 from glasshead.audits.head_report.row_statistics import row_shares
 from glasshead.audits.head_report.views import AttentionView, attention_views
-from glasshead.audits.request import StageProgress
+from glasshead.audits.progress import StageProgress
 from glasshead.data import ROOT, Encoded, Sentence, encode
 from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, HeadRelation

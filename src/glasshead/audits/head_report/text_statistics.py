@@ -14,7 +14,7 @@ from glasshead.audits.head_report.head_agreement import AgreementSums
 from glasshead.audits.head_report.row_statistics import REACH, RowSum, row_sums, text_tokens
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
-from glasshead.audits.request import StageProgress
+from glasshead.audits.progress import StageProgress
 from glasshead.data import Encoded
 
 Floats = NDArray[np.float64]

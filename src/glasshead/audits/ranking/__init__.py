@@ -1,7 +1,6 @@
 """Which explanation of a model should one trust: methods against each other, on the same texts.
 
 `rank`             any model, on any data, by several methods → `MethodRanking`   rank_methods.py
-`RankRequest`      what is asked                                                  rank_methods.py
 `run_ranking`      the same of a `RankRequest`                                    rank_methods.py
 scores and cost    of every method                                                methods.py
 criteria           the numbers of every text that methods are judged by           criteria.py
@@ -9,6 +8,6 @@ standings          from paired, corrected intervals                             
 conclusion         what follows, in words                                         conclusion.py
 """
 
-from glasshead.audits.ranking.rank_methods import RankOptions, RankRequest, rank, run_ranking
+from glasshead.audits.ranking.rank_methods import rank, run_ranking
 
-__all__ = ["RankOptions", "RankRequest", "rank", "run_ranking"]
+__all__ = ["rank", "run_ranking"]

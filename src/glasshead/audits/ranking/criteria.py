@@ -9,6 +9,7 @@ from glasshead.audits.class_scores import predicted_side
 from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
 from glasshead.audits.plausibility import mark_overlap
+from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.removal_curves import (
     STATISTICS,
@@ -17,7 +18,6 @@ from glasshead.audits.removal_curves import (
     random_ranks,
     statistic_weights,
 )
-from glasshead.audits.request import StageProgress
 from glasshead.explainers import REMOVALS, words_of
 from glasshead.results import AUPRC, Verdict
 

@@ -11,7 +11,7 @@ import torch
 
 from glasshead.audits.class_scores import TokenOrder, token_order
 from glasshead.audits.context import AuditContext
-from glasshead.audits.request import StageProgress
+from glasshead.audits.progress import StageProgress
 from glasshead.explainers import ExplanationContext, make_context
 
 LEAST_TIMES, MOST_TIMES = 2, 50

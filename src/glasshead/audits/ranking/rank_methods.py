@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.audit_subject import jsonable, method_remarks
 from glasshead.audits.build_context import build_context
@@ -22,6 +20,7 @@ from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
+from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import (
     Criterion,
@@ -37,14 +36,6 @@ from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
 from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, in_words, judge
 from glasshead.audits.removal_curves import STATISTICS
-from glasshead.audits.request import (
-    OnProgress,
-    StageProgress,
-    SubjectOptions,
-    SubjectRequest,
-    no_progress,
-    subject_settings,
-)
 from glasshead.audits.subject_facts import (
     model_facts,
     performance_facts,
@@ -58,120 +49,69 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.nouns import INPUTS, nouns_of
 from glasshead.opening import dtype_of
-from glasshead.options import check_kinds, check_options
 from glasshead.registry import did_you_mean
+from glasshead.requests import RankRequest, takes
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import Subject
+from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import versions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-METHODS = ("attention", "gradient", "erasure")
-COMPREHENSIVENESS = "comprehensiveness"
+    pass
 
 
-@dataclass(frozen=True)
-class RankRequest(SubjectRequest):
-    """Which explanations of a model are held against each other, on which data.
-
-    ``methods`` are names of explainers, ``removals`` meanings of deleting (None: all that the model allows),
-    ``statistic`` is the one that the conclusion rests on. A ``limit`` of None is 50 texts.
-
-    Raises:
-        InputError: on an unknown method, meaning or statistic, on a method that is named twice or whose
-            package is missing, and where sentences are to be read.
-    """
-
-    methods: tuple[str, ...] = METHODS
-    removals: tuple[str, ...] | None = None
-    statistic: str = COMPREHENSIVENESS
-
-    def __post_init__(self) -> None:
-        for option, names in (("methods", self.methods), ("removals", self.removals)):
-            if names is not None and not names:
-                raise ParameterError(option, "names none: give at least one")
-            for name, times in Counter(names).items():
-                if times > 1:
-                    raise ParameterError(option, f"names {name!r} twice")
-        for name in self.methods:
-            find_explainer(name)
-        for name in self.removals or ():
-            REMOVALS[name]
-        if self.statistic not in STATISTICS:
-            raise InputError(
-                f"unknown statistic {self.statistic!r}: {did_you_mean(self.statistic, STATISTICS)}"
-            )
-        if self.attention_selector.level != "word":
-            raise InputError("what is removed are tokens: leave `level` out")
-
-
-class RankOptions(SubjectOptions, total=False):
-    """What can be said beside methods and data: which meanings of deleting (``removals``), on which
-    ``statistic`` of faithfulness the conclusion rests, and all `SubjectOptions`."""
-
-    removals: Sequence[str] | None
-    statistic: str
-
-
-@in_own_modes
-def rank(
-    model: object,
-    data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
-    methods: Sequence[str] = METHODS,
-    *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    **options: Unpack[RankOptions],
-) -> MethodRanking:
+@takes(RankRequest)
+def rank(request: RankRequest) -> MethodRanking:
     """Hold explanations of a model against each other: which lead, which tie, which are not
     shown to be better than a random order of the tokens.
 
     Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
     its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
     differences that are corrected for their number. ``model``, ``data`` and ``tokenizer`` are those of
-    `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50). ``options`` are
-    `RankOptions`.
+    `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50). The other arguments are
+    the fields of `glasshead.requests.RankRequest`.
 
     Raises:
         InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot
             explain this model.
     """
-    check_options(options, ("methods", "tokenizer", "limit", "seed", *RankOptions.__annotations__), "rank")
-    statistic = options.get("statistic", COMPREHENSIVENESS)
-    values = {"methods": methods, "limit": limit, "seed": seed, "statistic": statistic}
-    check_kinds(values, required=("methods", "seed", "statistic"))
-    removals = options.get("removals")
-    request = RankRequest(
-        model=model,
-        data=data,
-        tokenizer=tokenizer,
-        limit=limit,
-        seed=seed,
-        methods=names_of(methods),
-        removals=None if removals is None else names_of(removals),
-        statistic=statistic,
-        **subject_settings(options),
-    )
-    return run_ranking(request, options.get("progress") or no_progress)
+    return run_ranking(request)
 
 
-def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names, or one alone."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def check_ranking(request: RankRequest) -> None:
+    """Refuse, before anything is opened, what no model has.
+
+    Raises:
+        InputError: on an unknown method, meaning or statistic, and on a method that is named twice or whose
+            package is missing.
+    """
+    for option, names in (("methods", request.methods), ("removals", request.removals)):
+        if names is not None and not names:
+            raise ParameterError(option, "names none: give at least one")
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise ParameterError(option, f"names {name!r} twice")
+    for name in request.methods:
+        find_explainer(name)
+    for name in request.removals or ():
+        REMOVALS[name]
+    if request.statistic not in STATISTICS:
+        raise InputError(
+            f"unknown statistic {request.statistic!r}: {did_you_mean(request.statistic, STATISTICS)}"
+        )
 
 
-def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> MethodRanking:
+@in_own_modes
+def run_ranking(request: RankRequest) -> MethodRanking:
     """Open the model and the data of a request, and rank.
 
     Raises:
         InputError: as `rank`.
     """
+    check_ranking(request)
     started = time.perf_counter()
     subject, split, data_facts = open_request(with_datasets(request))
-    stages = StageProgress(progress)
+    stages = StageProgress(request.progress or no_progress)
     nouns = stages.nouns = reader_of(subject.tokenizer).nouns
     stages.begin(f"reading the {nouns.texts}")
     context = build_context(
@@ -179,7 +119,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         split,
         limit=TEXTS if request.limit is None else request.limit,
         seed=request.seed,
-        attention_selector=request.attention_selector,
+        attention_selector=AttentionSelector.of(request),
         dtype=dtype_of(request.dtype),
     )
     context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))

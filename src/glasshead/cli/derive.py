@@ -1,0 +1,72 @@
+"""The options of a command, derived from the fields of its request."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from glasshead.requests import Option, options_of, types_of
+
+PLAIN = (bool, int, float, str)
+
+
+def takes(request: type, **helps: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: a command ``run(request, …)`` with the options of a request before its own. ``helps`` are
+    other sentences for some fields."""
+
+    def decorate(run: Callable[..., None]) -> Callable[..., None]:
+        fields = {name: entry for name, entry in options_of(request).items() if entry.flag != ""}
+        own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        derived = [parameter(request, name, entry, helps.get(name)) for name, entry in fields.items()]
+
+        @wraps(run)
+        def command(**typed: Any) -> None:
+            chosen = {name: typed.pop(name) for name in fields}
+            run(request(**chosen), **typed)
+
+        command.__signature__ = inspect.Signature([*derived, *own])  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in (*derived, *own)}
+        return command
+
+    return decorate
+
+
+def parameter(request: type, name: str, entry: Option, sentence: str | None) -> inspect.Parameter:
+    """A field as Typer takes it: an argument or an option, with its text, its range and its default."""
+    default = default_of(request, name)
+    given_by_place = default is inspect.Parameter.empty
+    kind = typed_kind(request, name, entry, default)
+    settings: dict[str, Any] = {"help": sentence or entry.help, "metavar": entry.metavar}
+    if kind in (int, float, int | None, float | None):
+        settings |= {"min": entry.least, "max": entry.most}
+    if given_by_place:
+        info = typer.Argument(**settings | {"metavar": entry.metavar or name.upper()})
+    else:
+        info = typer.Option(entry.flag or f"--{name.replace('_', '-')}", **settings)
+    if isinstance(default, tuple):
+        default = ",".join(default) or None
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=default,
+        annotation=Annotated[kind, info],
+    )
+
+
+def typed_kind(request: type, name: str, entry: Option, default: Any) -> Any:
+    """The type of what is typed: that of the field where it is plain, else a text to be read."""
+    kinds = [kind for kind in types_of(request)[name] if kind is not type(None)]
+    kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN and entry.read is None else str
+    optional = default is None or isinstance(default, tuple)
+    if entry.repeated:
+        return list[str] | None
+    return kind | None if optional else kind
+
+
+def default_of(request: type, name: str) -> Any:
+    """The default of a field, or that there is none."""
+    return inspect.signature(request).parameters[name].default

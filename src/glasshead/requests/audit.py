@@ -1,0 +1,140 @@
+"""What `glasshead audit`, `rank` and `heads` are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from glasshead.requests import readers
+from glasshead.requests.option import option
+from glasshead.requests.subject import AttentionRequest, DataRequest
+
+FOR_INTERVALS = "For identifiability: "
+
+
+class JudgedRequest(DataRequest):
+    """Which model is asked about data with labels, and perhaps marks."""
+
+    train: Any = option(
+        default=None,
+        help="What the model was trained on, if glasshead did not train it: for the classes of words and the sign "
+        "of signed weights.",
+        metavar="DATA",
+    )
+    marks_column: str | None = option(
+        default=None,
+        help=r"The column of human marks, \[\[start, end], …] in characters; else marks, if there.",
+    )
+    blocks: int | None = option(
+        default=None,
+        help="Of images: blocks of patches in each direction, each one unit; 0: every patch; else 4.",
+        least=0,
+    )
+
+
+class AuditRequest(AttentionRequest, JudgedRequest):
+    """Which audits of which explanation, on which data."""
+
+    audits: tuple[str, ...] | None = option(
+        default=None,
+        help="Audits to run (glasshead list audits); else all but adversarial, explanation, heads and operators.",
+        metavar="A,B,…",
+        read=readers.names,
+    )
+    method: str = option(
+        default="attention", help="The explanation that is audited (glasshead list explainers)."
+    )
+    by: tuple[str, ...] = option(
+        default=(),
+        help="Every finding also for each slice of the texts: class, length, correct, confidence, "
+        "identifiability, or a column of the data; may be repeated.",
+        metavar="SLICE",
+        read=readers.each,
+        repeated=True,
+    )
+    level: str = option(default="word", help="word, or sentence where a model reads sentences.")
+    draws: int | None = option(
+        default=None,
+        help="Draws of a perturbation test, at most 1000; else 100, or 20 where slow.",
+        least=1,
+        most=1000,
+    )
+    layers: Any = option(
+        default=None,
+        help=f"{FOR_INTERVALS}layers; else the one that is read.",
+        metavar="all|A,B,…",
+        read=readers.numbers,
+    )
+    heads: Any = option(
+        default=None, help=f"{FOR_INTERVALS}heads; else all.", metavar="all|A,B,…", read=readers.numbers
+    )
+    rows: Any = option(
+        default=None,
+        help=f"{FOR_INTERVALS}rows of a map; else the one that is read.",
+        metavar="cls|last|all|A,B,…",
+        read=readers.numbers_or_name,
+    )
+    top: int | None = option(
+        default=None, help=f"{FOR_INTERVALS}only this many weights of a row, the largest.", least=1
+    )
+    tolerance: float = option(
+        default=0.0, help=f"{FOR_INTERVALS}how far a head's output may move, relative to its size.", least=0
+    )
+    processes: int | None = option(
+        default=None, help=f"{FOR_INTERVALS}processes; else one for each core.", least=1, measures=False
+    )
+    ray: str | None = option(
+        default=None,
+        help="Run on this Ray cluster; auto: the one that runs here.",
+        metavar="ADDRESS",
+        measures=False,
+    )
+    gpus_per_task: float = option(
+        default=0.0, help="With --ray: GPUs of each task; 0.5 lets two share one.", measures=False
+    )
+    store: Any = option(
+        default=None,
+        help="The folder of the audits that have ended, which go on there.",
+        flag="",
+        measures=False,
+    )
+    facts: Mapping[str, Any] | None = option(
+        default=None, help="More facts for the card.", flag="", measures=False
+    )
+
+
+class RankRequest(AttentionRequest, JudgedRequest):
+    """Which explanations are held against each other, on which data."""
+
+    methods: tuple[str, ...] = option(
+        default=("attention", "gradient", "erasure"),
+        help="Explanations to compare (glasshead list explainers).",
+        metavar="A,B,…",
+        read=readers.names,
+    )
+    removals: tuple[str, ...] | None = option(
+        default=None,
+        help="Meanings of deleting a word (glasshead list removals); else all that the model allows.",
+        metavar="A,B,…",
+        read=readers.names,
+    )
+    statistic: str = option(
+        default="comprehensiveness",
+        help="What the conclusion rests on: comprehensiveness, sufficiency, deletion or insertion.",
+    )
+
+
+class HeadsRequest(DataRequest):
+    """Which model is asked what its heads do, before which texts."""
+
+    texts: Any = option(
+        default=(),
+        help="Draw the maps of this text, or image file (again for more); else of the first two.",
+        flag="--text",
+        read=readers.each,
+        repeated=True,
+    )
+    effects: bool = option(
+        default=True,
+        help="Measure what the predictions lose without each head, which takes a pass for every head.",
+    )

@@ -1,0 +1,68 @@
+"""What `glasshead explain` and `generate` are asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from glasshead.requests import readers
+from glasshead.requests.option import option
+from glasshead.requests.subject import LARGEST_SEED, AttentionRequest, OpeningRequest, RenamingRequest
+
+
+class ExplainRequest(AttentionRequest, RenamingRequest):
+    """Which predictions are explained, and how."""
+
+    model: Any = option(
+        kw_only=False,
+        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a Hub id.",
+    )
+    texts: Any = option(
+        kw_only=False, help="One or more texts, quoted (- reads lines); or files and folders of images."
+    )
+    pairs: Any = option(default=None, help="The second text of a pair.", flag="--pair", metavar="TEXT")
+    method: str = option(default="attention", help="The method (glasshead list explainers).")
+    target: int | str | None = option(
+        default=None,
+        help="The class to explain; else class 1 of two, or the predicted one.",
+        read=readers.number_or_name,
+    )
+    against: str | None = option(
+        default=None, help="With --next TOKEN: why that one, and not this.", metavar="TOKEN"
+    )
+    target_fn: str | None = option(
+        default=None,
+        help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of ratings, "
+        "rating.",
+        flag="--target-function",
+    )
+    level: str = option(default="word", help="word, or sentence where a model reads sentences.")
+    unit: str = option(default="word", help="What has a number: word, or token of the model.")
+    intervals: bool = option(
+        default=False, help="Show what else each weight could be while the heads give the same output."
+    )
+    tolerance: float = option(
+        default=0.0, help="For --intervals: how far an output may move, relative to its size.", least=0
+    )
+    dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")
+
+
+class GenerateRequest(OpeningRequest):
+    """What a language model writes, and how."""
+
+    model: Any = option(kw_only=False, help="A folder with a saved language model, or a Hub id.")
+    prompt: Any = option(kw_only=False, help="One or more prompts, quoted; - reads lines.")
+    tokens: int = option(default=20, help="How many tokens are written at most.", least=1)
+    strategy: Any = option(
+        default=None,
+        help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 (glasshead "
+        "list strategies); joined by +, as in temperature=0.7+top-k=40 (default: the model's own generation "
+        "configuration, else greedy).",
+    )
+    seed: int | None = option(
+        default=None, help="Of what is drawn; else one is drawn, and said.", least=0, most=LARGEST_SEED
+    )
+    alternatives: int = option(default=5, help="How many tokens are named at each place.", least=1)
+    use_cache: bool = option(
+        default=True, help="Keep keys and values of what stands before while the model writes.", flag=""
+    )
+    dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")

@@ -1,0 +1,40 @@
+"""A Python function whose arguments are the fields of a request."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from glasshead.errors import InputError
+from glasshead.registry import did_you_mean
+from glasshead.requests.option import Request, options_of
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=Request)
+T = TypeVar("T")
+
+
+def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
+    """Decorator: a function of a request becomes one of its fields.
+
+    Raises:
+        InputError: on a keyword that is no field, with the nearest that is.
+    """
+    fields = options_of(request)  # type: ignore[arg-type]
+    signature = inspect.signature(request)
+
+    def decorate(run: Callable[[R], T]) -> Callable[P, T]:
+        @wraps(run)
+        def ask(*args: P.args, **options: P.kwargs) -> T:
+            for name in options:
+                if name not in fields:
+                    raise InputError(f"{run.__name__} has no option {name!r}: {did_you_mean(name, fields)}")
+            return run(request(*args, **options))
+
+        returns = inspect.signature(run).return_annotation
+        ask.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
+        return ask
+
+    return decorate

@@ -1,0 +1,132 @@
+"""What a command is asked, said once: the fields of a request.
+
+A field is a keyword of the Python function, an option of the command line, a part of what the folder of a
+resumed command was measured with, and a row of the reference.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Union, dataclass_transform, get_args, get_origin, get_type_hints
+
+from glasshead.errors import ParameterError
+from glasshead.options import (
+    IN_WORDS,
+    are_words,
+    is_flag,
+    is_function,
+    is_mapping,
+    is_number,
+    is_whole,
+    is_word,
+)
+
+KINDS: dict[Any, Callable[[object], bool]] = {
+    str: is_word, int: is_whole, float: is_number, bool: is_flag,
+    tuple: are_words, Mapping: is_mapping, Callable: is_function,
+}  # fmt: skip
+"""How a value is recognised as one of the type of its field."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """How a field is asked for.
+
+    ``help`` is its sentence on the command line and in the reference. ``flag`` is its spelling on the command
+    line (None: after its name; "": Python alone has it), ``metavar`` what stands for its value. A number is
+    from ``least`` to ``most``. ``read`` makes a value of what is given in Python or typed. ``repeated``
+    options are typed once for each value. ``measures`` says whether another value measures something else.
+    """
+
+    help: str
+    flag: str | None = None
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    read: Callable[[str, Any], Any] | None = None
+    repeated: bool = False
+    measures: bool = True
+
+
+def option(*, help: str, default: Any = dataclasses.MISSING, kw_only: bool = True, **more: Any) -> Any:
+    """A field, given by its name unless ``kw_only`` is off: then by its place."""
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={"option": Option(help, **more)})
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option,))
+class Request:
+    """What is asked of a command; checked when it is made.
+
+    Raises:
+        InputError: on a value of another kind than its field takes, or out of its range.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        dataclasses.dataclass(frozen=True)(cls)
+
+    def __post_init__(self) -> None:
+        for name, entry in options_of(type(self)).items():
+            value = getattr(self, name)
+            if entry.read is not None and value is not None:
+                value = entry.read(name, value)
+                object.__setattr__(self, name, value)
+            check_value(name, value, type(self))
+
+    def replace(self, **changes: Any) -> Any:
+        """The same with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+@cache
+def options_of(request: type) -> dict[str, Option]:
+    """The options of a request by their fields: what is given by its place, then what is its own, then what
+    it shares with others."""
+    fields = {each.name: each for each in dataclasses.fields(request)}
+    names = [name for kind in request.__mro__ for name in vars(kind).get("__annotations__", ())]
+    ordered = sorted(dict.fromkeys(names), key=lambda name: fields[name].kw_only)
+    return {name: fields[name].metadata["option"] for name in ordered}
+
+
+def measured_fields(request: Request) -> dict[str, Any]:
+    """The fields that change what is measured: those by which a resumed folder is known."""
+    known = options_of(type(request))
+    return {name: getattr(request, name) for name, entry in known.items() if entry.measures}
+
+
+@cache
+def types_of(request: type) -> dict[str, tuple[Any, ...]]:
+    """The types that each field takes; none where it takes anything."""
+    return {name: members(hint) for name, hint in get_type_hints(request).items()}
+
+
+def members(hint: Any) -> tuple[Any, ...]:
+    """The plain types of a union: (str, NoneType) of ``str | None``."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return tuple(kind for each in get_args(hint) for kind in members(each))
+    return (get_origin(hint) or hint,)
+
+
+def check_value(name: str, value: object, request: type) -> None:
+    """Raise InputError on a value of another kind than a field takes, or out of its range."""
+    entry, kinds = options_of(request)[name], types_of(request)[name]
+    if Any in kinds or object in kinds or (value is None and type(None) in kinds):
+        return
+    fitting = [KINDS[kind] for kind in kinds if kind in KINDS]
+    if fitting and not any(fits(value) for fits in fitting):
+        expected = " or ".join(IN_WORDS[fits] for fits in fitting)
+        raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}")
+    if is_number(value):
+        check_range(name, value, entry)  # type: ignore[arg-type]
+
+
+def check_range(name: str, value: float, entry: Option) -> None:
+    """Raise InputError on a number out of its range; NaN is in none."""
+    least, most = entry.least, entry.most
+    if (least is None or value >= least) and (most is None or value <= most):
+        return
+    if most is None:
+        raise ParameterError(name, f"is at least {least:g}, not {value:g}")
+    raise ParameterError(name, f"is from {least or 0:g} to {most:,g}, not {value:g}")

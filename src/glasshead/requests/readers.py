@@ -1,0 +1,62 @@
+"""What is given for a field, in Python or as it is typed, as the value that it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from glasshead.errors import InputError, ParameterError
+
+
+def names(field: str, value: Any) -> Any:
+    """A name, several between commas, or a list of them → a tuple."""
+    if isinstance(value, str):
+        parts = tuple(part.strip() for part in value.split(",") if part.strip())
+        if not parts:
+            raise InputError(f"{value!r} names nothing: give A,B,…")
+        return parts
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else value
+
+
+def each(field: str, value: Any) -> Any:
+    """One value, or a list of them → a tuple; commas stay."""
+    return (value,) if isinstance(value, str) else names(field, value)
+
+
+def labels(field: str, value: Any) -> Any:
+    """``OLD=NEW,…`` or a mapping → new names by old ones."""
+    if not isinstance(value, str):
+        return value
+    renamed = {}
+    for part in names(field, value):
+        old, equals, new = (word.strip() for word in part.partition("="))
+        if not old or not equals or not new:
+            raise ParameterError(field, f"is OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
+        renamed[old] = new
+    return renamed
+
+
+def number_or_name(field: str, value: Any) -> Any:
+    """``3`` → 3; a name stays."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def numbers(field: str, value: Any) -> Any:
+    """``0,5``, 0, or a list of whole numbers → a tuple; ``all`` stays."""
+    if value == "all":
+        return value
+    if isinstance(value, str):
+        parts: list[Any] = [part.strip() for part in value.split(",")]
+        if not all(part.isdecimal() for part in parts):
+            raise ParameterError(field, f"is 'all' or numbers, as in 0,5, not {value!r}")
+        return tuple(dict.fromkeys(map(int, parts)))
+    if isinstance(value, Mapping) or not isinstance(value, Iterable):
+        return (value,)
+    return tuple(value)
+
+
+def numbers_or_name(field: str, value: Any) -> Any:
+    """As `numbers`, but a word stays one."""
+    if isinstance(value, str) and not value[:1].isdigit():
+        return value
+    return numbers(field, value)
