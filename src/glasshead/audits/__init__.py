@@ -12,7 +12,7 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `Audit`          one question → `AuditResult`                                  base.py
 """
 
-from glasshead.audits.audit_model import audit, run_audit
+from glasshead.audits.audit_model import audit, check_audit, run_audit
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context
 from glasshead.audits.compare_audits import finding_differences
@@ -39,6 +39,7 @@ __all__ = [
     "Identifiability",
     "audit",
     "build_context",
+    "check_audit",
     "compare",
     "compare_runs",
     "finding_differences",

@@ -76,7 +76,7 @@ class Identifiability(Audit):
             InputError: on rows that no model has.
         """
         rows = {name: getattr(request, name) for name in ("layers", "heads", "rows")}
-        row_options = {
+        row_options: dict[str, Any] = {
             name: None if name != "rows" and value == "all" else value
             for name, value in rows.items()
             if value is not None

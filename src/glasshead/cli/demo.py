@@ -26,9 +26,10 @@ def demo(
 
     Example: [bold]glasshead demo --out my-demo[/]
     """
-    from glasshead.audits import AuditRequest, compare
+    from glasshead.audits import compare
     from glasshead.files import atomic_folder
     from glasshead.report import comparison_table
+    from glasshead.requests import AuditRequest
     from glasshead.training import TRAINING_PRESETS
 
     if out.exists() and not (out / f"{ACTIVATIONS[0]}-audit").is_dir():

@@ -20,7 +20,8 @@ def takes(request: type, **helps: str) -> Callable[[Callable[..., None]], Callab
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
         fields = {name: entry for name, entry in options_of(request).items() if entry.flag != ""}
-        own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        named = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named]
         derived = [parameter(request, name, entry, helps.get(name)) for name, entry in fields.items()]
 
         @wraps(run)
@@ -51,7 +52,7 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
         default = ",".join(default) or None
     return inspect.Parameter(
         name,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[kind, info],
     )

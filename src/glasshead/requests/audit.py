@@ -17,8 +17,8 @@ class JudgedRequest(DataRequest):
 
     train: Any = option(
         default=None,
-        help="What the model was trained on, if glasshead did not train it: for the classes of words and the sign "
-        "of signed weights.",
+        help="What the model was trained on, if glasshead did not train it: for the classes of words and the "
+        "sign of signed weights.",
         metavar="DATA",
     )
     marks_column: str | None = option(
@@ -37,7 +37,8 @@ class AuditRequest(AttentionRequest, JudgedRequest):
 
     audits: tuple[str, ...] | None = option(
         default=None,
-        help="Audits to run (glasshead list audits); else all but adversarial, explanation, heads and operators.",
+        help="Audits to run (glasshead list audits); else all but adversarial, explanation, heads and "
+        "operators.",
         metavar="A,B,…",
         read=readers.names,
     )

@@ -14,7 +14,8 @@ class ExplainRequest(AttentionRequest, RenamingRequest):
 
     model: Any = option(
         kw_only=False,
-        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a Hub id.",
+        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
+        "Hub id.",
     )
     texts: Any = option(
         kw_only=False, help="One or more texts, quoted (- reads lines); or files and folders of images."
@@ -31,8 +32,8 @@ class ExplainRequest(AttentionRequest, RenamingRequest):
     )
     target_fn: str | None = option(
         default=None,
-        help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of ratings, "
-        "rating.",
+        help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of "
+        "ratings, rating.",
         flag="--target-function",
     )
     level: str = option(default="word", help="word, or sentence where a model reads sentences.")
@@ -54,9 +55,9 @@ class GenerateRequest(OpeningRequest):
     tokens: int = option(default=20, help="How many tokens are written at most.", least=1)
     strategy: Any = option(
         default=None,
-        help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 (glasshead "
-        "list strategies); joined by +, as in temperature=0.7+top-k=40 (default: the model's own generation "
-        "configuration, else greedy).",
+        help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 "
+        "(glasshead list strategies); joined by +, as in temperature=0.7+top-k=40 (default: the model's own "
+        "generation configuration, else greedy).",
     )
     seed: int | None = option(
         default=None, help="Of what is drawn; else one is drawn, and said.", least=0, most=LARGEST_SEED

@@ -22,7 +22,7 @@ def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T
     Raises:
         InputError: on a keyword that is no field, with the nearest that is.
     """
-    fields = options_of(request)  # type: ignore[arg-type]
+    fields = options_of(request)
     signature = inspect.signature(request)
 
     def decorate(run: Callable[[R], T]) -> Callable[P, T]:

@@ -10,7 +10,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from glasshead.errors import ParameterError
 from glasshead.options import (
@@ -75,18 +75,18 @@ class Request:
                 object.__setattr__(self, name, value)
             check_value(name, value, type(self))
 
-    def replace(self, **changes: Any) -> Any:
+    def replace(self, **changes: Any) -> Self:
         """The same with some fields changed."""
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
 
 @cache
-def options_of(request: type) -> dict[str, Option]:
+def options_of(request: Any) -> dict[str, Option]:
     """The options of a request by their fields: what is given by its place, then what is its own, then what
     it shares with others."""
     fields = {each.name: each for each in dataclasses.fields(request)}
     names = [name for kind in request.__mro__ for name in vars(kind).get("__annotations__", ())]
-    ordered = sorted(dict.fromkeys(names), key=lambda name: fields[name].kw_only)
+    ordered = sorted(dict.fromkeys(names), key=lambda name: bool(fields[name].kw_only))
     return {name: fields[name].metadata["option"] for name in ordered}
 
 
@@ -97,7 +97,7 @@ def measured_fields(request: Request) -> dict[str, Any]:
 
 
 @cache
-def types_of(request: type) -> dict[str, tuple[Any, ...]]:
+def types_of(request: Any) -> dict[str, tuple[Any, ...]]:
     """The types that each field takes; none where it takes anything."""
     return {name: members(hint) for name, hint in get_type_hints(request).items()}
 

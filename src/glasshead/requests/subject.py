@@ -66,14 +66,14 @@ class DataRequest(RenamingRequest):
 
     model: Any = option(
         kw_only=False,
-        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a Hub "
-        "id.",
+        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
+        "Hub id.",
         measures=False,  # its weights are compared, wherever it lies
     )
     data: Any = option(
         kw_only=False,
-        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a named set "
-        "(glasshead list datasets).",
+        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a named "
+        "set (glasshead list datasets).",
         measures=False,  # texts, labels and columns are compared, wherever they lie
     )
     split: str | None = option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from glasshead.audits import HeadsRequest, run_heads
+from glasshead.audits import run_heads
 from glasshead.data import join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import in_quotes, visible
@@ -13,6 +13,7 @@ from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_t
 from glasshead.generation import GenerateRequest, check_methods, generate_texts, parse_strategy
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
+from glasshead.requests import HeadsRequest
 from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.opened_model import OpenedModel
@@ -242,8 +243,10 @@ def inspect_heads(
         InputError: as `glasshead.heads`.
     """
     rows, drawn = heads_rows(question, examples)
-    request = HeadsRequest(model=subject, data=rows, limit=len(rows), texts=drawn, effects=question.effects)
-    return run_heads(request, progress)
+    request = HeadsRequest(
+        subject, rows, limit=len(rows), texts=drawn, effects=question.effects, progress=progress
+    )
+    return run_heads(request)
 
 
 def heads_rows(
