@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
@@ -14,12 +14,18 @@ from glasshead.requests import Option, options_of, types_of
 PLAIN = (bool, int, float, str)
 
 
-def takes(request: type, **helps: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorator: a command ``run(request, …)`` with the options of a request before its own. ``helps`` are
-    other sentences for some fields."""
+def takes(
+    request: type, without: Sequence[str] = (), **helps: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: a command ``run(request, …)`` with the options of a request before its own, but for those
+    ``without`` which it reads in a way of its own. ``helps`` are other sentences for some fields."""
 
     def decorate(run: Callable[..., None]) -> Callable[..., None]:
-        fields = {name: entry for name, entry in options_of(request).items() if entry.flag != ""}
+        fields = {
+            name: entry
+            for name, entry in options_of(request).items()
+            if entry.flag != "" and name not in without
+        }
         named = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named]
         derived = [parameter(request, name, entry, helps.get(name)) for name, entry in fields.items()]
@@ -27,7 +33,7 @@ def takes(request: type, **helps: str) -> Callable[[Callable[..., None]], Callab
         @wraps(run)
         def command(**typed: Any) -> None:
             chosen = {name: typed.pop(name) for name in fields}
-            run(request(**chosen), **typed)
+            run(request(**chosen, **dict.fromkeys(without)), **typed)
 
         command.__signature__ = inspect.Signature([*derived, *own])  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in (*derived, *own)}

@@ -10,21 +10,12 @@ import typer
 from typer.core import TyperCommand
 
 from glasshead.cli.app import YOUR_MODELS, app
-from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import (
-    ClassNames,
-    Device,
-    Dtype,
-    ExplanationFormat,
-    Format,
-    ModelName,
-    Overwrite,
-    TrustRemoteCode,
-)
-from glasshead.cli.parsing import parse_labels
+from glasshead.cli.derive import takes
+from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.typed_inputs import check_no_file, inputs_for
 from glasshead.errors import InputError
+from glasshead.requests import ExplainRequest
 
 if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
@@ -42,9 +33,10 @@ class ExplainCommand(TyperCommand):
 
 
 @app.command(cls=ExplainCommand, rich_help_panel=YOUR_MODELS)
+@takes(ExplainRequest, without=("texts", "pairs"))
 def explain(
+    request: ExplainRequest,
     context: typer.Context,
-    model: ModelName,
     texts: Annotated[
         list[str] | None,
         typer.Argument(
@@ -55,10 +47,6 @@ def explain(
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Texts from a file, one to a line.")
     ] = None,
-    method: Annotated[str, typer.Option(help="The method (glasshead list explainers).")] = "attention",
-    target: Annotated[
-        str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
-    ] = None,
     next_token: Annotated[
         str | None,
         typer.Option(
@@ -67,38 +55,7 @@ def explain(
             help="Of a language model: why this token comes next; alone, the one that the model predicts.",
         ),
     ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="TOKEN", help="With --next TOKEN: why that one, and not this."),
-    ] = None,
-    target_function: Annotated[
-        str | None,
-        typer.Option(
-            help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of "
-            "ratings, rating."
-        ),
-    ] = None,
     pair: Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")] = None,
-    layer: Layer = None,
-    head: Head = None,
-    row: Row = None,
-    level: Level = "word",
-    unit: Annotated[str, typer.Option(help="What has a number: word, or token of the model.")] = "word",
-    intervals: Annotated[
-        bool,
-        typer.Option(
-            "--intervals",
-            help="Show what else each weight could be while the heads give the same output.",
-        ),
-    ] = False,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(help="For --intervals: how far an output may move, relative to its size; else 0."),
-    ] = None,
-    labels: ClassNames = None,
-    trust_remote_code: TrustRemoteCode = False,
-    device: Device = None,
-    dtype: Dtype = None,
     format: ExplanationFormat = Format.text,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
@@ -111,42 +68,32 @@ def explain(
     """
     from glasshead.data import check_utf8
     from glasshead.drawable import FILES
-    from glasshead.explainers import ExplainRequest, explain_texts
+    from glasshead.explainers import check_method, explain_texts
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.huggingface import NextTokenClassifier
     from glasshead.opening import OpenOptions, open_subject
     from glasshead.report import shared_scale
 
-    if next_token is not None and target is not None:
+    if next_token is not None and request.target is not None:
         raise InputError("--next names the token that --target would: leave one of them out")
-    if tolerance is not None and not intervals:
+    if request.tolerance and not request.intervals:
         raise InputError("--tolerance is about --intervals: add that, or leave it out")
-    if against is not None and not (next_token or target):
+    if request.against is not None and not (next_token or request.target):
         raise InputError("--against is the second of two tokens: name the first with --next TOKEN")
-    request = ExplainRequest(
-        method=method,
-        target=target if next_token is None else next_token or None,
-        against=against,
-        target_fn=target_function,
-        attention_selector=parse_selector(layer, head, row, level),
-        intervals=intervals,
-        tolerance=tolerance or 0.0,
-        unit=unit,
-    )
+    if next_token:
+        request = request.replace(target=next_token)
+    check_method(request)
     if out is not None:
-        check_writable(out, overwrite=overwrite, reads=[Path(model)])
+        check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
         format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
     lines = read_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
-    opening = OpenOptions(
-        parse_labels(labels), trust_remote_code=trust_remote_code, device=device, dtype=dtype
-    )
-    subject = open_subject(model, options=opening)
+    subject = open_subject(request.model, options=OpenOptions.of(request, dtype=request.dtype))
     if file is None:
         check_no_file(subject, lines)
     lines = inputs_for(subject, lines)
     if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
-        raise InputError(f"{model} predicts classes and writes no text: leave --next out")
+        raise InputError(f"{request.model} predicts classes and writes no text: leave --next out")
     attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
     comment = print_line if format is Format.text else print_remark  # standard output is the document's
     for remark in attributions.remarks:

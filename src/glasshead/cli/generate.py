@@ -8,10 +8,12 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
+from glasshead.cli.derive import takes
 from glasshead.cli.explain import read_texts
-from glasshead.cli.options import SEEDS, Device, Dtype, ExplanationFormat, Format, Overwrite, TrustRemoteCode
+from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.progress import OnProgress, progress_stages
 from glasshead.errors import InputError
+from glasshead.requests import GenerateRequest
 
 if TYPE_CHECKING:
     from glasshead.generation import WrittenWithModel
@@ -21,30 +23,16 @@ PAGE_METHODS = ("attention", "erasure")
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
+@takes(GenerateRequest, without=("prompt",))
 def generate(
+    request: GenerateRequest,
     context: typer.Context,
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="A folder with a saved language model, or a Hub id."),
-    ],
     prompts: Annotated[
         list[str] | None,
         typer.Argument(metavar="PROMPT…", help="One or more prompts, quoted; - reads lines."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Prompts from a file, one to a line.")
-    ] = None,
-    tokens: Annotated[int, typer.Option(help="How many tokens are written at most.")] = 20,
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            help="How a token is chosen: greedy, sample, top-k=40, temperature=0.7, nucleus=0.9, beam=4 "
-            "(glasshead list strategies); joined by +, as in temperature=0.7+top-k=40 "
-            "(default: the model's own generation configuration, else greedy)."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(**SEEDS, help="Of what is drawn; else one is drawn, and said.")
     ] = None,
     method: Annotated[
         list[str] | None,
@@ -64,10 +52,6 @@ def generate(
         bool,
         typer.Option("--intervals", help="What else each attention weight could be: of html and json."),
     ] = False,
-    alternatives: Annotated[int, typer.Option(help="How many tokens are named at each place.")] = 5,
-    trust_remote_code: TrustRemoteCode = False,
-    device: Device = None,
-    dtype: Dtype = None,
     format: ExplanationFormat = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="The file to write: html or json.")] = None,
     overwrite: Overwrite = False,
@@ -77,26 +61,26 @@ def generate(
     Example: [bold]glasshead generate my-gpt "The film was" --strategy nucleus=0.9 --out written.html[/]
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.generation import GenerateRequest, check_methods, generate_texts, open_writer
+    from glasshead.generation import check_methods, check_writing, generate_texts, open_writer
     from glasshead.opening import OpenOptions
     from glasshead.report import written_page, written_table
     from glasshead.results import json_text
 
-    request = GenerateRequest(strategy, tokens, seed, alternatives)
+    check_writing(request)
     check_methods(method or (), target)
     kind = format.value
     if out is not None:
-        check_writable(out, overwrite=overwrite, reads=[Path(model)])
+        check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
         kind = format_from_suffix(out, *(("html", "json") if format is Format.text else [format.value]))
     # A prompt may be empty: the model begins with its own first token then.
     lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
-    opening = OpenOptions(trust_remote_code=trust_remote_code, device=device, dtype=dtype)
+    opening = OpenOptions.of(request, dtype=request.dtype)
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
     if intervals and (kind == "text" or "attention" not in chosen):
         raise InputError("--intervals are those of --method attention, in html or json: name a file by --out")
-    with progress_stages(f"writing with {Path(model).name}") as progress:
+    with progress_stages(f"writing with {Path(request.model).name}") as progress:
         progress("loading")
-        subject = open_writer(model, options=opening)
+        subject = open_writer(request.model, options=opening)
         progress("writing")
         written = generate_texts(subject, lines, request)
         wanted = {"target": target, "heads": kind == "html", "intervals": intervals}

@@ -20,8 +20,7 @@ from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import (
     UNITS,
-    ExplainOptions,
-    ExplainRequest,
+    check_method,
     explain,
     explain_texts,
 )
@@ -62,8 +61,6 @@ __all__ = [
     "TARGETS",
     "UNITS",
     "AttentionObservation",
-    "ExplainOptions",
-    "ExplainRequest",
     "Explainer",
     "ExplanationContext",
     "FlowNetwork",
@@ -82,6 +79,7 @@ __all__ = [
     "by_sentence",
     "by_word",
     "check_heads",
+    "check_method",
     "check_texts",
     "check_tolerance",
     "edit_read_heads",

@@ -6,8 +6,7 @@ gives every row of attention and every target.
 
 from glasshead.generation.explain import MapRequest, WrittenWithModel, check_methods
 from glasshead.generation.generate import (
-    GenerateOptions,
-    GenerateRequest,
+    check_writing,
     generate,
     generate_texts,
     open_writer,
@@ -19,14 +18,13 @@ from glasshead.generation.strategies import STRATEGIES, Strategy, chances, parse
 __all__ = [
     "METHODS",
     "STRATEGIES",
-    "GenerateOptions",
-    "GenerateRequest",
     "MapRequest",
     "RowMethod",
     "Strategy",
     "WrittenWithModel",
     "chances",
     "check_methods",
+    "check_writing",
     "generate",
     "generate_texts",
     "open_writer",

@@ -6,7 +6,7 @@ import copy
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,62 +27,17 @@ from glasshead.huggingface import (
     silence_transformers,
 )
 from glasshead.opening import NoClassError, OpenOptions, open_subject
-from glasshead.options import check_kinds, check_options, is_natural
 from glasshead.random_numbers import seeded
+from glasshead.requests import GenerateRequest, WritingRequest, takes
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
-USUAL_TOKENS = 20
-USUAL_ALTERNATIVES = 5
 SEEDS = 2**31
 
 
-class GenerateOptions(TypedDict, total=False):
-    """What can be said beside prompt and strategy: how many ``alternatives`` are kept of every place (5),
-    ``use_cache`` (keys and values of what stands before are kept while the model writes; True),
-    ``trust_remote_code``, and on which ``device`` and in which precision (``dtype``) the model writes."""
-
-    alternatives: int
-    use_cache: bool
-    trust_remote_code: bool
-    device: str | torch.device | None
-    dtype: str | torch.dtype | None
-
-
-@overload
-def generate(
-    model: object,
-    prompt: str,
-    *,
-    tokenizer: PreTrainedTokenizerBase | None = ...,
-    tokens: int = ...,
-    strategy: str | GenerationConfig | None = ...,
-    seed: int | None = ...,
-    **options: Unpack[GenerateOptions],
-) -> WrittenWithModel: ...
-@overload
-def generate(
-    model: object,
-    prompt: list[str] | tuple[str, ...],
-    *,
-    tokenizer: PreTrainedTokenizerBase | None = ...,
-    tokens: int = ...,
-    strategy: str | GenerationConfig | None = ...,
-    seed: int | None = ...,
-    **options: Unpack[GenerateOptions],
-) -> list[WrittenWithModel]: ...
-@in_own_modes
-def generate(
-    model: object,
-    prompt: str | list[str] | tuple[str, ...],
-    *,
-    tokenizer: PreTrainedTokenizerBase | None = None,
-    tokens: int = USUAL_TOKENS,
-    strategy: str | GenerationConfig | None = None,
-    seed: int | None = None,
-    **options: Unpack[GenerateOptions],
-) -> WrittenWithModel | list[WrittenWithModel]:
+@takes(GenerateRequest)
+def generate(request: GenerateRequest) -> Any:
     """Let a language model write at most ``tokens`` tokens behind a prompt, then read what it wrote; an
     encoder–decoder (T5, BART) answers it.
 
@@ -99,50 +54,27 @@ def generate(
             no token for the beginning of a text, if it leaves no place to write, on an unknown strategy or
             option, and on fewer than one token.
     """
-    check_kinds({"tokens": tokens}, required=["tokens"])
-    check_options(
-        options, ("tokenizer", "tokens", "strategy", "seed", *GenerateOptions.__annotations__), "generate"
-    )
-    opening = OpenOptions(
-        trust_remote_code=options.get("trust_remote_code", False),
-        device=options.get("device"),
-        dtype=options.get("dtype"),
-    )
-    request = GenerateRequest(
-        strategy,
-        tokens,
-        seed,
-        options.get("alternatives", USUAL_ALTERNATIVES),
-        options.get("use_cache", True),
-    )
-    subject = open_writer(model, tokenizer, opening)
-    written = generate_texts(subject, [prompt] if isinstance(prompt, str) else prompt, request)
-    return written[0] if isinstance(prompt, str) else written
+    return run_generation(request)
 
 
-@dataclass(frozen=True)
-class GenerateRequest:
-    """How texts are written.
+@in_own_modes
+def run_generation(request: GenerateRequest) -> WrittenWithModel | list[WrittenWithModel]:
+    """Open the model of a request, and let it write.
 
     Raises:
-        InputError: on an unknown strategy, on fewer than one token, and on a seed that is none.
+        InputError: as `generate`.
     """
+    check_writing(request)
+    subject = open_writer(request.model, request.tokenizer, OpenOptions.of(request, dtype=request.dtype))
+    if isinstance(request.prompt, str):
+        return generate_texts(subject, [request.prompt], request)[0]
+    return generate_texts(subject, request.prompt, request)
 
-    strategy: str | GenerationConfig | None = None
-    tokens: int = USUAL_TOKENS
-    seed: int | None = None
-    alternatives: int = USUAL_ALTERNATIVES
-    use_cache: bool = True
 
-    def __post_init__(self) -> None:
-        check_kinds({"alternatives": self.alternatives}, required=["alternatives"])
-        for name, least in (("tokens", 1), ("alternatives", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"`{name}` is at least {least}, not {getattr(self, name)}")
-        if self.seed is not None and not (is_natural(self.seed) and self.seed < 2**32):
-            raise InputError(f"`seed` is from 0 to {2**32 - 1}, not {ascii(self.seed)[:60]}")
-        if self.strategy is not None:
-            named_strategy(self.strategy)
+def check_writing(request: WritingRequest) -> None:
+    """Refuse an unknown strategy before anything is opened."""
+    if request.strategy is not None:
+        named_strategy(request.strategy)
 
 
 def open_writer(
@@ -163,7 +95,7 @@ def open_writer(
 
 
 def generate_texts(
-    subject: Subject, prompts: Sequence[str], request: GenerateRequest
+    subject: Subject, prompts: Sequence[str], request: WritingRequest
 ) -> list[WrittenWithModel]:
     """What a model that is open writes behind each prompt.
 
@@ -188,7 +120,7 @@ class Writer:
 
     subject: Subject
     classifier: NextTokenClassifier
-    request: GenerateRequest
+    request: WritingRequest
     strategy: GenerationConfig
     strategy_name: str
     seed: int | None

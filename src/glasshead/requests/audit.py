@@ -136,6 +136,7 @@ class HeadsRequest(DataRequest):
         repeated=True,
     )
     effects: bool = option(
+        flag="--effects/--no-effects",
         default=True,
         help="Measure what the predictions lose without each head, which takes a pass for every head.",
     )

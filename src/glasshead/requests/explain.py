@@ -5,22 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from glasshead.requests import readers
-from glasshead.requests.option import option
+from glasshead.requests.option import Request, option
 from glasshead.requests.subject import LARGEST_SEED, AttentionRequest, OpeningRequest, RenamingRequest
 
 
-class ExplainRequest(AttentionRequest, RenamingRequest):
-    """Which predictions are explained, and how."""
+class MethodRequest(AttentionRequest):
+    """How texts are explained: by which method, for which class, as what."""
 
-    model: Any = option(
-        kw_only=False,
-        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
-        "Hub id.",
-    )
-    texts: Any = option(
-        kw_only=False, help="One or more texts, quoted (- reads lines); or files and folders of images."
-    )
-    pairs: Any = option(default=None, help="The second text of a pair.", flag="--pair", metavar="TEXT")
     method: str = option(default="attention", help="The method (glasshead list explainers).")
     target: int | str | None = option(
         default=None,
@@ -44,14 +35,26 @@ class ExplainRequest(AttentionRequest, RenamingRequest):
     tolerance: float = option(
         default=0.0, help="For --intervals: how far an output may move, relative to its size.", least=0
     )
+
+
+class ExplainRequest(MethodRequest, RenamingRequest):
+    """Which texts of which model are explained, and how."""
+
+    model: Any = option(
+        kw_only=False,
+        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
+        "Hub id.",
+    )
+    texts: Any = option(
+        kw_only=False, help="One or more texts, quoted (- reads lines); or files and folders of images."
+    )
+    pairs: Any = option(default=None, help="The second text of a pair.", flag="--pair", metavar="TEXT")
     dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")
 
 
-class GenerateRequest(OpeningRequest):
-    """What a language model writes, and how."""
+class WritingRequest(Request):
+    """How a text is written."""
 
-    model: Any = option(kw_only=False, help="A folder with a saved language model, or a Hub id.")
-    prompt: Any = option(kw_only=False, help="One or more prompts, quoted; - reads lines.")
     tokens: int = option(default=20, help="How many tokens are written at most.", least=1)
     strategy: Any = option(
         default=None,
@@ -66,4 +69,11 @@ class GenerateRequest(OpeningRequest):
     use_cache: bool = option(
         default=True, help="Keep keys and values of what stands before while the model writes.", flag=""
     )
+
+
+class GenerateRequest(WritingRequest, OpeningRequest):
+    """What a language model writes behind which prompts, and how."""
+
+    model: Any = option(kw_only=False, help="A folder with a saved language model, or a Hub id.")
+    prompt: Any = option(kw_only=False, help="One or more prompts, quoted; - reads lines.")
     dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")

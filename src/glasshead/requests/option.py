@@ -68,12 +68,13 @@ class Request:
         dataclasses.dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
-        for name, entry in options_of(type(self)).items():
+        kind: Any = type(self)
+        for name, entry in options_of(kind).items():
             value = getattr(self, name)
             if entry.read is not None and value is not None:
                 value = entry.read(name, value)
                 object.__setattr__(self, name, value)
-            check_value(name, value, type(self))
+            check_value(name, value, kind)
 
     def replace(self, **changes: Any) -> Self:
         """The same with some fields changed."""
@@ -92,8 +93,8 @@ def options_of(request: Any) -> dict[str, Option]:
 
 def measured_fields(request: Request) -> dict[str, Any]:
     """The fields that change what is measured: those by which a resumed folder is known."""
-    known = options_of(type(request))
-    return {name: getattr(request, name) for name, entry in known.items() if entry.measures}
+    kind: Any = type(request)
+    return {name: getattr(request, name) for name, entry in options_of(kind).items() if entry.measures}
 
 
 @cache

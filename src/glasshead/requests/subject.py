@@ -72,8 +72,8 @@ class DataRequest(RenamingRequest):
     )
     data: Any = option(
         kw_only=False,
-        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a named "
-        "set (glasshead list datasets).",
+        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a "
+        "named set (glasshead list datasets).",
         measures=False,  # texts, labels and columns are compared, wherever they lie
     )
     split: str | None = option(

@@ -9,11 +9,11 @@ from glasshead.audits import run_heads
 from glasshead.data import join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import in_quotes, visible
-from glasshead.explainers import EXPLAINERS, FAMILIES, ExplainRequest, explain_texts
-from glasshead.generation import GenerateRequest, check_methods, generate_texts, parse_strategy
+from glasshead.explainers import EXPLAINERS, FAMILIES, explain_texts
+from glasshead.generation import check_methods, generate_texts, parse_strategy
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
-from glasshead.requests import HeadsRequest
+from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
 from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.opened_model import OpenedModel
@@ -33,20 +33,23 @@ from glasshead.serve.questions import (
     Reading,
     SharedWord,
 )
-from glasshead.trace import AttentionSelector, Subject
+from glasshead.trace import Subject
 
 
-def explain_request(reading: Reading) -> ExplainRequest:
+def explain_request(reading: Reading) -> MethodRequest:
     """The question as the library has it.
 
     Raises:
-        InputError: as `ExplainRequest`.
+        InputError: as `MethodRequest`.
     """
-    return ExplainRequest(
+    return MethodRequest(
         method=reading.method,
         target=reading.target,
         target_fn=reading.target_function,
-        attention_selector=AttentionSelector(reading.layer, reading.head, reading.row, reading.level),
+        layer=reading.layer,
+        head=reading.head,
+        row=reading.row,
+        level=reading.level,
         intervals=reading.intervals,
         against=reading.against,
         unit=reading.unit,
@@ -204,7 +207,7 @@ def write_text(subject: Subject, question: GenerateQuestion) -> Written:
     Raises:
         InputError: as `glasshead.generate`.
     """
-    request = GenerateRequest(question.strategy, question.tokens, question.seed)
+    request = WritingRequest(strategy=question.strategy, tokens=question.tokens, seed=question.seed)
     if (parse_strategy(question.strategy).num_beams or 1) > MOST_BEAMS:
         raise ParameterError("strategy", f"follows at most {MOST_BEAMS} beams here, not {question.strategy}")
     check_methods(question.methods, question.target)

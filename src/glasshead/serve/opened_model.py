@@ -12,11 +12,12 @@ from typing import Literal
 from glasshead.data import LoadOptions, UnitReader, load
 from glasshead.errors import InputError
 from glasshead.escaping import sendable
-from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
+from glasshead.explainers import EXPLAINERS, explain_texts
 from glasshead.generation import open_writer
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
+from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
@@ -133,7 +134,7 @@ def refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SEC
         if explainer.package is not None and find_spec(explainer.package) is None:
             continue
         try:
-            explain_texts(subject, [TRIAL_TEXT], [TRIAL_TEXT] if pairs else None, ExplainRequest(method=name))
+            explain_texts(subject, [TRIAL_TEXT], [TRIAL_TEXT] if pairs else None, MethodRequest(method=name))
         except Exception:  # whatever it is: one method is no reason to serve none of the others
             refused.add(name)
     return frozenset(refused)
