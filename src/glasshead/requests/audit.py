@@ -108,6 +108,7 @@ class RankRequest(AttentionRequest, JudgedRequest):
     """Which explanations are held against each other, on which data."""
 
     methods: tuple[str, ...] = option(
+        kw_only=False,
         default=("attention", "gradient", "erasure"),
         help="Explanations to compare (glasshead list explainers).",
         metavar="A,B,…",
