@@ -18,8 +18,9 @@ from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, adversarial, audit
 from glasshead.data import EncodedImages
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
+from glasshead.explainers import EXPLAINERS, explain_texts
 from glasshead.opening import open_subject
+from glasshead.requests import MethodRequest
 from glasshead.results import Attributions
 from tolerances import ALL_LAYERS
 
@@ -87,7 +88,7 @@ def explained(
     intervals: bool = False,
 ) -> Attributions:
     """The texts, explained."""
-    request = ExplainRequest(method, intervals=intervals)
+    request = MethodRequest(method=method, intervals=intervals)
     return explain_texts(open_subject(model, tokenizer), TEXTS, pairs, request)
 
 

@@ -21,7 +21,8 @@ from transformers import ResNetConfig, ResNetForImageClassification, set_seed
 import glasshead
 import glasshead.report  # draws what is saved
 from glasshead.data import AUGMENTATIONS, as_picture, inputs_of, load
-from glasshead.explainers import ExplainRequest, explain_texts
+from glasshead.explainers import explain_texts
+from glasshead.requests import MethodRequest
 from glasshead.training import TensorDataset, label_tensor, preset_config, train
 from glasshead.training.build_image_model import build_image_model
 from glasshead.training.build_model import label_settings
@@ -147,7 +148,7 @@ def write_figure(runs, images):
     """Images, positive and negative weights of the last layer, in the canonical sign of each head."""
     subject = glasshead.open(runs / "tanhmax-0")
     pictures = [as_picture(path) for path in images]
-    explained = explain_texts(subject, pictures, None, ExplainRequest("attention"))
+    explained = explain_texts(subject, pictures, None, MethodRequest(method="attention"))
     with tempfile.TemporaryDirectory() as folder:
         explained.save(Path(folder) / "figure5.svg")
         drawn = (Path(folder) / "figure5.svg").read_text(encoding="utf-8")

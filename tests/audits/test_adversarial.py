@@ -23,7 +23,6 @@ from glasshead.audits.null_weights import base_weights
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.opening import open_subject
-from glasshead.trace import AttentionSelector
 from glasshead.training import train
 from kinds import data, recipe
 from planted_decoration import decorated_texts, decoration
@@ -195,7 +194,8 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
         as_data(heads_texts(words, 24)),
         tokenizer=tokens,
         audits=AUDIT,
-        attention_selector=AttentionSelector(layer=0, head=head),
+        layer=0,
+        head=head,
     )
     bound = card.finding("adversarial.flat.all")
     assert (bound.estimate, bound.bound) == (flat, "upper")

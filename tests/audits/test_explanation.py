@@ -14,7 +14,6 @@ from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
 from glasshead.report.claims import claims_by_answer, judge_claims
 from glasshead.report.headline import verdict
-from glasshead.trace import AttentionSelector
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
 from planted_heads import planted_model as heads_model
@@ -61,8 +60,7 @@ def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
     model, tokens = heads_model(words)
     data, told = as_data(heads_texts(words, 60)), {}
     for head in (DECIDES, IDLE):
-        selector = AttentionSelector(layer=0, head=head)
-        card = audit(model, data, tokenizer=tokens, audits=["explanation"], attention_selector=selector)
+        card = audit(model, data, tokenizer=tokens, audits=["explanation"], layer=0, head=head)
         told[head] = judged(card)
     assert told[DECIDES][SHUFFLED] == told[DECIDES][EVEN] == told[DECIDES][RESTS] == "yes"
     assert told[IDLE][SHUFFLED] == told[IDLE][EVEN] == told[IDLE][RESTS] == "no"

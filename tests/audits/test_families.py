@@ -170,11 +170,11 @@ def test_sentences_are_the_units_where_they_are_read():
     )
     for values in subject.importance.values():
         assert values.shape == subject.mask.shape
-    card = audit(run, split, attention_selector=AttentionSelector(level="sentence"), draws=2)
+    card = audit(run, split, level="sentence", draws=2)
     assert not any(finding.audit == "tokens" for finding in card.findings)
     assert card.facts["level"] == "sentence"
     with pytest.raises(InputError, match="sentences belong to no class"):
-        audit(run, split, attention_selector=AttentionSelector(level="sentence"), audits=["tokens"])
+        audit(run, split, level="sentence", audits=["tokens"])
 
 
 def test_a_gauge_per_head_makes_signed_attention_speak():

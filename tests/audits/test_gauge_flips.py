@@ -57,10 +57,7 @@ def test_one_head_of_several(row):
     turn(other.model.encoder.layers[1].attention, 0)
     turned = head_gauges(other.model, [inputs])
     assert turned["signs"][1] == [-gauge["signs"][1][0], gauge["signs"][1][1]]
-    reading = AttentionSelector(row=row)
-    cards = [
-        audited(one, labels, g, attention_selector=reading) for one, g in ((kind, gauge), (other, turned))
-    ]
+    cards = [audited(one, labels, g, row=row) for one, g in ((kind, gauge), (other, turned))]
     same_but_raw(*cards)
     raw = [card.finding("agreement.attention-raw.gradient.all").estimate for card in cards]
     assert abs(raw[0] - raw[1]) > 1e-3
@@ -88,7 +85,7 @@ def test_sizes_of_several_heads_without_a_gauge_say_nothing():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
     run, split = as_run(kind, labels), data(kind, labels)
     verdicts = {
-        head: audit(run, split, audits=["agreement"], attention_selector=AttentionSelector(head=head))
+        head: audit(run, split, audits=["agreement"], head=head)
         .finding("agreement.attention-absolute.gradient.all")
         .verdict
         for head in (None, 0)
@@ -235,15 +232,13 @@ def test_sentences_that_are_read_out_are_judged_as_an_identity():
     card = audit(
         as_run(kind, labels),
         data(kind, labels),
-        attention_selector=AttentionSelector(level="sentence"),
+        level="sentence",
         draws=3,
     )
     assert any("identity, not evidence" in note for note in card.facts["notes"])
     finding = card.finding("agreement.contribution.erasure-zero-weight.all")
     assert finding.verdict.startswith("true by construction")
     assert finding.estimate == pytest.approx(1.0)
-    shared = audit(
-        as_run(kind, labels), data(kind, labels), attention_selector=AttentionSelector(layer=3), draws=3
-    )
+    shared = audit(as_run(kind, labels), data(kind, labels), layer=3, draws=3)
     nearly = shared.finding("agreement.contribution.erasure-zero-weight.all")
     assert nearly.verdict.startswith("nearly true by construction")

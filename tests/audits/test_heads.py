@@ -263,10 +263,8 @@ def test_labels_that_are_named_must_be_there(tmp_path):
 def test_what_is_refused():
     model, tokenizer = planted_heads.planted_model(WORDS)
     data = planted_heads.as_data(planted_heads.planted_texts(WORDS, 3))
-    with pytest.raises(InputError, match="all heads are read"):
-        glasshead.heads(
-            model, data, tokenizer=tokenizer, attention_selector=glasshead.trace.AttentionSelector(head=1)
-        )
+    with pytest.raises(InputError, match="heads has no option 'head'"):
+        glasshead.heads(model, data, tokenizer=tokenizer, head=1)
     family = FAMILIES["Longformer"]
     with pytest.raises(InputError, match="computes its attention itself"):
         glasshead.heads(family.build(labels=2), data, tokenizer=family.tokenizer())

@@ -11,7 +11,6 @@ import torch
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
 from glasshead.errors import InputError
-from glasshead.identifiability import IntervalOptions
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
@@ -59,8 +58,7 @@ def test_words_of_the_verdicts_rest_on_intervals():
 
 
 def test_a_tolerance_loosens_what_stood_firm():
-    loose = Identifiability(interval_options=IntervalOptions(tolerance=0.2), max_texts=None)
-    made = card(random_model(), unlike(), identifiability=loose)
+    made = card(random_model(), unlike(), tolerance=0.2)
     assert made.finding("identifiability.width.all").estimate > 0.01
 
 
@@ -96,12 +94,11 @@ def test_pooled_models_know_one_row():
     from glasshead.errors import InputError
 
     with pytest.raises(InputError, match="layer 0, head 0"):
-        card(random_model(), unlike(), identifiability=Identifiability(row_options={"layers": (1,)}))
+        card(random_model(), unlike(), layers=(1,))
 
 
 def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
-    kept = Identifiability(store=tmp_path / "parts")
-    card(random_model(), unlike(), identifiability=kept)
+    card(random_model(), unlike(), store=tmp_path / "parts")
     assert {path.name for path in (tmp_path / "parts").iterdir()} == {
         "settings.json",
         "heads-00000.parquet",
@@ -118,11 +115,7 @@ def test_where_there_is_no_query_nothing_is_said_of_queries():
 
 
 def test_a_tolerance_is_told_and_counts():
-    made = card(
-        random_model(),
-        unlike(),
-        identifiability=Identifiability(interval_options=IntervalOptions(tolerance=0.2)),
-    )
+    made = card(random_model(), unlike(), tolerance=0.2)
     assert made.finding("identifiability.identifiable.all").estimate == 0.0
     assert "outputs may move by 20 % along each direction" in made.facts["identifiability"]["read"]
 

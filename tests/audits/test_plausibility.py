@@ -12,8 +12,9 @@ from glasshead.audits import audit, build_context, compare
 from glasshead.audits.plausibility import Plausibility, plausibility_verdict, shuffle
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.explainers import ExplainRequest, explain_texts
+from glasshead.explainers import explain_texts
 from glasshead.opening import open_subject
+from glasshead.requests import MethodRequest
 from glasshead.results import TOO_FEW_EXAMPLES
 from small import as_run, planted_model, planted_texts, random_model, tokenizer
 
@@ -220,7 +221,7 @@ def test_tokens_of_a_foreign_tokenizer(paired):
         rows = [row | {"text_pair": second} for row, second in zip(rows, seconds, strict=True)]
     card = audit(model, rows, tokenizer=tokenizer_of_bert, audits=["plausibility"])
     subject = open_subject(model.double(), tokenizer_of_bert)
-    explained = explain_texts(subject, texts, seconds, ExplainRequest("attention"))
+    explained = explain_texts(subject, texts, seconds, MethodRequest(method="attention"))
     expected = [
         by_loop(attribution, spans, card.facts["top_tokens"])
         for attribution, spans in zip(explained, marks, strict=True)

@@ -121,7 +121,7 @@ class TestOthers:
         def stop(*arguments, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
-        step = {"card": "glasshead.audits.run_request", "writing": "glasshead.cli.audit.write_audit"}[stage]
+        step = {"card": "glasshead.audits.run_audit", "writing": "glasshead.cli.audit.write_audit"}[stage]
         monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
         said = one_line(result.stderr)

@@ -5,9 +5,10 @@ import sys
 import pytest
 
 import glasshead
-from glasshead.audits import AuditRequest
+from glasshead.audits import check_audit
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, ExplainRequest
+from glasshead.explainers import EXPLAINERS, check_method
+from glasshead.requests import AuditRequest, MethodRequest
 from small import random_model, tokenizer
 
 METHODS = [name for name in EXPLAINERS if name.startswith("captum:")]
@@ -24,8 +25,8 @@ def no_captum(monkeypatch):
 def test_the_extra_is_named(name, no_captum):
     model = random_model(activation="softmax")
     for ask in (
-        lambda: ExplainRequest(method=name),
-        lambda: AuditRequest(model, None, method=name),
+        lambda: check_method(MethodRequest(method=name)),
+        lambda: check_audit(AuditRequest(model, None, method=name)),
         lambda: EXPLAINERS[name](model, tokenizer(), ["good film"]),
     ):
         with pytest.raises(InputError) as refused:

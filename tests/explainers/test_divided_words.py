@@ -10,11 +10,12 @@ from transformers import PreTrainedTokenizerFast
 
 from classifier_families import FAMILIES
 from glasshead.data import encode
-from glasshead.explainers import ExplainRequest, explain_texts, find_explainer, make_context
+from glasshead.explainers import explain_texts, find_explainer, make_context
 from glasshead.explainers.gradient import embedding_gradients
 from glasshead.explainers.value_vectors import block_vectors
 from glasshead.huggingface import plug
 from glasshead.opening import open_subject
+from glasshead.requests import MethodRequest
 from glasshead.trace import (
     AttentionSelector,
     ReadRows,
@@ -47,7 +48,7 @@ def subject():
 
 @pytest.mark.parametrize("method", ["gradient-l1", "gradient-l2"])
 def test_a_word_has_the_norm_of_the_sum_of_its_gradients(subject, method: str) -> None:
-    (attribution,) = explain_texts(subject, [TEXT], None, ExplainRequest(method))
+    (attribution,) = explain_texts(subject, [TEXT], None, MethodRequest(method=method))
     assert attribution.tokens == ("[CLS]", "a", "unkindly", "good", "film", "[SEP]")
     context = make_context(subject.model, encode(subject.tokenizer, [TEXT]), subject.tokenizer)
     ((_, gradients, _),) = embedding_gradients(context)
@@ -59,7 +60,7 @@ def test_a_word_has_the_norm_of_the_sum_of_its_gradients(subject, method: str) -
 
 
 def test_a_word_has_the_norm_of_the_sum_of_its_values(subject) -> None:
-    (attribution,) = explain_texts(subject, [TEXT], None, ExplainRequest("value-norm"))
+    (attribution,) = explain_texts(subject, [TEXT], None, MethodRequest(method="value-norm"))
     context = make_context(subject.model, encode(subject.tokenizer, [TEXT]), subject.tokenizer)
     tokens = find_explainer("value-norm").importance(context)[0].tolist()
     assert max(tokens[2:5]) - sum(sorted(tokens[2:5])[:2]) <= attribution.scores[2] < sum(tokens[2:5])
@@ -68,7 +69,7 @@ def test_a_word_has_the_norm_of_the_sum_of_its_values(subject) -> None:
 
 def test_contributions_of_pieces_add_up(subject) -> None:
     for method in ("rollout", "layer-mean", "gradient-attention-signed", "contribution"):
-        (attribution,) = explain_texts(subject, [TEXT], None, ExplainRequest(method, target=1))
+        (attribution,) = explain_texts(subject, [TEXT], None, MethodRequest(method=method, target=1))
         context = make_context(subject.model, encode(subject.tokenizer, [TEXT]), subject.tokenizer)
         tokens = find_explainer(method).importance(context)[0].tolist()
         assert_close(attribution.scores[2], sum(tokens[2:5]), rtol=1e-4, atol=1e-7)
@@ -79,7 +80,7 @@ WORDS = [-1, 0, 1, 1, 1, 2, 3, -1]
 
 def in_words(subject, method: str, **reading) -> torch.Tensor:
     """The numbers of the words of the text, the class of index 1 being explained."""
-    request = ExplainRequest(method, target=1, attention_selector=AttentionSelector(**reading))
+    request = MethodRequest(method=method, target=1, **reading)
     (attribution,) = explain_texts(subject, [TEXT], None, request)
     assert attribution.tokens[2] == "unkindly"
     return torch.tensor(attribution.scores)
@@ -242,5 +243,5 @@ def test_words_of_bytes_have_no_blanks() -> None:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", eos_token="[EOS]")
     model = FAMILIES["GPT2"].build(vocab_size=len(vocabulary), pad_token_id=0)
     subject = open_subject(model, tokenizer)
-    (attribution,) = explain_texts(subject, ["a  warm film"], None, ExplainRequest("rollout"))
+    (attribution,) = explain_texts(subject, ["a  warm film"], None, MethodRequest(method="rollout"))
     assert attribution.tokens == ("a", "warm", "film")

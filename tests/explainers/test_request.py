@@ -3,7 +3,8 @@
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.explainers import ExplainRequest
+from glasshead.explainers import check_method
+from glasshead.requests import MethodRequest
 
 
 @pytest.mark.parametrize(
@@ -16,4 +17,4 @@ from glasshead.explainers import ExplainRequest
 )
 def test_refusals(wish, message):
     with pytest.raises(InputError, match=message):
-        ExplainRequest(**wish)
+        check_method(MethodRequest(**wish))

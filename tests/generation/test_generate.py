@@ -11,7 +11,8 @@ from transformers import GenerationConfig
 import glasshead
 from classifier_families import FAMILIES, word_tokenizer
 from glasshead.errors import InputError
-from glasshead.generation import STRATEGIES, GenerateRequest, chances, generate, generate_texts
+from glasshead.generation import STRATEGIES, chances, generate, generate_texts
+from glasshead.requests import WritingRequest
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL
 from writers import PROMPT, small_writer
@@ -110,7 +111,9 @@ def test_sampling_draws_like_the_distribution():
     subject = glasshead.open(model, tokenizer)
     drawn = np.zeros(32)
     for seed in range(400):
-        (written,) = generate_texts(subject, [PROMPT], GenerateRequest("sample", 1, seed, 32))
+        (written,) = generate_texts(
+            subject, [PROMPT], WritingRequest(strategy="sample", tokens=1, seed=seed, alternatives=32)
+        )
         drawn[written.ids[-1]] += 1
     probability = np.zeros(32)
     for other in written.answer_tokens[0].alternatives:

@@ -17,9 +17,10 @@ from served_models import ADDRESS, HEBREW, LABELS, TEXT, served
 from starlette.testclient import TestClient
 
 import glasshead
-from glasshead.audits import HeadsRequest, run_heads
+from glasshead.audits import run_heads
 from glasshead.escaping import visible
 from glasshead.explainers import FAMILIES, explain_texts
+from glasshead.requests import HeadsRequest
 from glasshead.results import plain
 from glasshead.serve.cancellation import check_current
 from hostile import NASTY
@@ -372,8 +373,8 @@ class TestViews:
 
     def test_heads_are_those_of_the_library(self, client, models):
         shown = client.get("/view/heads", params={"model": "pieces", "text": MIXED})
-        request = HeadsRequest(model=str(models / "pieces"), data=[{"text": MIXED}], limit=1)
-        own = run_heads(request, lambda *_: None)
+        request = HeadsRequest(str(models / "pieces"), [{"text": MIXED}], limit=1)
+        own = run_heads(request)
         assert len(Page(shown.text).all("button")) > 4
         for layer in range(2):
             for head in range(2):
