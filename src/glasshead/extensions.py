@@ -61,7 +61,7 @@ def attach(kind: str) -> None:
         try:
             import_module(entry.module)
         except Exception as error:  # a package of somebody else's breaks in every way there is
-            if isinstance(error, ModuleNotFoundError) and entry.module.startswith(str(error.name)):
+            if isinstance(error, ModuleNotFoundError) and f"{entry.module}.".startswith(f"{error.name}."):
                 continue
             reason = " ".join(str(error).split())
             warnings.warn(f"{describe(entry)} is left out: {type(error).__name__}: {reason}", stacklevel=2)

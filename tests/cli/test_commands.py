@@ -3,6 +3,7 @@
 import errno
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -685,8 +686,10 @@ class TestRealText:
         (out / "report.html").write_text("an audit", encoding="utf-8")
         assert "is no demo" in glasshead("demo", "--out", out, code=2).stderr
         card = '{"schema": 1, "facts": {}, "findings": []}'
-        (out / "softmax-audit").mkdir()  # as an earlier demo has it
-        (out / "softmax-audit" / "card.json").write_text(card, encoding="utf-8")
+        shutil.rmtree(out)
+        with atomic_folder(out) as earlier:  # as a demo leaves it
+            (earlier / "softmax-audit").mkdir()
+            (earlier / "softmax-audit" / "card.json").write_text(card, encoding="utf-8")
         printed = glasshead("demo", "--out", out).stdout
         assert str(out / "report.html") in printed
         runs = {"softmax", "tanhmax", "digits"}

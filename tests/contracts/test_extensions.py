@@ -69,7 +69,11 @@ def test_kinds_are_attached_apart(installed, module):
 
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [("raise RuntimeError('no\\nluck')", "RuntimeError: no luck"), ("import not_there", "not_there")],
+    [
+        ("raise RuntimeError('no\\nluck')", "RuntimeError: no luck"),
+        ("import not_there", "not_there"),
+        ("import broken", "broken"),  # the name of another module begins as its own
+    ],
 )
 def test_what_is_broken_is_left_out_with_a_warning(installed, module, source, reason):
     broken, whole = module("broken_extension", source), module("whole_extension", "")

@@ -42,8 +42,8 @@ views.as_file = lambda value, kind: time.sleep(30)
 """
 # So does the server itself, which answers nobody meanwhile.
 HANGS = f"""
-import time, glasshead.serve.views as views
-views.policy_of = lambda page: time.sleep(30)
+import time, glasshead.serve.pages as pages
+pages.policy_of = lambda page: time.sleep(30)
 {PROGRAM}
 """
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]

@@ -33,13 +33,11 @@ WORDS = {
     "glasshead.attention.build_native": "'glasshead kernels build'",
     "glasshead.generate": "'glasshead generate'",
     "glasshead.heads": "'glasshead heads'",
-    "glasshead.papers.recommend": "'glasshead recommend'",
     "tokenizer": "a tokenizer",
-    "glasshead.papers.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
     "glasshead.training.train": "'glasshead train DATA --out RUN'",
     "value_dim=None": "--set value_dim=null",
 }
-"""What is no option of its own."""
+"""What is no option of its own; extensions add what their messages name."""
 
 
 def in_options(message: str, running: Any, train: Any) -> str:

@@ -1,7 +1,7 @@
 """What `glasshead list` shows, read from catalogue.json: torch and the registries take seconds to import.
 
-`make catalogue` writes that file from the registries. Where a file has come since into a folder whose files
-are entries, or another package adds entries, the registries themselves are asked: one file is still enough.
+`make catalogue` writes that file from the registries. If a file was added to a folder of entries since
+then, or another package adds entries, `glasshead list` reads the registries instead.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def first_pass(model: PreTrainedModel, encoded: Encoded, layer: int | str | None
         result = run(model, encoded, watched)
         if layer is None and watched != len(result.calls) - 1:
             result = run(model, encoded, len(result.calls) - 1)
-    except InputError:  # the pass shows none after all, or has no such layer: whoever reads attention says so
+    except InputError:  # no attention, or no such layer: the function that reads attention reports it
         return None
     return result if result.logits.requires_grad else None
 

@@ -200,8 +200,6 @@ def read_config(
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             refuse_own_code(folder)
         reason = unknown_reason(Path(folder))
-        if "`glasshead-" in str(error):  # the type of a model of ours, which nobody has registered yet
-            reason = "import glasshead.models first, or glasshead.papers.recommend for a recommender"
         raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
 
 

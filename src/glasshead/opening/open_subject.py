@@ -77,8 +77,8 @@ def open_subject(
     ``tokenizer``.
 
     The caller's model and tokenizer stay as they are, bit for bit: a subject has copies that share the
-    weights. Half precision is read in float32. A ``shared`` subject of a model in memory is that of the last
-    call, if nothing has changed since: change nothing of it, and hook nothing to its model.
+    weights. Models in half precision run in float32. With ``shared``, a model in memory gives the subject of
+    the last call again if nothing has changed: do not change that subject or add hooks to its model.
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has

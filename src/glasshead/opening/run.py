@@ -119,9 +119,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     record = open_record(folder, "glasshead.training.train")
     if "what" in record:
-        raise InputError(
-            f"{folder} is a {record['what']}, no classifier: read it with `glasshead.papers.recommend`"
-        )
+        raise InputError(f"{folder} is a {record['what']}, no classifier: give a run of a classifier")
     return validate_record(folder / RECORD, record, ClassifierRecord)
 
 

@@ -26,7 +26,7 @@ EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
 TRIAL_SECONDS = 5.0
-"""A large model is asked by the first methods alone; the others stay offered."""
+"""Methods are tried for at most this long; those that are not reached stay on offer."""
 
 
 @dataclass(frozen=True)

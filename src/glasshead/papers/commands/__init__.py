@@ -1,5 +1,6 @@
 """The commands of the papers, and their plots; importing a file adds its command."""
 
+from glasshead.cli import WORDS
 from glasshead.papers.commands import (
     dynamics,
     plot_adversary_curve,
@@ -11,4 +12,11 @@ from glasshead.papers.commands import (
     plot_transition,
     recommend,
     reproduce,
+)
+
+WORDS.update(
+    {
+        "glasshead.papers.recommend": "'glasshead recommend'",
+        "glasshead.papers.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
+    }
 )
