@@ -105,7 +105,7 @@ QUESTIONS = [
     {"model": "pieces", "text": MIXED, "method": "gradient"},
     {"model": "pieces", "text": MIXED, "method": "erasure", "target": LABELS[1]},
     {"model": "pieces", "text": MIXED, "method": "rollout", "unit": "token"},
-    {"model": "pieces", "text": MIXED, "target_function": "logit", "method": "gradient"},
+    {"model": "pieces", "text": MIXED, "target_fn": "logit", "method": "gradient"},
     {"model": "pieces", "text": MIXED, "intervals": True},
     {"model": "pairs", "text": "the film was good", "pair": "the film was bad"},
     {"model": "writer", "text": "the film was"},
@@ -120,8 +120,6 @@ class TestExplain:
     def test_numbers_are_those_of_the_library(self, client, models, tmp_path, question):
         found = answer(client, "/api/explain", question)
         options = {name: value for name, value in question.items() if name not in ("model", "text", "pair")}
-        if "target_function" in options:
-            options["target_fn"] = options.pop("target_function")
         if "pair" in question:
             options["pairs"] = question["pair"]
         own = glasshead.explain(str(models / question["model"]), question["text"], **options)

@@ -5,8 +5,8 @@ import json
 import pytest
 from served_models import served
 
+from glasshead.serve.fields import MOST_LETTERS
 from glasshead.serve.guard import MOST_BYTES
-from glasshead.serve.questions import MOST_LETTERS
 from hostile import NASTY
 
 MODEL = {"model": "planted"}
@@ -77,7 +77,7 @@ def bodies():
         yield "/api/explain", EXPLAIN | {"model": nasty}
         yield "/api/explain", EXPLAIN | {"method": nasty}
         yield "/api/explain", EXPLAIN | {"target": nasty}
-        yield "/api/explain", EXPLAIN | {"target_function": nasty}
+        yield "/api/explain", EXPLAIN | {"target_fn": nasty}
         yield "/api/explain", EXPLAIN | {"row": nasty}
         yield "/api/compare", COMPARE | {"second": {"model": nasty}}
     for nothing in ("", " ", "\n\t", "\u200b", "\ufeff"):

@@ -15,7 +15,7 @@ READINGS = st.builds(
     method=st.sampled_from(["attention", "gradient"]) | TEXTS,
     target=WORDS,
     against=WORDS,
-    target_function=WORDS,
+    target_fn=WORDS,
     layer=st.none() | st.integers(0, 30) | st.sampled_from(["last", "mean"]),
     head=st.none() | st.integers(0, 30) | st.sampled_from(["max", "min"]),
     row=WORDS,
@@ -23,7 +23,6 @@ READINGS = st.builds(
     unit=st.sampled_from(["word", "token"]),
     intervals=st.booleans(),
 )
-NAMES = {"target_fn": "target_function"}
 
 
 class Recorder:
@@ -56,10 +55,9 @@ def test_an_explanation(source, reading, text, pair):
     name, values, options = run(line)
     assert (name, values) == ("explain", (source, text))
     assert options.pop("pairs", None) == pair
-    asked = Reading(model="m", **{NAMES.get(name, name): value for name, value in options.items()})
-    assert asked == reading
+    assert Reading(model="m", **options) == reading
     usual = Reading(model="m")
-    assert all(getattr(usual, NAMES.get(name, name)) != value for name, value in options.items())
+    assert all(getattr(usual, name) != value for name, value in options.items())
 
 
 @given(

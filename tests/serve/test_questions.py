@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from glasshead.serve.fields import MOST_LETTERS
 from glasshead.serve.questions import (
-    MOST_LETTERS,
     MOST_TOKENS,
     CompareQuestion,
     ExplainQuestion,
@@ -87,7 +87,7 @@ def test_limits(kind, values):
 
 
 def test_empty_fields_of_a_form_are_no_answer():
-    read = Reading(model="m", target="", against="", target_function="", layer="", head="", row="")
+    read = Reading(model="m", target="", against="", target_fn="", layer="", head="", row="")
     assert read == Reading(model="m")
     assert GenerateQuestion(model="m", prompt="a", seed="").seed is None
 

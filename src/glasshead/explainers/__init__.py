@@ -19,7 +19,6 @@ from glasshead.explainers.attention_observation import AttentionObservation, OnT
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import (
-    UNITS,
     check_method,
     explain,
     explain_texts,
@@ -59,7 +58,6 @@ __all__ = [
     "REDUCTIONS",
     "REMOVALS",
     "TARGETS",
-    "UNITS",
     "AttentionObservation",
     "Explainer",
     "ExplanationContext",

@@ -19,7 +19,7 @@ from glasshead.data import (
     join_pair,
     reader_of,
 )
-from glasshead.errors import InputError, ParameterError, pluralise
+from glasshead.errors import InputError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
@@ -30,7 +30,7 @@ from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
-WORD, TOKEN = UNITS = ("word", "token")
+WORD, TOKEN = "word", "token"
 """What has a number."""
 
 
@@ -39,12 +39,10 @@ def check_method(request: MethodRequest) -> None:
 
     Raises:
         InputError: on an unknown method, on one whose package is missing, on intervals of numbers that are no
-            weights, on a contrast with nothing, and on an unknown unit.
+            weights, and on a contrast with nothing.
     """
     explainer = find_explainer(request.method)
     check_heads(explainer, AttentionSelector.of(request))
-    if request.unit not in UNITS:
-        raise ParameterError("unit", f"is {' or '.join(map(repr, UNITS))}, not {request.unit!r}")
     if request.against is not None and request.target is None:
         raise InputError("a contrast is between two tokens: name the other one too, as `target`")
     if request.intervals:

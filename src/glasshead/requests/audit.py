@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from glasshead.requests import readers
 from glasshead.requests.option import option
@@ -53,7 +53,9 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         read=readers.each,
         repeated=True,
     )
-    level: str = option(default="word", help="word, or sentence where a model reads sentences.")
+    level: Literal["word", "sentence"] = option(
+        default="word", help="word, or sentence where a model reads sentences."
+    )
     draws: int | None = option(
         default=None,
         help="Draws of a perturbation test, at most 1000; else 100, or 20 where slow.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from glasshead.requests import readers
 from glasshead.requests.option import Request, option
@@ -27,8 +27,12 @@ class MethodRequest(AttentionRequest):
         "ratings, rating.",
         flag="--target-function",
     )
-    level: str = option(default="word", help="word, or sentence where a model reads sentences.")
-    unit: str = option(default="word", help="What has a number: word, or token of the model.")
+    level: Literal["word", "sentence"] = option(
+        default="word", help="word, or sentence where a model reads sentences."
+    )
+    unit: Literal["word", "token"] = option(
+        default="word", help="What has a number: word, or token of the model."
+    )
     intervals: bool = option(
         default=False, help="Show what else each weight could be while the heads give the same output."
     )

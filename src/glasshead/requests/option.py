@@ -10,7 +10,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from glasshead.errors import ParameterError
 from glasshead.options import (
@@ -103,8 +103,17 @@ def types_of(request: Any) -> dict[str, tuple[Any, ...]]:
     return {name: members(hint) for name, hint in get_type_hints(request).items()}
 
 
+@cache
+def defaults_of(request: Any) -> dict[str, Any]:
+    """The fields that need not be given, with what they are then."""
+    fields = {each.name: each.default for each in dataclasses.fields(request)}
+    return {name: fields[name] for name in options_of(request) if fields[name] is not dataclasses.MISSING}
+
+
 def members(hint: Any) -> tuple[Any, ...]:
-    """The plain types of a union: (str, NoneType) of ``str | None``."""
+    """The plain types of a union: (str, NoneType) of ``str | None``; what a literal allows stays one."""
+    if get_origin(hint) is Literal:
+        return (hint,)
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(kind for each in get_args(hint) for kind in members(each))
     return (get_origin(hint) or hint,)
@@ -115,6 +124,9 @@ def check_value(name: str, value: object, request: type) -> None:
     entry, kinds = options_of(request)[name], types_of(request)[name]
     if Any in kinds or object in kinds or (value is None and type(None) in kinds):
         return
+    choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
+    if choices and value not in choices:
+        raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
     fitting = [KINDS[kind] for kind in kinds if kind in KINDS]
     if fitting and not any(fits(value) for fits in fitting):
         expected = " or ".join(IN_WORDS[fits] for fits in fitting)

@@ -16,6 +16,7 @@ from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
 from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
 from glasshead.serve.cancellation import check_current
+from glasshead.serve.derive import request_of
 from glasshead.serve.opened_model import OpenedModel
 from glasshead.serve.python_line import explain_line, generate_line
 from glasshead.serve.questions import (
@@ -36,33 +37,13 @@ from glasshead.serve.questions import (
 from glasshead.trace import Subject
 
 
-def explain_request(reading: Reading) -> MethodRequest:
-    """The question as the library has it.
-
-    Raises:
-        InputError: as `MethodRequest`.
-    """
-    return MethodRequest(
-        method=reading.method,
-        target=reading.target,
-        target_fn=reading.target_function,
-        layer=reading.layer,
-        head=reading.head,
-        row=reading.row,
-        level=reading.level,
-        intervals=reading.intervals,
-        against=reading.against,
-        unit=reading.unit,
-    )
-
-
 def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -> Attributions:
     """The explanation of one text, or of a pair.
 
     Raises:
         InputError: as `glasshead.explain`.
     """
-    request = explain_request(reading)
+    request = request_of(MethodRequest, reading)
     return explain_texts(open_subject(subject), [text], None if pair is None else [pair], request)
 
 
@@ -207,7 +188,7 @@ def write_text(subject: Subject, question: GenerateQuestion) -> Written:
     Raises:
         InputError: as `glasshead.generate`.
     """
-    request = WritingRequest(strategy=question.strategy, tokens=question.tokens, seed=question.seed)
+    request = request_of(WritingRequest, question)
     if (parse_strategy(question.strategy).num_beams or 1) > MOST_BEAMS:
         raise ParameterError("strategy", f"follows at most {MOST_BEAMS} beams here, not {question.strategy}")
     check_methods(question.methods, question.target)

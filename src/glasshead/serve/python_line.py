@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from glasshead.requests import MethodRequest, defaults_of
 from glasshead.serve.questions import GenerateQuestion, Reading
 
-NAMES = {"target_function": "target_fn"}
-USUAL = Reading(model="")
 USUAL_ROWS = 50
 """Texts that `glasshead.heads` reads unless told otherwise."""
 USUAL_TARGET = GenerateQuestion(model="", prompt="").target
@@ -16,10 +15,9 @@ USUAL_TARGET = GenerateQuestion(model="", prompt="").target
 def explain_line(source: str, reading: Reading, text: str, pair: str | None) -> str:
     """``glasshead.explain(…)`` of the model at ``source``, with what is not the usual."""
     options: dict[str, Any] = {} if pair is None else {"pairs": pair}
-    for name, usual in USUAL:
-        value = getattr(reading, name)
-        if name != "model" and value != usual:
-            options[NAMES.get(name, name)] = value
+    for name, usual in defaults_of(MethodRequest).items():
+        if (value := getattr(reading, name)) != usual:
+            options[name] = value
     return call("explain", [source, text], options)
 
 

@@ -8,28 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from glasshead.escaping import sendable
+from glasshead.requests import MethodRequest, WritingRequest
+from glasshead.serve.derive import asks
+from glasshead.serve.fields import Text, Word, word_or_nothing
 
-MOST_LETTERS = 10_000
-"""Characters of a text."""
 MOST_TOKENS = 200
 """Tokens that a model may be asked to write."""
 MOST_BEAMS = 16
 """Texts that beam search may follow at once: each takes as much memory as one."""
-Text = Annotated[str, Field(max_length=MOST_LETTERS)]
-Word = Annotated[str, Field(max_length=1000)]
-"""A name; those of folders and classes may be long."""
-
-
-def number_or_word(value: Any) -> Any:
-    """An address has letters only: what looks like a number is one, and nothing is nothing."""
-    if isinstance(value, str):
-        return int(value) if value.isdecimal() and len(value) < 6 else value or None
-    return value
-
-
-def word_or_nothing(value: Any) -> Any:
-    """An empty field of a form is no answer."""
-    return None if value == "" else value
 
 
 def number_or_nothing(value: Any) -> Any:
@@ -38,10 +24,6 @@ def number_or_nothing(value: Any) -> Any:
 
 
 Measured = Annotated[float | None, BeforeValidator(number_or_nothing)]
-NumberOrWord = Annotated[
-    Annotated[int, Field(ge=0, le=100_000)] | Word | None, BeforeValidator(number_or_word)
-]
-OptionalWord = Annotated[Word | None, BeforeValidator(word_or_nothing)]
 
 
 class Strict(BaseModel):
@@ -60,20 +42,10 @@ class Answer(Strict):
         return sendable(value)
 
 
-class Reading(Strict):
+class Reading(asks(MethodRequest, Strict)):  # type: ignore[misc]
     """Which model explains, and how: the options of `glasshead.explain`."""
 
     model: Word
-    method: Word = "attention"
-    target: OptionalWord = None
-    against: OptionalWord = None
-    target_function: OptionalWord = None
-    layer: NumberOrWord = None
-    head: NumberOrWord = None
-    row: OptionalWord = None
-    level: Literal["word", "sentence"] = "word"
-    unit: Literal["word", "token"] = "word"
-    intervals: bool = False
 
 
 class ExplainQuestion(Reading):
@@ -83,7 +55,7 @@ class ExplainQuestion(Reading):
 
     text: Text
     pair: Text | None = None
-    without: Annotated[list[tuple[int, int]], Field(max_length=1000)] = []
+    without: list[tuple[int, int]] = Field([], max_length=1000)
 
 
 class CompareQuestion(Strict):
@@ -101,15 +73,13 @@ class CompareQuestion(Strict):
         return self.text if self.other_text is None else self.other_text
 
 
-class GenerateQuestion(Strict):
+class GenerateQuestion(asks(WritingRequest, Strict, ("strategy", "use_cache"), {"tokens": MOST_TOKENS})):  # type: ignore[misc]
     """A prompt to go on with: the options of `glasshead.generate`."""
 
     model: Word
     prompt: Text
     strategy: Word = "greedy"
-    tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] = 20
-    seed: Annotated[int | None, Field(ge=0, lt=2**32), BeforeValidator(word_or_nothing)] = None
-    methods: Annotated[list[Word], Field(max_length=4)] = ["attention", "erasure"]
+    methods: list[Word] = Field(["attention", "erasure"], max_length=4)
     target: Word = "log-probability"
 
 
