@@ -2,6 +2,8 @@
 
 import signal
 
+from glasshead.spelling import spell
+
 LONGEST = 300
 """Characters of an error; of a longer one the middle is left out, since its end says how to mend it."""
 
@@ -18,9 +20,8 @@ def shorten(message: str) -> str:
 class InputError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what and how to mend it.
 
-    Parameters and their values stand in it as Python has them, between backquotes: ``leave `labels` out``,
-    ``pass `overwrite=True```. The command line puts its own options there, prints the message without a
-    traceback and exits with code 2.
+    It names parameters as whoever calls gives them (`glasshead.spelling.spell`). The command line prints it
+    without a traceback and exits with code 2.
     """
 
     def __str__(self) -> str:
@@ -34,9 +35,10 @@ class ParameterError(InputError):
         super().__init__(parameter, problem)
         self.parameter = parameter
         self.problem = problem
+        self.spelled = spell(parameter)
 
     def __str__(self) -> str:
-        return shorten(f"`{self.parameter}` {self.problem}")
+        return shorten(f"{self.spelled} {self.problem}")
 
 
 class Terminated(KeyboardInterrupt):

@@ -10,9 +10,10 @@ import typer
 
 import glasshead
 from glasshead.cli.app import app
-from glasshead.cli.errors import CODE, OPTIONS, WORDS, commands_of, in_options
+from glasshead.cli.errors import OPTIONS, WORDS, commands_of, spelling_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
+from glasshead.spelling import in_python, spell, spelled
 from glasshead.training import TrainingConfig
 from glasshead.training.config import option_fields
 
@@ -49,11 +50,34 @@ def test_no_message_of_the_library_names_an_option_or_a_command():
     assert [each for each in typed if not each.startswith(TABLES)] == []
 
 
+def calls(*functions):
+    """The literal arguments of each call of some functions in the library, with its place."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in functions:
+                values = [each.value for each in node.args if isinstance(each, ast.Constant)]
+                if node.args and isinstance(node.args[0], ast.Constant):
+                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", values
+
+
 def test_the_command_line_knows_every_parameter_that_a_message_names():
-    named = {code[0]: place for place, text in messages() for code in CODE.finditer(text)}
+    named = {tuple(values): place for place, values in calls("spell")}
     assert len(named) > 30
-    left = {code: place for code, place in named.items() if in_options(code, APP, None) == code}
-    assert left == {}
+    typed = spelling_of(lambda: APP, lambda: None)
+    assert {place: values for values, place in named.items() if typed(*values) == in_python(*values)} == {}
+
+
+def test_a_message_spells_what_it_names():
+    """Nothing stands between backquotes that the command line would call otherwise."""
+    typed = spelling_of(lambda: APP, lambda: None)
+    names = re.compile(r"`([a-z_]+)(?:=[^`]*)?`")
+    written = {
+        f"{place}: {name}": text
+        for place, text in messages()
+        for name in names.findall(text)
+        if typed(name) != in_python(name)
+    }
+    assert written == {}
 
 
 def test_a_message_quotes_every_parameter():
@@ -100,21 +124,24 @@ def test_every_translation_is_an_option_or_a_command():
 
 
 @pytest.mark.parametrize(
-    ("command", "message", "typed"),
+    ("command", "named", "typed"),
     [
-        ("train", "pass `overwrite=True` to replace it", "pass --overwrite to replace it"),
-        ("train", "take `model='pair-encoder'`", "take --model pair-encoder"),
-        ("train", "leave `penalties` out", "leave --penalty out"),
-        ("train", "train with `DynamicsCallback`", "train with --watch dynamics"),
-        ("audit", "`limit` must be at least 1", "--limit must be at least 1"),
-        ("explain", "train on with `resume=True`", "train on with --resume"),  # of train
-        ("train", "no option `layers`", "no option `layers`"),  # of audit alone
-        ("explain", "no folder `of mine", "no folder `of mine"),
-        ("explain", "what is `nothing`?", "what is `nothing`?"),
+        ("train", ("overwrite", True), "--overwrite"),
+        ("train", ("model", "pair-encoder"), "--model pair-encoder"),
+        ("train", ("penalties",), "--penalty"),
+        ("train", ("DynamicsCallback",), "--watch dynamics"),
+        ("audit", ("limit",), "--limit"),
+        ("audit", ("target_fn",), "--target-function"),
+        ("explain", ("resume", True), "--resume"),  # of train
+        ("train", ("layers",), "`layers`"),  # of audit alone
+        ("explain", ("nothing", 3), "`nothing=3`"),
     ],
 )
-def test_parameters_become_options(command, message, typed):
-    assert in_options(message, APP.commands[command], APP.commands["train"]) == typed
+def test_parameters_become_options(command, named, typed):
+    with spelled(spelling_of(lambda: APP.commands[command], lambda: APP.commands["train"])):
+        assert spell(*named) == typed
+        assert str(ParameterError(named[0], "is wrong")) == f"{spell(named[0])} is wrong"
+    assert spell(*named) == in_python(*named)
 
 
 def test_a_refused_parameter_is_known_by_name():

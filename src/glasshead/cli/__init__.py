@@ -24,7 +24,7 @@ from glasshead.cli import (  # importing a file adds its command
 from glasshead.cli.app import app
 from glasshead.cli.audit import write_audit
 from glasshead.cli.console import console, errors, print_error, print_line, print_output, print_remark
-from glasshead.cli.errors import WORDS, in_options
+from glasshead.cli.errors import WORDS
 from glasshead.cli.explain import as_document, print_attribution
 from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
 from glasshead.cli.interrupts import resume_on_interrupt
@@ -96,7 +96,6 @@ __all__ = [
     "errors",
     "file_kind",
     "finding_for_threshold",
-    "in_options",
     "main",
     "numbers",
     "parse_attention_option",

@@ -13,9 +13,10 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.cli.console import console, exit_on_broken_pipe, print_error, silence_stdout
-from glasshead.cli.errors import in_options
+from glasshead.cli.errors import spelling_of
 from glasshead.errors import InputError, Terminated, exit_code, shorten
 from glasshead.reasons import wrong_value
+from glasshead.spelling import spelled
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -94,15 +95,16 @@ class Commands(TyperGroup):
         return code
 
     def invoke(self, ctx: Any) -> Any:
+        spelling = spelling_of(
+            lambda: self.commands.get(ctx.invoked_subcommand), lambda: self.commands.get("train")
+        )
         try:
-            with terminate_as_interrupt():
+            with terminate_as_interrupt(), spelled(spelling):
                 return super().invoke(ctx)
         except InputError as error:
             if ctx.params.get("debug"):
                 raise
-            running = self.commands.get(ctx.invoked_subcommand)
-            words = in_options(str(error), running, self.commands.get("train"))
-            print_error(shorten(with_notes(words, error)))
+            print_error(shorten(with_notes(str(error), error)))
             raise typer.Exit(2) from None
         except BrokenPipeError:
             exit_on_broken_pipe()

@@ -7,7 +7,6 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_output
-from glasshead.cli.errors import in_options
 from glasshead.cli.options import Printed
 
 
@@ -42,8 +41,6 @@ def doctor(
         document = json.dumps({**fields, "healthy": report.healthy}, ensure_ascii=False, indent=1)
         print_output(document + "\n", "json")
     else:
-        for diagnostic in fields["diagnostics"]:
-            diagnostic["remedy"] = in_options(diagnostic["remedy"], None, None)
         console.print(doctor_table(fields))
     if not report.healthy:
         raise typer.Exit(1)

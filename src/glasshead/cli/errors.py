@@ -1,14 +1,10 @@
-"""What the library says of its parameters, in the words of the command line.
+"""How the command line spells what the library names: parameters, and functions."""
 
-A message holds Python between backquotes: a parameter, one with its value, or a function. Here each becomes
-the option of the running command, else of `train`, or the command that does the same.
-"""
-
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-CODE = re.compile(r"`([A-Za-z_][\w.]*)(?:=([^`]*))?`")
+from glasshead.spelling import GIVEN, Spelling, in_python
+
 OPTIONS = {
     "block_size": "--max-length",
     "every": "--watch-every",
@@ -40,26 +36,31 @@ WORDS = {
 """What is no option of its own; extensions add what their messages name."""
 
 
-def in_options(message: str, running: Any, train: Any) -> str:
-    """The message with the options of the ``running`` command (of a group: of those below it), else of
-    ``train``."""
-    options: dict[str, str] = {}
-    for command in (*commands_of(running), *commands_of(train)):
-        for option in command.params:
-            spelling = option.opts[0]
-            if spelling.startswith("--"):
-                options.setdefault(option.name.rstrip("_"), spelling)
+def spelling_of(running: Callable[[], Any], train: Callable[[], Any]) -> Spelling:
+    """How parameters are typed: as options of the ``running`` command (of a group: of those below it), else
+    of ``train``; what is neither stays Python."""
 
-    def as_option(code: re.Match[str]) -> str:
-        whole, name, value = code[0].strip("`"), code[1], code[2]
+    def spell(name: str, value: Any = GIVEN) -> str:
+        whole = in_python(name, value).strip("`")
         if whole in WORDS:
             return WORDS[whole]
-        option = OPTIONS.get(name) or options.get(name)
+        option = OPTIONS.get(name) or options_by_name(running(), train()).get(name)
         if option is None:
-            return code[0]
-        return option if value in (None, "True") else f"{option} {value.strip(chr(39))}"
+            return f"`{whole}`"
+        return option if value is GIVEN or value is True else f"{option} {value}"
 
-    return CODE.sub(as_option, message)
+    return spell
+
+
+def options_by_name(*commands: Any) -> dict[str, str]:
+    """The long options of some commands by the names of their parameters; the first that has one decides."""
+    options: dict[str, str] = {}
+    for command in commands:
+        for each in commands_of(command):
+            for option in each.params:
+                if option.opts[0].startswith("--"):
+                    options.setdefault(option.name.rstrip("_"), option.opts[0])
+    return options
 
 
 def commands_of(command: Any) -> Iterator[Any]:

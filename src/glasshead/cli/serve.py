@@ -10,7 +10,6 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import print_error, print_line
-from glasshead.cli.errors import in_options
 from glasshead.errors import InputError, exit_code
 
 LAST_SECONDS = 0.9
@@ -26,7 +25,6 @@ def end_soon(number: int) -> None:
 
 @app.command(rich_help_panel=YOUR_MODELS)
 def serve(
-    ctx: typer.Context,
     models: Annotated[
         list[str] | None,
         typer.Argument(metavar="MODEL…", help="Runs, folders of saved models, or Hub ids; none: the demo's."),
@@ -72,8 +70,7 @@ def serve(
     from glasshead.serve import serve as run_server
 
     def say_failure(reason: str) -> str:
-        commands = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
-        sentence = " ".join(in_options(reason, ctx.command, commands.get("train")).split())
+        sentence = " ".join(reason.split())
         print_error(sentence)
         return sentence
 

@@ -12,6 +12,7 @@ from glasshead.errors import InputError
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.jobs import Job, JobQueue
 from glasshead.serve.opened_model import OpenedModel
+from glasshead.spelling import current_spelling, spelled
 
 T = TypeVar("T")
 State = Literal["loading", "ready", "failed"]
@@ -56,6 +57,7 @@ class ServedModel:
         self.progress = Progress()
         self._open_model = open_model
         self._on_failure = on_failure
+        self._spelling = current_spelling()
         self._jobs = JobQueue(MOST_WAITING)
         self._thread = threading.Thread(target=self._work, name=f"model {name}", daemon=True)
 
@@ -98,7 +100,7 @@ class ServedModel:
 
     def _work(self) -> None:
         try:
-            with ONE_OPENS:
+            with ONE_OPENS, spelled(self._spelling):
                 self.opened = self._open_model()
         except InputError as error:
             self._fail(str(error))

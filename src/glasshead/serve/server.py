@@ -26,6 +26,7 @@ from glasshead.serve.demo_models import OPENING, demo_openers
 from glasshead.serve.opened_model import opener
 from glasshead.serve.patience import PatientProtocol
 from glasshead.serve.served_model import ServedModel
+from glasshead.spelling import in_python, spelled
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE_SECONDS = 1
@@ -197,7 +198,8 @@ def serve(
     )
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
-        Server(config, started, catalogue.stop, on_signal).run()
+        with spelled(in_python):  # its clients do not type
+            Server(config, started, catalogue.stop, on_signal).run()
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

@@ -1,13 +1,12 @@
 """Arguments and options of the commands that show a history, and how these load it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glasshead.cli import in_options, progress_stages
+from glasshead.cli import progress_stages
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def load_history(run: Path, data: str | None, *, contexts: bool = True) -> "Load
         progress("loading")
         from glasshead.papers.dynamics import load_history
 
-        loaded = load_history(run, data, contexts=contexts, progress=progress)
-    return replace(loaded, remarks=[in_options(remark, None, None) for remark in loaded.remarks])
+        return load_history(run, data, contexts=contexts, progress=progress)
 
 
 def split_followed_tokens(
