@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import write_text
 from glasshead.requests import AuditRequest
+from glasshead.spelling import spell
 from glasshead.training import versions
 
 RETRIES = 3
@@ -52,7 +53,9 @@ class Cluster:
         if request.ray is not None:
             return cls(request.ray, request.gpus_per_task)
         if request.gpus_per_task:
-            raise InputError("`gpus_per_task` is for a cluster: name it with `ray`, or leave it out")
+            raise InputError(
+                f"{spell('gpus_per_task')} is for a cluster: name it with {spell('ray')}, or leave it out"
+            )
         return None
 
 

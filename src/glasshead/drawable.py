@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from glasshead.errors import InputError
 from glasshead.files import parameter_named, write_bytes, write_text
 from glasshead.registry import Registry
+from glasshead.spelling import spell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,9 @@ class Drawable:
             kinds = ["json"] if renderer is None else ["html", "json"]
             kinds += TABLES if hasattr(value, "to_pandas") else ()
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
-            raise InputError(f"`out` ends with none of {', '.join(f'.{name}' for name in kinds)}: {out.name}")
+            raise InputError(
+                f"{spell('out')} ends with none of {', '.join(f'.{name}' for name in kinds)}: {out.name}"
+            )
 
 
 def table_bytes(table: pd.DataFrame, kind: str) -> bytes:

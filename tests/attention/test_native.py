@@ -22,7 +22,7 @@ from glasshead.attention import (
     select_kernel,
 )
 from glasshead.attention.attend import run_kernel
-from glasshead.attention.kernels.native import UNBUILT
+from glasshead.attention.kernels.native import unbuilt
 from glasshead.attention.kernels.native_programs.build import possible_capabilities
 from glasshead.attention.kernels.native_programs.operators import best_capability, operators
 from glasshead.compiled import compiled_capabilities, native_library
@@ -472,7 +472,7 @@ def test_without_a_library_everything_is_as_before():
         ("dot-product", {}, "tanhmax, softmax, sigsoftmax, sigmoid and relu only"),
         ("shaw", {}, "acts after the activation"),
         ({"position": {"name": "distance-aware", "adjust": "late-add"}}, {}, "acts after the activation"),
-        ("tanhmax", {}, UNBUILT),
+        ("tanhmax", {}, unbuilt()),
     ],
 )
 def test_what_it_refuses(spec, options, reason):

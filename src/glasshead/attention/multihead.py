@@ -16,6 +16,7 @@ from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mech
 from glasshead.attention.mechanism import mechanism as build
 from glasshead.attention.mechanism_spec import Spec
 from glasshead.errors import InputError, ParameterError
+from glasshead.spelling import spell
 
 HEAD_COMBINATIONS: dict[str, Literal["concat", "add"]] = {
     "concat": "concat", "concatenate": "concat", "sum": "add", "add": "add",
@@ -89,7 +90,7 @@ class MultiHeadAttention(nn.Module):
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
                 f"summed heads have the size {size} of the layer, not {self.value_dim}: "
-                "leave `value_dim` out, or take `head_combination='concat'`"
+                f"leave {spell('value_dim')} out, or take {spell('head_combination', 'concat')}"
             )
         sizes = {"head_dim": self.head_dim, "value_dim": self.value_dim, "context_size": self.context_size}
         for name, number in ({"size": size} | sizes).items():

@@ -30,6 +30,7 @@ from glasshead.explainers import check_heads, find_explainer
 from glasshead.opening import OpenOptions, Run, dtype_of, is_run, open_subject
 from glasshead.requests import AuditRequest, takes
 from glasshead.results import AuditCard
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -88,7 +89,8 @@ def check_audit(request: AuditRequest) -> None:
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
         names = ", ".join(f"`{name}`" for name in FOR_INTERVALS)
         raise InputError(
-            f"{names} and `processes` are for the audit {IDENTIFIABILITY!r}: name it in `audits`, or leave "
+            f"{names} and {spell('processes')} are for the audit {IDENTIFIABILITY!r}: name it in "
+            f"{spell('audits')}, or leave "
             "them out"
         )
     Cluster.of(request)
@@ -126,8 +128,9 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     selector = AttentionSelector.of(request)
     if selector.is_customised or selector.level != "word" or request.draws is not None:
         raise InputError(
-            "`layer`, `head`, `row`, `level` and `draws` are for other audits: use `layers`, `heads` and "
-            "`rows`"
+            f"{spell('layer')}, {spell('head')}, {spell('row')}, {spell('level')} and {spell('draws')} "
+            f"are for other audits: use {spell('layers')}, {spell('heads')} and "
+            f"{spell('rows')}"
         )
     subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request, classifies=False))
     tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)

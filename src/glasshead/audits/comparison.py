@@ -8,6 +8,7 @@ from glasshead.audits.compare_runs import baseline_index, compare_runs, short_na
 from glasshead.errors import InputError
 from glasshead.opening import Run
 from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import AUDIT, folder_kind
 
@@ -40,7 +41,7 @@ def compare(
         folders = [source for source in sources if isinstance(source, Path)]
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
     if split is not None:
-        raise InputError("an audit has read one split already: leave `split` out")
+        raise InputError(f"an audit has read one split already: leave {spell('split')} out")
     cards = with_common_names(
         [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
     )
@@ -88,7 +89,9 @@ def baseline_rank(
     if isinstance(against, AuditCard):
         ranks = [rank for rank, source in enumerate(sources) if source is against]
         if not ranks:
-            raise InputError("`against` is an audit that is not compared: give it among the others, too")
+            raise InputError(
+                f"{spell('against')} is an audit that is not compared: give it among the others, too"
+            )
         return ranks[0]
     folders = [
         Path(name) if isinstance(source, AuditCard) else source

@@ -27,6 +27,7 @@ from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.explainers import ExplanationContext
 from glasshead.huggingface import isolated_copy
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
+from glasshead.spelling import spell
 
 FAITHFULNESS = "faithfulness"
 ORDERS = 10
@@ -66,7 +67,7 @@ class Faithfulness(Audit):
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         if context.sentence_of_token is not None:
-            return "what is removed are tokens: leave `level` out"
+            return f"what is removed are tokens: leave {spell('level')} out"
         return None
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:

@@ -18,6 +18,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.opening import open_subject, run_folders
 from glasshead.results import MAPS, PREDICTIONS, TOO_FEW_EXAMPLES, MapDivergence, Verdict
+from glasshead.spelling import spell
 from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -130,7 +131,8 @@ def opened(model: object) -> Subject:
     subject = open_subject(model)
     if not isinstance(subject.model, PooledClassifier) or is_regression(subject.model.config):
         raise InputError(
-            f"{subject.name} is no classifier with one weight for each token: give runs of `model='pooled'`"
+            f"{subject.name} is no classifier with one weight for each token: give runs of "
+            f"{spell('model', 'pooled')}"
         )
     activation = subject.model.activation
     if activation.signed or not activation.rows_sum_to_one:

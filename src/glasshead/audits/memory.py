@@ -9,6 +9,7 @@ from glasshead.data import PAIRS, TOKENS, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
 from glasshead.huggingface import free_memory
 from glasshead.opening import dtype_name
+from glasshead.spelling import spell
 
 HIDDEN, INTERMEDIATE = 10, 2
 """Vectors of a token that a layer keeps for a gradient: of the hidden size, and of the feed-forward's."""
@@ -24,12 +25,12 @@ def check_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     if free is None or needed <= free:
         return
     (texts, longest), nouns = encoded.ids.shape, encoded.nouns
-    shorter = " or shorter ones (`max_length`)" if encoded.in_line else ""
-    coarser = ", or take `dtype='float32'`" if dtype == torch.float64 else ""
+    shorter = f" or shorter ones ({spell('max_length')})" if encoded.in_line else ""
+    coarser = f", or take {spell('dtype', 'float32')}" if dtype == torch.float64 else ""
     raise InputError(
         f"the audit of {nouns.count(texts)} of up to {longest:,} {nouns.tokens} in {dtype_name(dtype)} needs "
         f"about {gigabytes(needed)} and {model.device} has {gigabytes(free)} free: give fewer {nouns.texts} "
-        f"(`limit`){shorter}{coarser}"
+        f"({spell('limit')}){shorter}{coarser}"
     )
 
 

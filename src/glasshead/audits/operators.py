@@ -25,6 +25,7 @@ from glasshead.results import (
     Verdict,
     by_construction,
 )
+from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b
 
 TEXTS = 50
@@ -69,7 +70,7 @@ class Operators(Audit):
         self.texts = texts
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
-        return None if context.sentence_of_token is None else "words are deleted: leave `level` out"
+        return None if context.sentence_of_token is None else f"words are deleted: leave {spell('level')} out"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 13])

@@ -11,6 +11,7 @@ from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
+from glasshead.spelling import spell
 from glasshead.statistics import (
     intersection_over_union,
     pointing_hits,
@@ -41,10 +42,14 @@ class Plausibility(Audit):
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         if context.marks is None:
-            return "nobody has marked words in these data: name the column of marks (`marks_column`)"
+            return (
+                f"nobody has marked words in these data: name the column of marks ({spell('marks_column')})"
+            )
         if context.is_regression:
             return "a rating is no class that marks could speak for"
-        return None if context.sentence_of_token is None else "marks are of words: leave `level` out"
+        return (
+            None if context.sentence_of_token is None else f"marks are of words: leave {spell('level')} out"
+        )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 11])

@@ -14,9 +14,9 @@ from glasshead.audits.summary import Interval, summarise
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
 from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
+from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
 
-NO_COUNTS = "the classes of words come from the training data: give them (`train`)"
 NO_SEPARATION = "does not separate them"
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
@@ -40,9 +40,11 @@ class Tokens(Audit):
         if not context.explanation.encoded.in_line:
             return "an image has no vocabulary, whose entries could belong to classes"
         if context.counts is None:
-            return NO_COUNTS
+            return f"the classes of words come from the training data: give them ({spell('train')})"
         return (
-            None if context.sentence_of_token is None else "sentences belong to no class: leave `level` out"
+            None
+            if context.sentence_of_token is None
+            else f"sentences belong to no class: leave {spell('level')} out"
         )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:

@@ -9,6 +9,7 @@ OPTIONS = {
     "block_size": "--max-length",
     "every": "--watch-every",
     "head_dim": "--d-k",
+    "hidden_size": "--set hidden_size",
     "loss": "--set loss",
     "max_examples": "--rows",
     "num_attention_heads": "--set num_attention_heads",
@@ -47,7 +48,9 @@ def spelling_of(running: Callable[[], Any], train: Callable[[], Any]) -> Spellin
         option = OPTIONS.get(name) or options_by_name(running(), train()).get(name)
         if option is None:
             return f"`{whole}`"
-        return option if value is GIVEN or value is True else f"{option} {value}"
+        if value is GIVEN or value is True:
+            return option
+        return f"{option}{'=' if ' ' in option else ' '}{value}"
 
     return spell
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 UNNAMED = re.compile(r"LABEL_(\d+)")
 """What Transformers calls the classes of a model that nobody named."""
@@ -40,7 +41,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
             pairs = ", ".join(f"{name}={number}" for name, number in zip(model, numbers, strict=True))
             raise InputError(
                 f"the model does not name its classes and none of the data is called 0: its first class "
-                f"may be 0 or {min(data, key=int)}: say which is which with `labels`, as in {pairs}"
+                f"may be 0 or {min(data, key=int)}: say which is which with {spell('labels')}, as in {pairs}"
             )
         order = np.array([int(name) for name in data])
         rest = ", LABEL_1 for 1" if len(model) == 2 else ", and so on"
@@ -60,4 +61,4 @@ def remedy(model: Sequence[str], data: Sequence[str]) -> str:
     if len(model) != len(data):
         return f"these are {len(data)} classes for {len(model)}: keep those that the model knows"
     pairs = ", ".join(f"{mine}={theirs}" for mine, theirs in zip(model, data, strict=True))
-    return f"say which is which with `labels`, as in {pairs} (check the order)"
+    return f"say which is which with {spell('labels')}, as in {pairs} (check the order)"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from glasshead.data.schema import Table, class_order
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 
 
 def select_classes(tables: dict[str, Table], classes: tuple[str, ...] | None) -> dict[str, Table]:
@@ -36,10 +37,10 @@ def merge_classes(tables: dict[str, Table], labels: int | None) -> dict[str, Tab
     words = sorted({_last_word(label) for label in tables["train"].label})
     if len(words) != labels:
         names = ", ".join(words[:8]) + (", …" if len(words) > 8 else "")
-        remedy = f"give `labels={len(words)}`, or keep" if len(words) > 1 else "keep"
+        remedy = f"give {spell('labels', len(words))}, or keep" if len(words) > 1 else "keep"
         raise InputError(
             f"the last words of the classes of {tables['train'].source} are {len(words)} ({names}), "
-            f"not {labels}: {remedy} some with `classes`"
+            f"not {labels}: {remedy} some with {spell('classes')}"
         )
     return {
         split: replace(
@@ -65,11 +66,13 @@ def class_names(tables: dict[str, Table]) -> tuple[str, ...]:
     train = tables["train"]
     present = set(train.label)
     if not present:
-        raise InputError(f"{train.source} has no labelled rows: choose another column with `label_column`")
+        raise InputError(
+            f"{train.source} has no labelled rows: choose another column with {spell('label_column')}"
+        )
     if len(present) == 1:
         raise InputError(
             f"{train.source} has a single class, {train.label[0]!r}: give rows of two or more classes, "
-            "or name another `label_column`"
+            f"or name another {spell('label_column')}"
         )
     for table in tables.values():
         if not table.label:
@@ -80,6 +83,6 @@ def class_names(tables: dict[str, Table]) -> tuple[str, ...]:
             if label not in present:
                 raise InputError(
                     f"{table.source} row {row} has the class {label!r}, which train lacks: "
-                    "correct the label, or keep the classes of train with `classes`"
+                    f"correct the label, or keep the classes of train with {spell('classes')}"
                 )
     return tuple(name for name in train.order or class_order(present) if name in present)

@@ -19,6 +19,7 @@ from glasshead.data.pictures import Picture
 from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
 from glasshead.errors import InputError, pluralise
+from glasshead.spelling import spell
 
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 LONGEST = 100_000  # a maximum length beyond this means that there is none
@@ -75,7 +76,9 @@ def encode(
     """
     if isinstance(tokenizer, UnitReader):
         if pairs is not None:
-            raise InputError("this model reads one image at a time: leave the second one out (`pair`)")
+            raise InputError(
+                f"this model reads one image at a time: leave the second one out ({spell('pair')})"
+            )
         return tokenizer.encode(texts)
     check_strings(texts)
     if pairs is not None and len(pairs) != len(texts):

@@ -7,6 +7,7 @@ from huggingface_hub import HfApi, constants
 from glasshead.data.read import Columns, class_names
 from glasshead.data.undecoded import undecoded
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
@@ -20,7 +21,7 @@ def from_hub(name: str) -> dict[str, Columns]:
     import datasets
 
     repository, _, configuration = name.partition(":")
-    remedy = "give a folder, a file, or a name in `DATASETS`"
+    remedy = f"give a folder, a file, or a name in {spell('DATASETS')}"
     if not constants.HF_HUB_OFFLINE:
         # load_dataset would try for half a minute, and print every attempt.
         try:

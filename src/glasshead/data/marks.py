@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 if TYPE_CHECKING:
     from datasets import Dataset, List
@@ -60,7 +61,8 @@ def find_marks(
         if column is None:
             return None
         raise InputError(
-            f"{source} has no column {name!r} (it has: {', '.join(cells)}): name it with `marks_column`"
+            f"{source} has no column {name!r} (it has: {', '.join(cells)}): name it with "
+            f"{spell('marks_column')}"
         )
     values = [cells[name][row - 1] for row in rows]
     try:

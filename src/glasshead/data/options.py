@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 
 REGRESSION = "regression"
 TASKS = ("classification", REGRESSION)
@@ -39,7 +40,9 @@ class LoadOptions:
         if self.classes is not None:
             object.__setattr__(self, "classes", tuple(self.classes))  # a list, when it comes from JSON
             if len(set(self.classes)) < max(2, len(self.classes)):
-                raise InputError(f"`classes={','.join(self.classes)}`: name two or more different classes")
+                raise InputError(
+                    f"{spell('classes', ','.join(self.classes))}: name two or more different classes"
+                )
         if self.labels is not None and self.labels < 2:
             raise ParameterError("labels", f"must be at least 2, not {self.labels}")
         if not 0 < self.dev_fraction <= 0.5:
@@ -47,7 +50,7 @@ class LoadOptions:
         if self.task not in TASKS:
             raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, TASKS)}")
         if self.rated and (self.classes or self.labels):
-            raise InputError("ratings have no classes: leave `classes` and `labels` out")
+            raise InputError(f"ratings have no classes: leave {spell('classes')} and {spell('labels')} out")
         if self.max_examples is not None and self.max_examples < 1:
             raise ParameterError("max_examples", f"must be at least 1, not {self.max_examples}")
         if self.split_seed < 0:

@@ -4,6 +4,7 @@ import math
 
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 
 class RatingError(InputError):
@@ -22,7 +23,7 @@ def rating_values(table: Table) -> list[float]:
     """
     if not table.label:
         raise InputError(
-            f"{table.source} has no rows with a rating: add some, or name another `label_column`"
+            f"{table.source} has no rows with a rating: add some, or name another {spell('label_column')}"
         )
     numbers = []
     for row, label in zip(table.rows, table.label, strict=True):
@@ -33,7 +34,8 @@ def rating_values(table: Table) -> list[float]:
         if not math.isfinite(number):
             raise RatingError(
                 f"{table.source} row {row}: the rating {label!r} is not a number; "
-                "correct it, name another `label_column`, or leave `task='regression'` out"
+                f"correct it, name another {spell('label_column')}, or leave "
+                f"{spell('task', 'regression')} out"
             )
         if abs(number) > MAX_RATING:
             raise InputError(
@@ -50,5 +52,5 @@ def check_ratings(tables: dict[str, Table]) -> None:
     if len(set(numbers["train"])) == 1:
         raise InputError(
             f"{tables['train'].source} has a single rating, {numbers['train'][0]:g}: give rows of different "
-            "ratings, or name another `label_column`"
+            f"ratings, or name another {spell('label_column')}"
         )

@@ -15,6 +15,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.pictures import Picture, as_picture, is_picture_cell
 from glasshead.data.read import Columns
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 IMAGE_COLUMNS = ("image", "img")
 """What data sets of the Hub call them."""
@@ -95,7 +96,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
     label = options.label_column or "label"
-    for name, option in ((text, "`text_column`"), (label, "`label_column`")):
+    for name, option in ((text, f"{spell('text_column')}"), (label, f"{spell('label_column')}")):
         if name not in cells:
             error = NoLabelError if (name, options.label_column) == (label, None) else InputError
             raise error(
@@ -203,7 +204,7 @@ def _no_text(value: Any, column: str) -> str:
     )
     return (
         f"has {kind} in the column {column!r}: write it as a string, or name the column of the texts with "
-        "`text_column`"
+        f"{spell('text_column')}"
     )
 
 

@@ -14,6 +14,7 @@ from glasshead.data.ratings import rating_values
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
 from glasshead.nouns import IMAGES, TEXTS
+from glasshead.spelling import spell
 
 FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
 Splits = tuple[dict[str, Table], dict[str, str]]
@@ -63,7 +64,8 @@ def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOption
     if size < least:
         things = "ratings" if options.rated else "classes"
         raise InputError(
-            f"`max_examples={size}` is too few for {least} {things} of {train.source}: give {least} or more"
+            f"{spell('max_examples', size)} is too few for {least} {things} of {train.source}: give "
+            f"{least} or more"
         )
     for split, table in tables.items():
         whole = len(table.text)

@@ -13,7 +13,7 @@ from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import check_ends
 from glasshead.models import HierarchicalClassifier
 from glasshead.results import Attribution
-from glasshead.trace import NO_SENTENCES
+from glasshead.trace import no_sentences
 
 
 def sentence_numbers(model: PreTrainedModel, encoded: Encoded) -> Int[torch.Tensor, "texts tokens"]:
@@ -23,7 +23,7 @@ def sentence_numbers(model: PreTrainedModel, encoded: Encoded) -> Int[torch.Tens
         InputError: if the model knows no sentences.
     """
     if not isinstance(model, HierarchicalClassifier):
-        raise InputError(NO_SENTENCES)
+        raise InputError(no_sentences())
     segments = model.segments(encoded.ids, encoded.mask, encoded.types)
     numbers = torch.full(encoded.mask.shape, -1)
     numbers[encoded.mask] = segments.number[segments.places // segments.mask.shape[1]]

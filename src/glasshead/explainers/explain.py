@@ -27,6 +27,7 @@ from glasshead.huggingface import NextTokenClassifier, lend_copy, token_id
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -44,7 +45,7 @@ def check_method(request: MethodRequest) -> None:
     explainer = find_explainer(request.method)
     check_heads(explainer, AttentionSelector.of(request))
     if request.against is not None and request.target is None:
-        raise InputError("a contrast is between two tokens: name the other one too, as `target`")
+        raise InputError(f"a contrast is between two tokens: name the other one too, as {spell('target')}")
     if request.intervals:
         require_weights(explainer)
         check_tolerance(request.tolerance)
@@ -144,7 +145,8 @@ def aim(
     if not isinstance(model, NextTokenClassifier):
         if request.against is not None:
             raise InputError(
-                "only next tokens are contrasted, and this model predicts classes: leave `against` out"
+                "only next tokens are contrasted, and this model predicts classes: leave "
+                f"{spell('against')} out"
             )
         return model, request.target
     target = token_id(tokenizer, request.target) if isinstance(request.target, str) else request.target

@@ -25,6 +25,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier
 from glasshead.registry import Registry
 from glasshead.results import Attribution, sink_of
+from glasshead.spelling import spell
 from glasshead.trace import (
     AttentionSelector,
     eval_mode,
@@ -141,12 +142,14 @@ class Explainer(ABC):
         check_installed(self)
         if target_fn in TARGETS and not self.reads_target_fn:
             raise InputError(
-                f"the numbers of {self.name!r} are the same whatever number is explained: leave `target_fn` "
+                f"the numbers of {self.name!r} are the same whatever number is explained: leave "
+                f"{spell('target_fn')} "
                 "out, or choose a gradient or an erasure"
             )
         if attention_selector.is_customised and not self.reads_attention:
             raise InputError(
-                f"the method {self.name!r} reads no attention: leave `layer`, `head` and `row` out"
+                f"the method {self.name!r} reads no attention: leave {spell('layer')}, {spell('head')} "
+                f"and {spell('row')} out"
             )
         check_heads(self, attention_selector)
         results: list[Attribution] = []
@@ -230,7 +233,8 @@ def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
     """Raise InputError where heads are combined for a method that reads their mean."""
     if selector.combines_heads and not explainer.combines_heads:
         raise InputError(
-            f"the method {explainer.name!r} makes no one map of all heads: `head` {selector.head!r} is for "
+            f"the method {explainer.name!r} makes no one map of all heads: {spell('head')} "
+            f"{selector.head!r} is for "
             "those that do, such as 'attention' and 'rollout'"
         )
 
@@ -243,7 +247,7 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
         raise InputError(
             "this model reads one text at a time, and these are pairs: leave the second text out"
         )
-    raise InputError("this model compares two texts: give the second one too (`pair`)")
+    raise InputError(f"this model compares two texts: give the second one too ({spell('pair')})")
 
 
 def to_attributions(

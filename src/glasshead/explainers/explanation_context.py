@@ -20,6 +20,7 @@ from glasshead.explainers.targets import TARGETS, Target, log_probability, proba
 from glasshead.huggingface import NextTokenClassifier, class_names
 from glasshead.models import is_regression
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
@@ -198,9 +199,9 @@ def make_context(
     function = TARGETS[named]
     if regression != (named == "rating"):
         known = (
-            "a rating: use `target_fn` rating"
+            f"a rating: use {spell('target_fn')} rating"
             if regression
-            else "a class: use `target_fn` probability, log-probability, logit or log-odds"
+            else f"a class: use {spell('target_fn')} probability, log-probability, logit or log-odds"
         )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if regression and target is not None:

@@ -14,6 +14,7 @@ from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import value_vectors
 from glasshead.huggingface import class_name
+from glasshead.spelling import spell
 from glasshead.trace import SUMMARY, AttentionStack, BlockRun, StackLayer, run_blocks
 
 
@@ -35,7 +36,7 @@ class ValueZeroing(StackExplainer):
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         refuse_decoder(stack, self.name, "value-norm")
         if stack.site.head is not None:
-            raise InputError(f"{self.name!r} takes the value out of all heads: leave `head` out")
+            raise InputError(f"{self.name!r} takes the value out of all heads: leave {spell('head')} out")
         runs = run_blocks(stack.model, stack.inputs)
 
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:

@@ -19,6 +19,7 @@ from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
 from glasshead.files.locks import hold_lock, make_folder
 from glasshead.files.manifest import foreign_files, write_manifest
+from glasshead.spelling import spell
 
 MOST_NAMES = 3
 """So many files are named where there are more."""
@@ -43,13 +44,17 @@ def check_writable(
             cannot be written.
     """
     if out.name in ("", ".."):
-        raise InputError(f"{out} is no name that could be given to something new: choose another `out`")
+        raise InputError(
+            f"{out} is no name that could be given to something new: choose another {spell('out')}"
+        )
     try:
         if resume and not overwrite and any((out / name).exists() for name in TRAINED):
-            raise InputError(f"nothing to resume: {out} is finished; `overwrite=True` trains it again")
+            raise InputError(
+                f"nothing to resume: {out} is finished; {spell('overwrite', True)} trains it again"
+            )
         for path in reads if overwrite else ():
             if path.exists() and path.resolve().is_relative_to(out.resolve()):
-                raise InputError(f"{out} holds {path}, which is read: choose another `out`")
+                raise InputError(f"{out} holds {path}, which is read: choose another {spell('out')}")
         check_replaceable(out, overwrite=overwrite)
         above = next(path for path in out.absolute().parents if path.exists())
         if not above.is_dir():
@@ -71,13 +76,16 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
     if out.is_symlink():
         raise InputError(
             f"{out} is a symbolic link, which would be replaced: give the path that it leads to, or choose "
-            "another `out`"
+            f"another {spell('out')}"
         )
     if out.exists() and not (out.is_file() or out.is_dir()):
-        raise InputError(f"{out} is a device, which would be replaced by a file: choose another `out`")
+        raise InputError(
+            f"{out} is a device, which would be replaced by a file: choose another {spell('out')}"
+        )
     if not overwrite:
         raise InputError(
-            f"{out} exists already: pass `overwrite=True` to replace it, or choose another `out`"
+            f"{out} exists already: pass {spell('overwrite', True)} to replace it, or choose another "
+            f"{spell('out')}"
         )
     if out.is_dir() and any(out.iterdir()):
         check_foreign(out, foreign_files(out))
@@ -86,19 +94,20 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
 def check_foreign(folder: Path, foreign: list[str] | None) -> None:
     """Raise InputError for a folder that is to be removed, if files in it were not written here."""
     if foreign is None:
-        raise InputError(f"{folder} is a folder that glasshead did not make: choose another `out`")
+        raise InputError(f"{folder} is a folder that glasshead did not make: choose another {spell('out')}")
     if foreign:
         more = f" and {len(foreign) - MOST_NAMES:,} more" if foreign[MOST_NAMES:] else ""
         names = ", ".join(foreign[:MOST_NAMES]) + more
         raise InputError(
-            f"{folder} holds what glasshead did not write ({names}): move that, or choose another `out`"
+            f"{folder} holds what glasshead did not write ({names}): move that, or choose another "
+            f"{spell('out')}"
         )
 
 
 def check_not_directory(out: Path) -> None:
     """Raise InputError for the name of a folder where a file is to be written."""
     if out.is_dir():
-        raise InputError(f"{out} is a folder: give `out` the name of a file")
+        raise InputError(f"{out} is a folder: give {spell('out')} the name of a file")
 
 
 def format_from_suffix(out: Path, *kinds: str) -> str:
@@ -223,7 +232,7 @@ def parameter_named(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(str(error).replace("`out`", f"`{name}`")) from error
+        raise InputError(str(error).replace(f"{spell('out')}", f"`{name}`")) from error
 
 
 def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:

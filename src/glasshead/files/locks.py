@@ -12,6 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 TRIES = 100
 WRITER: ContextVar[str | None] = ContextVar("writer", default=None)
@@ -110,8 +111,8 @@ def _owner(path: Path) -> dict[str, Any]:
 def busy_message(out: Path, path: Path, owner: dict[str, Any]) -> str:
     """Who is writing, and what to do."""
     if "pid" not in owner:
-        return f"another process is writing {out}: wait for it, or choose another `out`"
+        return f"another process is writing {out}: wait for it, or choose another {spell('out')}"
     who = f"process {owner['pid']} on {owner.get('host')}"
     if owner.get("host") == socket.gethostname():
-        return f"{out} is being written by {who}: wait for it, or choose another `out`"
+        return f"{out} is being written by {who}: wait for it, or choose another {spell('out')}"
     return f"{out} is being written by {who}: wait for it; if it runs no longer, delete {path}"

@@ -16,6 +16,7 @@ from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.options import check_kinds
 from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -141,7 +142,9 @@ class MapRequest:
         method = METHODS[self.method]
         TARGETS[self.target]
         if self.selector.is_customised and not method.reads_attention:
-            raise InputError(f"{self.method!r} reads no single attention: leave `layer` and `head` out")
+            raise InputError(
+                f"{self.method!r} reads no single attention: leave {spell('layer')} and {spell('head')} out"
+            )
         if not method.reads_target and (
             self.whole or self.against is not None or self.target != USUAL_TARGET
         ):
@@ -150,7 +153,7 @@ class MapRequest:
                 "choose 'erasure' or 'gradient'"
             )
         if self.against is not None and self.target not in (USUAL_TARGET, "logit"):
-            raise InputError("a contrast is one of log-probabilities: leave `target` out")
+            raise InputError(f"a contrast is one of log-probabilities: leave {spell('target')} out")
         if self.intervals and self.method != ATTENTION:
             raise InputError(
                 f"the numbers of the method {self.method!r} are no attention weights, and only these have "

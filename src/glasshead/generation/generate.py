@@ -30,6 +30,7 @@ from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.random_numbers import seeded
 from glasshead.requests import GenerateRequest, WritingRequest, takes
 from glasshead.results import ARROW, OtherAnswer
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -249,7 +250,7 @@ class Writer:
         except (ValueError, NotImplementedError) as error:  # settings of one's own that do not go together
             raise InputError(
                 f"Transformers cannot write with these settings and this tokenizer: {self.strategy_name}; "
-                "leave one out, or choose another `strategy`, such as 'greedy'"
+                f"leave one out, or choose another {spell('strategy')}, such as 'greedy'"
             ) from error
 
     def cut(self, answer: Tensor) -> list[int]:

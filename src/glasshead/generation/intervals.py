@@ -12,6 +12,7 @@ from glasshead.errors import InputError
 from glasshead.generation.text import ReadText
 from glasshead.identifiability import RowSelector, attention_rows
 from glasshead.results import WrittenMap
+from glasshead.spelling import spell
 
 MEAN = "mean"
 Ends = list[NDArray[np.float64]]
@@ -30,7 +31,7 @@ class RowIntervals:
         if text.source:
             raise InputError(
                 "intervals are not known of an encoder–decoder, whose rows are read from two texts: leave "
-                "`intervals` out"
+                f"{spell('intervals')} out"
             )
         self.text = text
         self.known: dict[tuple[int, int | None], dict[int, Ends]] = {}

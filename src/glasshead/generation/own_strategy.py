@@ -10,6 +10,7 @@ from transformers import GenerationConfig
 
 from glasshead.errors import InputError
 from glasshead.generation.strategies import CONTRASTIVE, MOST_BEAMS, parse_strategy
+from glasshead.spelling import spell
 
 SPECIAL = {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id"}
 """Tokens of the model, which go with every strategy."""
@@ -63,7 +64,8 @@ def named_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, 
         return config, strategy
     if not isinstance(strategy, GenerationConfig):
         raise InputError(
-            f"`strategy` is a name, such as 'greedy', or a GenerationConfig, not {type(strategy).__name__}"
+            f"{spell('strategy')} is a name, such as 'greedy', or a GenerationConfig, not "
+            f"{type(strategy).__name__}"
         )
     check_numbers(strategy)
     own = strategy.to_diff_dict()

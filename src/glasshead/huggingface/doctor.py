@@ -43,6 +43,7 @@ from glasshead.huggingface.structure import (
     positions_of,
     undispatched_attention,
 )
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 
 TEXT = 512
@@ -194,7 +195,7 @@ def diagnose_compilation(
                 "native kernel",
                 Severity.note,
                 f"{layer.kernel} serves; a kernel in C++ would be faster, and is not compiled",
-                "compile it once with `glasshead.attention.build_native`",
+                f"compile it once with {spell('glasshead.attention.build_native')}",
             )
             return
 

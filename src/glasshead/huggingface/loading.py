@@ -23,6 +23,7 @@ from glasshead.dispatch import MECHANISM, parse_saved_spec, restore_spec, spec_o
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface.plug import attach_mechanisms
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")
@@ -222,7 +223,7 @@ def unknown_reason(folder: Path) -> str:
 def refuse_own_code(folder: str | Path) -> NoReturn:
     """Raise InputError for a model that runs code nobody has said to trust."""
     raise InputError(
-        f"{folder} runs code of its own: read it, and pass `trust_remote_code=True` if you trust it"
+        f"{folder} runs code of its own: read it, and pass {spell('trust_remote_code', True)} if you trust it"
     ) from None
 
 

@@ -17,6 +17,7 @@ from glasshead.huggingface import plug
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import end_of_text
 from glasshead.language.model_types import model_fields
+from glasshead.spelling import spell
 
 FEED_FORWARD = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner")
 """What families call the width between the two maps of a block, here four times its input."""
@@ -80,7 +81,11 @@ def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     told = " and ".join(f"`{name}`" for name in config.architecture)
     return InputError(
         f"{config.model} cannot be built with these sizes: "
-        + (f"choose other values of {told}" if told else "choose others, or another `model`, such as gpt2")
+        + (
+            f"choose other values of {told}"
+            if told
+            else f"choose others, or another {spell('model')}, such as gpt2"
+        )
     )
 
 
@@ -114,7 +119,7 @@ def check_block(model: PreTrainedModel, config: LanguageModelConfig) -> None:
     except Exception as error:  # models that want more than tokens, or other sizes
         raise InputError(
             f"{config.model} does not read a block of {config.block_size} tokens: choose a smaller "
-            "`block_size`, other sizes, or another `model`"
+            f"{spell('block_size')}, other sizes, or another {spell('model')}"
         ) from error
     finally:
         model.train(training)

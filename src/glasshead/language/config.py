@@ -9,6 +9,7 @@ from glasshead.attention import parse, to_spec
 from glasshead.errors import InputError, ParameterError
 from glasshead.language.model_types import model_fields, objective_of
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 from glasshead.training import validate_type
 
 
@@ -60,8 +61,9 @@ class LanguageModelConfig:
             raise ParameterError("block_size", f"must be at least 2, not {self.block_size}")
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
-                f"`hidden_size={self.hidden_size}` cannot be shared by {self.num_attention_heads} heads: "
-                "choose a multiple of `num_attention_heads`"
+                f"{spell('hidden_size', self.hidden_size)} cannot be shared by {self.num_attention_heads} "
+                "heads: "
+                f"choose a multiple of {spell('num_attention_heads')}"
             )
         if not 0 < self.learning_rate < math.inf:
             raise ParameterError("learning_rate", f"must be a positive number, not {self.learning_rate}")

@@ -27,6 +27,7 @@ from glasshead.data import (
     read_utf8,
 )
 from glasshead.errors import InputError, ParameterError, pluralise
+from glasshead.spelling import spell
 
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".md", ".text")
 """Files of a folder that are read as running text."""
@@ -176,7 +177,8 @@ def rows_of(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
         parts = {name: inputs_of(rows) for name, rows in load(source, options, divide=False).items()}
     if any(isinstance(first, Picture) for firsts, _ in parts.values() for first in firsts[:1]):
         raise InputError(
-            f"{source} holds images, and a language model reads texts: take `model='vit'`, which classifies "
+            f"{source} holds images, and a language model reads texts: take {spell('model', 'vit')}, "
+            "which classifies "
             "images"
         )
     return {
@@ -226,6 +228,6 @@ def blocks_of(
     if count == 0:
         raise InputError(
             f"{split} has {pluralise(len(tokens), 'token')}, less than one block of {block_size}: "
-            "give a larger corpus, or a smaller `block_size`"
+            f"give a larger corpus, or a smaller {spell('block_size')}"
         )
     return tokens[: count * block_size].view(count, block_size)

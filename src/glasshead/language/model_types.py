@@ -7,6 +7,7 @@ from transformers import AutoConfig
 
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
+from glasshead.spelling import spell
 
 OBJECTIVES = ("causal", "masked")
 USUAL = ("gpt2", "llama", "bert", "roberta")
@@ -44,10 +45,11 @@ def objective_of(model_type: str, objective: str | None = None) -> str:
     if objective == "masked":
         raise InputError(
             f"{model_type} reads from left to right and finds no hidden tokens: use "
-            "`objective=causal`, or an encoder such as bert"
+            f"{spell('objective', 'causal')}, or an encoder such as bert"
         )
     raise InputError(
-        f"{model_type} reads in both directions and would see the next token: use `objective=masked`, or a "
+        f"{model_type} reads in both directions and would see the next token: use "
+        f"{spell('objective', 'masked')}, or a "
         "decoder such as gpt2"
     )
 
@@ -64,6 +66,6 @@ def model_fields(model_type: str) -> frozenset[str]:
     except Exception as error:  # configurations refuse in every way there is
         raise InputError(
             f"{model_type} cannot be built from sizes alone, or needs a package that is not installed: "
-            "choose another `model`, such as gpt2 or bert"
+            f"choose another {spell('model')}, such as gpt2 or bert"
         ) from error
     return frozenset(config.to_dict()) | frozenset(config.attribute_map)

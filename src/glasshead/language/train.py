@@ -28,6 +28,7 @@ from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.opening import MEASURED
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
@@ -184,7 +185,9 @@ class LanguageTrainer(OwnNamesTrainer):
         loss = score_blocks(self.model, self.held_out, masked=self.masked).loss
         if not np.isfinite(loss):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError("the training diverged to values that are no numbers: lower `learning_rate`")
+            raise InputError(
+                f"the training diverged to values that are no numbers: lower {spell('learning_rate')}"
+            )
         metrics = {f"{metric_key_prefix}_loss": loss, f"{metric_key_prefix}_perplexity": perplexity_of(loss)}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)

@@ -12,6 +12,7 @@ from transformers import initialization as init
 from glasshead.attention import LearnedQueryAttention, MultiHeadAttention, Position, position_of, sines
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import Registry
+from glasshead.spelling import spell
 
 
 @strict
@@ -141,7 +142,7 @@ def vectors_of_places(embedding: nn.Embedding, places: Int[Tensor, "p n"]) -> Fl
     if places.shape[1] > known and int(places.max()) >= known:
         raise InputError(
             f"a text of {int(places.max()) + 1} tokens is longer than the {known} positions that this "
-            "model has learned: cut it, or train with a larger `max_length`"
+            f"model has learned: cut it, or train with a larger {spell('max_length')}"
         )
     return embedding(places)
 

@@ -12,6 +12,7 @@ from transformers import (
 from glasshead.errors import InputError
 from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
 from glasshead.models import TextClassifier
+from glasshead.spelling import spell
 
 
 class NoClassError(InputError):
@@ -84,12 +85,13 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     if is_answerer(config):
         raise NoClassError(
             f"{saved} writes one text for another and has no classes: let it write and explain that with "
-            "`glasshead.generate`, or look at its attention with `audits=['identifiability']`"
+            f"{spell('glasshead.generate')}, or look at its attention with "
+            f"{spell('audits', ['identifiability'])}"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
         raise NoClassError(f"{saved} classifies every token, not the text: give a classifier of texts")
     raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "
-        "look at its attention with `glasshead.heads` or `audits=['identifiability']`"
+        f"look at its attention with {spell('glasshead.heads')} or {spell('audits', ['identifiability'])}"
     )

@@ -5,13 +5,14 @@ from typing import Any
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 
 def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
     """Raise InputError for a tokenizer that is none, is slow, or knows more tokens than the model."""
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise InputError(
-            f"`tokenizer` is a {type(tokenizer).__name__}, not a tokenizer: load one with "
+            f"{spell('tokenizer')} is a {type(tokenizer).__name__}, not a tokenizer: load one with "
             "AutoTokenizer.from_pretrained and pass that"
         )
     if not isinstance(tokenizer, PreTrainedTokenizerFast):

@@ -22,6 +22,7 @@ from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import learned_length
 from glasshead.opening.check_copy import SAMPLE, tolerance_for
+from glasshead.spelling import spell
 from glasshead.trace import Subject, eval_mode, logits_of
 
 NO_LIMIT = 10**30
@@ -45,7 +46,7 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     if isinstance(pipeline, TextGenerationPipeline):
         raise InputError(
             f"a pipeline for {pipeline.task!r} is not supported: pass its model, and its tokenizer as "
-            "`tokenizer`"
+            f"{spell('tokenizer')}"
         )
     if not isinstance(pipeline, (TextClassificationPipeline, ImageClassificationPipeline)):
         raise InputError(
@@ -93,8 +94,8 @@ def check_function(pipeline: Pipeline) -> None:
     if not one and function != "softmax":
         raise InputError(
             f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains softmax "
-            "probabilities: build it without that setting (for logits add `target_fn='logit'` and "
-            "`method='gradient'`, or an erasure)"
+            f"probabilities: build it without that setting (for logits add {spell('target_fn', 'logit')} and "
+            f"{spell('method', 'gradient')}, or an erasure)"
         )
 
 

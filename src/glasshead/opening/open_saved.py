@@ -34,6 +34,7 @@ from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.readers import read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
+from glasshead.spelling import spell
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 RECOMMENDER = "glasshead-news"
@@ -58,7 +59,8 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         if not (folder / CONFIG).is_file():
             raise InputError(
                 f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with "
-                "`glasshead.training.train`, or save a model and its tokenizer into it with save_pretrained"
+                f"{spell('glasshead.training.train')}, or save a model and its tokenizer into it with "
+                "save_pretrained"
             )
     elif isinstance(source, Path):
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")

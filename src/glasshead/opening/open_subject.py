@@ -37,6 +37,7 @@ from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -88,7 +89,7 @@ def open_subject(
     options = options or OpenOptions()
     if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
-        raise InputError(f"{kind} already has a tokenizer: leave `tokenizer` out")
+        raise InputError(f"{kind} already has a tokenizer: leave {spell('tokenizer')} out")
     if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
         # It was opened to write, and is asked something else: its tokens are classes of no text.
         tokenizer, source = source.tokenizer, source.model.model
@@ -129,13 +130,13 @@ def subject_of(
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
-            "transformers model with its `tokenizer`, or a pipeline"
+            f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
     source = image_model_of(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
-        raise InputError(f"{kind} needs its {reader}: pass it as `tokenizer`")
+        raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
     make = partial(model_subject, source, tokenizer, name, None, options)
     if pipeline is not None:

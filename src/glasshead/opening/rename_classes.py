@@ -7,6 +7,7 @@ from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
+from glasshead.spelling import spell
 from glasshead.trace import Subject
 
 
@@ -18,7 +19,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
             two have one.
     """
     if not isinstance(labels, Mapping):
-        raise InputError(f"`labels` is a mapping of old names to new ones, not {labels!r}")
+        raise InputError(f"{spell('labels')} is a mapping of old names to new ones, not {labels!r}")
     if isinstance(subject.model, NextTokenClassifier) and not labels:
         return subject  # tokens have names of their own, tens of thousands
     names = class_names(subject.model)
@@ -29,19 +30,22 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         if not 0 <= index < len(names):
             raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(before)}")
         if not isinstance(new, str) or not new.strip():
-            raise InputError(f"`labels` calls the class {old!r} {new!r}: give a name, which is a text")
+            raise InputError(
+                f"{spell('labels')} calls the class {old!r} {new!r}: give a name, which is a text"
+            )
         names[index] = str(new)
     unnamed = next((index for index, name in enumerate(names) if not name.strip()), None)
     if unnamed is not None:
         raise InputError(
-            f"the class {unnamed} of the model has no name: give it one with `labels`, as in {unnamed}=first"
+            f"the class {unnamed} of the model has no name: give it one with {spell('labels')}, as in "
+            f"{unnamed}=first"
         )
     twice = next((name for name, times in Counter(names).items() if times > 1), None)
     if twice is not None:
         first, second = [index for index, name in enumerate(names) if name == twice][:2]
         raise InputError(
             f"the classes {first} and {second} of the model are both called {twice!r}: tell them apart with "
-            f"`labels`, as in {first}=first, {second}=second"
+            f"{spell('labels')}, as in {first}=first, {second}=second"
         )
     model, gauge = subject.model, subject.gauge
     if labels:

@@ -32,6 +32,7 @@ from glasshead.opening.open_images import find_patches
 from glasshead.opening.readers import read_processor
 from glasshead.opening.run_record import ClassifierRecord, validate_record
 from glasshead.reasons import because
+from glasshead.spelling import spell
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
@@ -69,7 +70,7 @@ def open_record(folder: Path, maker: str) -> dict[str, Any]:
     path = folder / RECORD
     if not path.is_file():
         if not folder.exists() and partial_path(folder).exists():
-            raise InputError(f"{folder} is not finished: train it on with `resume=True`")
+            raise InputError(f"{folder} is not finished: train it on with {spell('resume', True)}")
         repeated = sorted(path.name for path in folder.glob("seed-*"))
         if (folder / REPEATS).is_file() and repeated:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")

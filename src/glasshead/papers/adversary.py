@@ -10,6 +10,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
 from glasshead.opening import RECORD, read_record
 from glasshead.papers.results import AdversaryCurve
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
@@ -50,7 +51,7 @@ def train_adversaries(
     Source: Wiegreffe and Pinter (2019), section 4 and Fig. 5.
     """
     if config.adversary_of is None:
-        raise InputError("a sweep needs a run to depart from: take `attention='adversarial:RUN'`")
+        raise InputError(f"a sweep needs a run to depart from: take {spell('attention', 'adversarial:RUN')}")
     if len(set(weights)) < len(weights) or not weights:
         raise ParameterError("weights", f"must be different numbers, not {list(weights)}")
     folders = {}
@@ -72,7 +73,7 @@ def check_finished(folder: Path, plan: dict[str, Any]) -> None:
     try:
         check_same(plan, folder / RECORD)
     except InputError:
-        raise InputError(f"{folder} holds another training: choose another `out`") from None
+        raise InputError(f"{folder} holds another training: choose another {spell('out')}") from None
 
 
 def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Path]:
@@ -88,7 +89,8 @@ def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Pa
         weight = record["recipe"].get("adversary_weight")
         if not isinstance(weight, int | float):
             raise InputError(
-                f"{folder} is no adversary: train one with `attention='adversarial:{base}'`, or leave it out"
+                f"{folder} is no adversary: train one with {spell('attention', f'adversarial:{base}')}, "
+                "or leave it out"
             )
         if record.get(OTHER) != known:
             raise InputError(f"{folder} departs from another run than {base}: give that one")

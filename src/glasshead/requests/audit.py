@@ -93,7 +93,7 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         measures=False,
     )
     gpus_per_task: float = option(
-        default=0.0, help="With --ray: GPUs of each task; 0.5 lets two share one.", measures=False
+        default=0.0, help="On a Ray cluster: GPUs of each task; 0.5 lets two share one.", measures=False
     )
     store: Any = option(
         default=None,

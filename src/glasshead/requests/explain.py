@@ -19,7 +19,9 @@ class MethodRequest(AttentionRequest):
         read=readers.number_or_name,
     )
     against: str | None = option(
-        default=None, help="With --next TOKEN: why that one, and not this.", metavar="TOKEN"
+        default=None,
+        help="Of a language model: the token in place of which the target comes; why that one, and not this.",
+        metavar="TOKEN",
     )
     target_fn: str | None = option(
         default=None,
@@ -37,7 +39,7 @@ class MethodRequest(AttentionRequest):
         default=False, help="Show what else each weight could be while the heads give the same output."
     )
     tolerance: float = option(
-        default=0.0, help="For --intervals: how far an output may move, relative to its size.", least=0
+        default=0.0, help="For intervals: how far an output may move, relative to its size.", least=0
     )
 
 

@@ -27,6 +27,7 @@ from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.verdict import Status
+from glasshead.spelling import spell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +189,9 @@ class AuditCard(Drawable):
         check_readable(folder)
         path = folder / CARD_FILE
         if not path.is_file():
-            raise InputError(f"{folder} is not an audit (no {CARD_FILE}): make one with `AuditCard.save`")
+            raise InputError(
+                f"{folder} is not an audit (no {CARD_FILE}): make one with {spell('AuditCard.save')}"
+            )
         try:
             text = path.read_text(encoding="utf-8")
             body = TypeAdapter(dict[str, Any]).validate_python(json.loads(text, parse_constant=_refuse))

@@ -14,6 +14,7 @@ from glasshead.escaping import sendable
 from glasshead.report import audit_page, words_of_card
 from glasshead.results import CARD_FILE, AuditCard
 from glasshead.serve.questions import AuditClaim, AuditedText, AuditFacts, AuditTexts
+from glasshead.spelling import spell
 
 AGREEMENT = "tau.{}.erasure-renormalise"
 MOST_TEXTS = 20
@@ -118,7 +119,7 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
         raise ParameterError("audits", f"{folder} is not a folder")
     found = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
     if not found:
-        raise ParameterError("audits", f"{folder} holds no audit: `AuditCard.save` writes one")
+        raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
     for each in found:
         name = name_of(each, folder)

@@ -26,7 +26,7 @@ from glasshead.serve.demo_models import OPENING, demo_openers
 from glasshead.serve.opened_model import opener
 from glasshead.serve.patience import PatientProtocol
 from glasshead.serve.served_model import ServedModel
-from glasshead.spelling import in_python, spelled
+from glasshead.spelling import in_python, spell, spelled
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE_SECONDS = 1
@@ -234,7 +234,7 @@ def check_port(request: ServeRequest) -> int:
             return int(one.getsockname()[1])
     except OSError as error:
         raise InputError(
-            f"cannot listen at {request.host}, `port` {request.port}: {error.strerror or error}"
+            f"cannot listen at {request.host}, {spell('port')} {request.port}: {error.strerror or error}"
         ) from None
     except UnicodeError:  # of the encoding of internet names
         raise ParameterError("host", "is no internet address") from None

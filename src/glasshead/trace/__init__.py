@@ -4,7 +4,6 @@ from glasshead.trace.attention_blocks import BlockRun, run_blocks
 from glasshead.trace.attention_site import (
     HEAD_COMBINATIONS,
     LEVELS,
-    NO_SENTENCES,
     READ,
     ROWS,
     AttentionSelector,
@@ -19,6 +18,7 @@ from glasshead.trace.attention_site import (
     list_attention_calls,
     logits_of,
     modules_with_attention,
+    no_sentences,
 )
 from glasshead.trace.attention_stack import (
     DECODER,
@@ -65,7 +65,6 @@ __all__ = [
     "DECODER",
     "HEAD_COMBINATIONS",
     "LEVELS",
-    "NO_SENTENCES",
     "READ",
     "ROWS",
     "ROW_SUM_TOLERANCE",
@@ -119,6 +118,7 @@ __all__ = [
     "list_attention_calls",
     "logits_of",
     "modules_with_attention",
+    "no_sentences",
     "no_shares",
     "permute",
     "record",

@@ -15,6 +15,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import MECHANISM, class_name
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
@@ -30,9 +31,14 @@ HEAD_COMBINATIONS: dict[str, Callable[[Float[Tensor, "r h q k"]], Float[Tensor, 
     "min": lambda maps: maps.amin(dim=1),
     "sum": lambda maps: maps.sum(dim=1),
 }
-NO_SENTENCES = (
-    "this model reads a text as a whole, not by sentences: leave `level` out, or train `model='hierarchical'`"
-)
+
+
+def no_sentences() -> str:
+    """Why most models have no numbers of sentences."""
+    return (
+        f"this model reads a text as a whole, not by sentences: leave {spell('level')} out, or train "
+        f"{spell('model', 'hierarchical')}"
+    )
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     if not modules_with_attention(model):
         raise InputError(
             f"{class_name(model)} shows no attention: plug(model, 'softmax') makes it readable (or train "
-            "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
+            f"it with {spell('attention')}), and the methods 'gradient' and 'erasure-delete' need none"
         )
     with torch.no_grad(), record(model) as trace:
         forward(model, inputs, rows="mean")
@@ -188,14 +194,20 @@ def find_site(
     """
     if isinstance(model, PooledClassifier):
         if selector.layer not in (None, 0, "pooling") or selector.head not in (None, 0, *HEAD_COMBINATIONS):
-            raise InputError("a pooled model has one attention with one head: leave `layer` and `head` out")
+            raise InputError(
+                f"a pooled model has one attention with one head: leave {spell('layer')} and "
+                f"{spell('head')} out"
+            )
         if selector.row not in (None, "pooled") or selector.level != "word":
-            raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
+            raise InputError(
+                f"a pooled model has one learned query over words: leave {spell('row')} and "
+                f"{spell('level')} out"
+            )
         return None
     records = list_attention_calls(model, inputs) if calls is None else list(calls)
     if not isinstance(model, HierarchicalClassifier):
         if selector.level != "word":
-            raise InputError(NO_SENTENCES)
+            raise InputError(no_sentences())
         key_unit: KeyUnit = (
             "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
         )

@@ -9,6 +9,7 @@ from torch import nn
 from glasshead.attention import DistanceAware
 from glasshead.errors import InputError
 from glasshead.results import LearnedParameter
+from glasshead.spelling import spell
 
 INSIDE = (".position", ".mechanism", ".attention")
 
@@ -25,7 +26,7 @@ def learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedParameter
     if not names:
         raise InputError(
             "this model has no distance-aware attention, so it has learned no w_h: "
-            "train with `attention='distance-aware'`"
+            f"train with {spell('attention', 'distance-aware')}"
         )
     if any(list(other) != names for other in layers):
         raise InputError("these are runs of different models: repeats differ in their seeds alone")

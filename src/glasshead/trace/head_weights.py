@@ -14,6 +14,7 @@ from glasshead.data import Encoded, UnitReader, check_utf8, encode, join_pair, t
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier, PooledClassifier, SegmentLayout, TransformerClassifier
 from glasshead.results import NOT_USED, HeadMap, HeadMaps
+from glasshead.spelling import spell
 from glasshead.trace.attention_use import entropies
 from glasshead.trace.distance_layers import layer_name, layer_title
 from glasshead.trace.head_gauges import head_signs_of
@@ -65,7 +66,8 @@ def head_maps(
     most = MAX_TOKENS if encoded.in_line else MAX_PATCHES
     if not encoded.in_line and encoded.ids.shape[1] > most:
         raise InputError(
-            f"{encoded.ids.shape[1]} {encoded.nouns.tokens} cannot be read as rows: `glasshead.heads` shows "
+            f"{encoded.ids.shape[1]} {encoded.nouns.tokens} cannot be read as rows: "
+            f"{spell('glasshead.heads')} shows "
             "on the image where each looks"
         )
     records, segments = record_layers(model, encoded)
@@ -131,9 +133,9 @@ def encode_text(
     """
     texts = getattr(model, "texts_per_example", None)
     if texts == 2 and pair is None:
-        raise InputError("this model compares two texts: give the second one with `pair`")
+        raise InputError(f"this model compares two texts: give the second one with {spell('pair')}")
     if texts == 1 and pair is not None:
-        raise InputError("this model reads one text: leave `pair` out")
+        raise InputError(f"this model reads one text: leave {spell('pair')} out")
     encoded = encode(tokenizer, [text], None if pair is None else [pair])
     if not str(text).strip() or (encoded.words >= 0).sum() == 0:
         raise InputError("the text is empty: there is nothing to draw")

@@ -21,6 +21,7 @@ from glasshead.models import (
     is_regression,
     read_vectors,
 )
+from glasshead.spelling import spell
 from glasshead.training.build_image_model import build_image_model
 from glasshead.training.config import TOKENIZERS, TrainingConfig, embedding_field
 from glasshead.training.other_run import check_adversary, impose_scores, imposed_settings, load_other_run
@@ -47,11 +48,12 @@ def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
     images = has_images(data["train"])
     if config.of_images and not images:
         raise InputError(
-            f"the model {config.model} reads images, and these data are texts: take `model='encoder'`"
+            f"the model {config.model} reads images, and these data are texts: take "
+            f"{spell('model', 'encoder')}"
         )
     if images and not config.of_images:
         raise InputError(
-            f"the model {config.model} reads texts, and these data are images: take `model='vit'`"
+            f"the model {config.model} reads texts, and these data are images: take {spell('model', 'vit')}"
         )
     if not config.pretrained and not images:
         check_texts_per_example(MODELS[config.model], config.model, data)
@@ -62,11 +64,13 @@ def check_texts_per_example(family: type[TextClassifier], name: str, data: "Data
     pairs = PAIR in data["train"].column_names
     if pairs and family.texts_per_example == 1:
         raise InputError(
-            f"the model {name} reads one text per example, these data have pairs: take `model='pair-encoder'`"
+            f"the model {name} reads one text per example, these data have pairs: take "
+            f"{spell('model', 'pair-encoder')}"
         )
     if not pairs and family.texts_per_example == 2:
         raise InputError(
-            f"the model {name} reads pairs, these data have one text per example: take `model='encoder'`"
+            f"the model {name} reads pairs, these data have one text per example: take "
+            f"{spell('model', 'encoder')}"
         )
 
 

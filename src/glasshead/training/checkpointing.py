@@ -22,6 +22,7 @@ from glasshead.files import (
 )
 from glasshead.opening import RECORD
 from glasshead.reasons import because
+from glasshead.spelling import spell
 from glasshead.training.write_run import write_json
 
 STATE = "trainer_state.json"
@@ -90,7 +91,7 @@ def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, ove
     """A fresh work folder, or the checkpoint to go on from."""
     if resume:
         if not (work / record).is_file():
-            raise InputError(f"nothing to resume: there is no {work}; train without `resume`")
+            raise InputError(f"nothing to resume: there is no {work}; train without {spell('resume')}")
         check_same(plan, work / record)
         for checkpoint in reversed(valid_checkpoints(work / CHECKPOINTS)):
             if restore_best_checkpoint(checkpoint):
@@ -100,7 +101,8 @@ def _prepare(work: Path, plan: dict[str, Any], record: str, *, resume: bool, ove
         return None
     if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(
-            f"{work} holds an unfinished training: pass `resume=True` to go on or `overwrite=True`"
+            f"{work} holds an unfinished training: pass {spell('resume', True)} to go on or "
+            f"{spell('overwrite', True)}"
         )
     start_or_resume(work, work / record, plan)
     return None
@@ -114,7 +116,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
     """
     if work.exists() and any(work.iterdir()) and not record.is_file():
         raise InputError(
-            f"{work} is in the way, and glasshead did not make it: move it, or choose another `out`"
+            f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
         check_foreign(work, unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
@@ -126,9 +128,11 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
 def describe_callback_change(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
     """How a training was started that is now to be watched in another way; None: not watched at all."""
     if before is None or now is None:
-        return "without `DynamicsCallback`" if before is None else "with `DynamicsCallback`"
+        return (
+            f"without {spell('DynamicsCallback')}" if before is None else f"with {spell('DynamicsCallback')}"
+        )
     first, second = (
-        "without `every`" if facts["every"] is None else f"with `every={facts['every']}`"
+        f"without {spell('every')}" if facts["every"] is None else f"with {spell('every', facts['every'])}"
         for facts in (before, now)
     )
     return f"{first}, not {second}"
@@ -141,17 +145,20 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
         before = dict(json.loads(record.read_text(encoding="utf-8")))
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(
-            f"cannot resume: {record} is damaged{because(error)}; use `overwrite=True`"
+            f"cannot resume: {record} is damaged{because(error)}; use {spell('overwrite', True)}"
         ) from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:
             how = describe_callback_change(before.get(WATCHED), plan.get(WATCHED))
-            raise InputError(f"cannot resume {record.parent}: it was started {how}; use `overwrite=True`")
+            raise InputError(
+                f"cannot resume {record.parent}: it was started {how}; use {spell('overwrite', True)}"
+            )
         what = " and ".join(different)
         kind = "other" if different[0] == "seeds" else "another"
         raise InputError(
-            f"cannot resume {record.parent}: it was started with {kind} {what}; use `overwrite=True`"
+            f"cannot resume {record.parent}: it was started with {kind} {what}; use "
+            f"{spell('overwrite', True)}"
         )
 
 

@@ -13,6 +13,7 @@ from glasshead.data import AUGMENTATIONS, train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.registry import Registry, did_you_mean
+from glasshead.spelling import spell
 from glasshead.training.field_types import validate_type
 from glasshead.training.losses import LOSSES
 from glasshead.training.other_run import split_attention_word
@@ -125,18 +126,19 @@ class TrainingConfig:
             return
         if self.pretrained:
             raise InputError(
-                f"{self.model} has a tokenizer of its own: leave out `tokenizer='{self.tokenizer}'`"
+                f"{self.model} has a tokenizer of its own: leave out {spell('tokenizer', self.tokenizer)}"
             )
         if self.word_vectors is not None:
             raise InputError(
-                "word vectors are of words: take `tokenizer='word'`, or leave `word_vectors` out"
+                f"word vectors are of words: take {spell('tokenizer', 'word')}, or leave "
+                f"{spell('word_vectors')} out"
             )
         if self.of_images:
             raise InputError(f"the model {self.model!r} reads images and has no tokenizer: leave it out")
         if MODELS[self.model].sentence_marks is not None:
             raise InputError(
                 f"the model {self.model!r} finds sentences by the words that end them: take "
-                "`tokenizer='word'`"
+                f"{spell('tokenizer', 'word')}"
             )
 
     def check_augmentation(self) -> None:
@@ -145,7 +147,8 @@ class TrainingConfig:
             return
         if not self.of_images:
             raise InputError(
-                f"only images are changed in training, and {self.model!r} reads texts: leave `augment` out"
+                f"only images are changed in training, and {self.model!r} reads texts: leave "
+                f"{spell('augment')} out"
             )
         AUGMENTATIONS[self.augment]
 
@@ -153,7 +156,8 @@ class TrainingConfig:
         """Raise InputError where a training cannot build on another run in this way."""
         if self.adversary_weight is not None and self.adversary_of is None:
             raise InputError(
-                "`adversary_weight` is for `attention='adversarial:RUN'`: name the run, or leave it out"
+                f"{spell('adversary_weight')} is for {spell('attention', 'adversarial:RUN')}: name the "
+                "run, or leave it out"
             )
         if self.other_run is None:
             return
@@ -167,7 +171,7 @@ class TrainingConfig:
         if self.frozen_attention is not None and "context-output" in self.penalties:
             raise InputError("frozen attention has no V to train: leave the penalty 'context-output' out")
         if self.adversary_of is not None and self.loss is not None:
-            raise InputError("an adversary has a loss of its own: leave `loss` out")
+            raise InputError(f"an adversary has a loss of its own: leave {spell('loss')} out")
         if self.adversary_of is not None and self.adversary_weight is None:
             object.__setattr__(self, "adversary_weight", USUAL_ADVERSARY_WEIGHT)
         if self.adversary_weight is not None and not 0 <= self.adversary_weight < math.inf:
@@ -205,7 +209,7 @@ class TrainingConfig:
             if name != "attention":
                 raise InputError(f"{self.model} is a model of its own: its `{name}` cannot be chosen")
         if self.word_vectors is not None:
-            raise InputError(f"{self.model} has word vectors of its own: leave `word_vectors` out")
+            raise InputError(f"{self.model} has word vectors of its own: leave {spell('word_vectors')} out")
         if self.attention is not None:
             parse(self.attention)
 
@@ -236,7 +240,7 @@ class TrainingConfig:
             return {}
         if self.model != "pooled":
             raise InputError(
-                f"penalties are for the model 'pooled', not {self.model!r}: leave `penalties` out"
+                f"penalties are for the model 'pooled', not {self.model!r}: leave {spell('penalties')} out"
             )
         return validate_penalties(self.penalties, self.model_config())
 

@@ -18,6 +18,7 @@ from glasshead.files import check_readable
 from glasshead.opening import MEASURED, RECORD, REPEATS, Record, read_object, run_folders, validate_record
 from glasshead.reasons import because
 from glasshead.results import CARD_FILE, METRIC_NAMES, Floor, RunGroup
+from glasshead.spelling import spell
 from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predict import PREDICTIONS
@@ -129,7 +130,7 @@ def align_classes(groups: list[RunGroupPredictions]) -> list[Predictions]:
         if not np.array_equal(other.index, first.index) or not np.array_equal(other.labels, first.labels):
             raise InputError(
                 f"{first.group.name} and {other.group.name} were tested on different rows: "
-                "train both with the same `split_seed`"
+                f"train both with the same {spell('split_seed')}"
             )
         if len(set(other.group.seeds)) < len(other.group.seeds):
             raise InputError(f"{other.group.name} holds two runs with one seed: train again")

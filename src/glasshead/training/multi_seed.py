@@ -11,6 +11,7 @@ from transformers import TrainerCallback
 from glasshead.errors import InputError
 from glasshead.files import check_writable, partial_path, remove, reserve_folder
 from glasshead.opening import MEASURED, REPEATS, read_object
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
@@ -100,11 +101,14 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
     record = work / PLAN
     if resume:
         if not record.is_file():
-            raise InputError(f"nothing to resume: there is no {work}; train without `resume`")
+            raise InputError(f"nothing to resume: there is no {work}; train without {spell('resume')}")
         check_same(plan, record)
         return
     if record.is_file() and not overwrite:
-        raise InputError(f"{work} holds unfinished repeats: pass `resume=True` to go on or `overwrite=True`")
+        raise InputError(
+            f"{work} holds unfinished repeats: pass {spell('resume', True)} to go on or "
+            f"{spell('overwrite', True)}"
+        )
     start_or_resume(work, record, plan)
 
 

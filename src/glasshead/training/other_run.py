@@ -12,6 +12,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import SCORE_FIELDS, PooledClassifier
 from glasshead.opening import load_run, read_record
 from glasshead.random_numbers import seeded
+from glasshead.spelling import spell
 
 OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
 """``attention="WORD:RUN"`` → the setting that names the run."""
@@ -31,7 +32,9 @@ def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
         if not colon or kind not in OTHER_RUN_SETTINGS:
             continue
         if not folder:
-            raise InputError(f"`attention={word!r}` names no run: take {kind}:RUN, with the folder of a run")
+            raise InputError(
+                f"{spell('attention', word)} names no run: take {kind}:RUN, with the folder of a run"
+            )
         rest = {key: value for key, value in settings.items() if key != name}
         rest[OTHER_RUN_SETTINGS[kind]] = folder
         chosen = [key for key in ABOUT_SCORES if key in rest]
@@ -52,18 +55,19 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
     if not isinstance(run.model, PooledClassifier):
         raise InputError(
             f"{folder} is a {type(run.model).__name__}, and only a pooled classifier has one weight for each "
-            "token to go by: name a run of `model='pooled'`"
+            f"token to go by: name a run of {spell('model', 'pooled')}"
         )
     lengths = run.tokenizer.model_max_length, tokenizer.model_max_length
     if lengths[0] != lengths[1]:
         raise InputError(
             f"{folder} reads {lengths[0]} tokens of a text, this training {lengths[1]}: "
-            f"take `max_length={lengths[0]}`"
+            f"take {spell('max_length', lengths[0])}"
         )
     if run.tokenizer.get_vocab() != tokenizer.get_vocab():
         raise InputError(
             f"{folder} knows {len(run.tokenizer)} tokens, and not those of this training "
-            f"({len(tokenizer)}): train on the same data, with the same `vocab_size` and `min_freq`"
+            f"({len(tokenizer)}): train on the same data, with the same {spell('vocab_size')} and "
+            f"{spell('min_freq')}"
         )
     return run.model
 
@@ -107,7 +111,7 @@ def check_adversary(model: PooledClassifier, other: PooledClassifier, folder: st
         if one.activation.signed or not one.activation.rows_sum_to_one:
             raise InputError(
                 f"the weights of {what} ({one.config.activation}) are no distribution over tokens, so there "
-                "is no divergence from them: take `attention='softmax'`"
+                f"is no divergence from them: take {spell('attention', 'softmax')}"
             )
     if class_names(other) != class_names(model):
         raise InputError(f"{folder} predicts other classes than these data have: train both on the same data")

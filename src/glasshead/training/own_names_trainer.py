@@ -8,6 +8,7 @@ from typing import Any
 from transformers import Trainer
 
 from glasshead.errors import InputError
+from glasshead.spelling import spell
 
 
 class OwnNamesTrainer(Trainer):
@@ -40,6 +41,6 @@ class OwnNamesTrainer(Trainer):
         if missing := sorted(set(load_result.missing_keys) - tied):
             raise InputError(
                 f"the checkpoint lacks {len(missing)} weights of the model, such as {missing[0]}: "
-                "train without `resume`"
+                f"train without {spell('resume')}"
             )
         super()._issue_warnings_after_load(load_result)

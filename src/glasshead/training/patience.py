@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from glasshead.errors import pluralise
+from glasshead.spelling import spell
 from glasshead.training.checkpointing import STATE
 
 if TYPE_CHECKING:
@@ -68,5 +69,8 @@ def training_length(trainer: "Trainer", patience: int | None) -> tuple[dict[str,
     if flat:
         note = f"stopped when dev had not improved for {pluralise(patience, 'epoch')}: {took}"
     else:
-        note = f"stopped before dev was flat for {pluralise(patience, 'epoch')}: {took}; give more `epochs`"
+        note = (
+            f"stopped before dev was flat for {pluralise(patience, 'epoch')}: {took}; give more "
+            f"{spell('epochs')}"
+        )
     return length | {"flat": flat}, [note]

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerControl, Train
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.registry import Registry
+from glasshead.spelling import spell
 from glasshead.training.field_types import validate_type
 
 
@@ -43,9 +44,9 @@ class ContextOutput(Penalty):
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
         if config.score in ("query-key", "bilinear"):
-            return f"a {config.score} score has no context vector V: take `score='context'`"
+            return f"a {config.score} score has no context vector V: take {spell('score', 'context')}"
         if config.value_dim is not None:
-            return "behind a map of values W lives in another space than V: take `value_dim=None`"
+            return f"behind a map of values W lives in another space than V: take {spell('value_dim', None)}"
         return None
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
@@ -65,7 +66,11 @@ class EncoderSize(Penalty):
     source = "Sun and Lu 2020, G.2, footnote 3"
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
-        return "there is no encoder: take `encoder` affine or lstm" if config.encoder == "none" else None
+        return (
+            f"there is no encoder: take {spell('encoder')} affine or lstm"
+            if config.encoder == "none"
+            else None
+        )
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
         squares = [parameter.square().sum() for parameter in model.encoder.parameters()]

@@ -5,6 +5,7 @@ from typing import Any
 from glasshead.errors import InputError
 from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.registry import Registry
+from glasshead.spelling import spell
 from glasshead.training.config import TrainingConfig
 
 TRAINING_PRESETS: Registry[TrainingConfig] = Registry("preset")
@@ -186,7 +187,7 @@ def preset_config(name: str | None, model: str | None) -> TrainingConfig:
     config = TRAINING_PRESETS[name]
     if model is None:
         if config.pretrained:
-            raise InputError(f"the preset {name!r} tunes a pretrained model: name it with `model`")
+            raise InputError(f"the preset {name!r} tunes a pretrained model: name it with {spell('model')}")
         return config
     ours = [*MODELS, *IMAGE_MODELS]
     kinds = [family if family in USUAL else "encoder" for family in (config.model, model) if family in ours]

@@ -24,6 +24,7 @@ from glasshead.huggingface import (
 from glasshead.models import MODELS
 from glasshead.opening import check_vocabulary, read_tokenizer
 from glasshead.registry import did_you_mean, with_suggestion
+from glasshead.spelling import spell
 from glasshead.training.config import TrainingConfig
 
 
@@ -48,7 +49,7 @@ def load_pretrained(
     if positions is not None and config.max_length > positions:
         raise InputError(
             f"{config.model} has {positions} positions, fewer than the {config.max_length} tokens that are "
-            f"read of a text: take `max_length={positions}`"
+            f"read of a text: take {spell('max_length', positions)}"
         )
     if config.attention is not None:
         plug(model, config.attention)

@@ -14,6 +14,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
 from glasshead.opening import MEASURED, RECORD, VOCABULARY
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
@@ -148,7 +149,11 @@ def _fill(
     weights_are_numbers &= all(map(math.isfinite, last.values()))
     if not weights_are_numbers or not all(np.isfinite(logits).all() for logits in outputs.values()):
         remove(work / CHECKPOINTS)  # no number to go on from
-        remedy = "`learning_rate` or `penalties`" if config.penalties else "`learning_rate`"
+        remedy = (
+            f"{spell('learning_rate')} or {spell('penalties')}"
+            if config.penalties
+            else f"{spell('learning_rate')}"
+        )
         raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.
     notes += [

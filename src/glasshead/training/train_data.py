@@ -11,6 +11,7 @@ from glasshead.data import UnitReader, align_labels, occurrences
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names, isolated_copy
 from glasshead.models import is_regression
+from glasshead.spelling import spell
 from glasshead.trace import Subject
 from glasshead.training.build_model import encoded_split
 from glasshead.training.store_gauge import store_gauge
@@ -59,7 +60,7 @@ def labels_for(model: PreTrainedModel, split: "Dataset") -> "tuple[NDArray[np.ge
         if names is not None:
             raise InputError(
                 f"the model predicts ratings and the data have the classes {', '.join(names)}: read them "
-                "with `task='regression'`"
+                f"with {spell('task', 'regression')}"
             )
         return labels.astype(float), None
     known = class_names(model)

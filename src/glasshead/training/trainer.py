@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallb
 
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.spelling import spell
 from glasshead.training.adversary import AdversaryTrainer
 from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
@@ -123,7 +124,9 @@ def scaled_loss(scale: float, rated: bool, name: str | None = None) -> Callable[
         InputError: if ratings are to have another loss.
     """
     if rated and name is not None:
-        raise InputError(f"ratings are trained by squared error, not by the loss {name!r}: leave `loss` out")
+        raise InputError(
+            f"ratings are trained by squared error, not by the loss {name!r}: leave {spell('loss')} out"
+        )
     classify = LOSSES[name or USUAL_LOSS]
 
     def loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:

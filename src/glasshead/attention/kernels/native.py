@@ -18,6 +18,7 @@ from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.relative import max_distance, require_positions
 from glasshead.attention.precision import upcast_half
+from glasshead.spelling import spell
 
 ELEMENTWISE: dict[type[Activation], str] = {Sigsoftmax: "sigsoftmax", Sigmoid: "sigmoid", ReLU: "relu"}
 LONG, SHORT, MANY = 128, 32, 2**17
@@ -25,7 +26,6 @@ LONG, SHORT, MANY = 128, 32, 2**17
 tokens (times batch and heads)."""
 MIN_QUERIES, MIN_PAIRS, MIN_PAIRS_RELU = 16, 2**19, 2**22
 """Queries and pairs from which it is faster than the formula, in which ReLU costs little."""
-UNBUILT = "it is not compiled: call `glasshead.attention.build_native`"
 
 
 class Native(Kernel):
@@ -39,7 +39,7 @@ class Native(Kernel):
     takes_bias = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unserved_reason(call) or (UNBUILT if best_capability() is None else None)
+        return unserved_reason(call) or (unbuilt() if best_capability() is None else None)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Where it was measured to be faster than what would serve otherwise."""
@@ -107,7 +107,7 @@ def activation_name(activation: Activation) -> str | None:
 def lacks_native(call: AttentionInputs) -> bool:
     """Whether the automatic choice would take the native kernel, had it been compiled."""
     kernel = KERNELS["native"]
-    return kernel.unsupported_reason(call) == UNBUILT and kernel.is_preferred(call)
+    return kernel.unsupported_reason(call) == unbuilt() and kernel.is_preferred(call)
 
 
 def unserved_reason(call: AttentionInputs) -> str | None:
@@ -125,3 +125,8 @@ def unserved_reason(call: AttentionInputs) -> str | None:
 
 
 KERNELS.register("native")(Native())
+
+
+def unbuilt() -> str:
+    """Why it serves nothing where nobody has compiled it."""
+    return f"it is not compiled: call {spell('glasshead.attention.build_native')}"

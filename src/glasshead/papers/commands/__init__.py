@@ -16,7 +16,6 @@ from glasshead.papers.commands import (
 
 WORDS.update(
     {
-        "glasshead.papers.recommend": "'glasshead recommend'",
         "glasshead.papers.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
     }
 )

@@ -19,6 +19,7 @@ from glasshead.papers.dynamics.snapshots import (
     write_snapshot,
 )
 from glasshead.papers.results import HISTORY_FOLDER, Columns, write_history
+from glasshead.spelling import spell
 from glasshead.trace import eval_mode
 
 DEFAULT_SNAPSHOTS = 60
@@ -61,7 +62,7 @@ class DynamicsCallback(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not hasattr(self, "observer"):
             raise InputError(
-                "`DynamicsCallback` works in glasshead.training.train and "
+                f"{spell('DynamicsCallback')} works in glasshead.training.train and "
                 "glasshead.language.train_language_model, which tell it what is trained"
             )
         if not state.is_world_process_zero:
@@ -81,7 +82,8 @@ class DynamicsCallback(TrainerCallback):
             earlier = steps_in(self.snapshots)
             if not earlier:
                 raise InputError(
-                    f"cannot resume: the snapshots in {self.snapshots} are gone; use `overwrite=True`"
+                    f"cannot resume: the snapshots in {self.snapshots} are gone; use "
+                    f"{spell('overwrite', True)}"
                 )
             self.last = earlier[-1], read_snapshot(self.snapshots, earlier[-1])
         else:

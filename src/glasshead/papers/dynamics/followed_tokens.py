@@ -9,6 +9,7 @@ from glasshead.opening import Run, load_run
 from glasshead.papers.dynamics.post_hoc import token_score
 from glasshead.papers.results import History
 from glasshead.registry import did_you_mean
+from glasshead.spelling import spell
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def split_followed_tokens(
     if not history.tokens:
         raise InputError(
             f"{folder} has no scores of single tokens (they are in models with one attention output): leave "
-            "`tokens` out"
+            f"{spell('tokens')} out"
         )
     followed = set(history.tokens["token"].tolist())
     others = [token for token in tokens if token not in followed]

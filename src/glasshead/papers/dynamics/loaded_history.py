@@ -16,6 +16,7 @@ from glasshead.papers.dynamics.forms.select import no_closed_form_reason
 from glasshead.papers.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
 from glasshead.papers.dynamics.token_groups import groups_from_source
 from glasshead.papers.results import HISTORY_FOLDER, History, read_history
+from glasshead.spelling import spell
 from glasshead.training import TensorDataset, check_texts, encoded_split, labels_for
 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"
@@ -145,7 +146,7 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     named = source in DATASETS or source in IMAGE_SETS
     if data is None and (source is None or not (named or Path(source).exists())):
         lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
-        return None, [f"{lost}, so {consequence}: name the data of the training (`data`)"]
+        return None, [f"{lost}, so {consequence}: name the data of the training ({spell('data')})"]
     options: dict[str, Any] = dict(recorded.get("options", {}))
     if data not in (None, source):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data

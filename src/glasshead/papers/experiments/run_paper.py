@@ -38,6 +38,7 @@ from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import TableSummary
 from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
 from glasshead.papers.experiments.table_json import table_json
+from glasshead.spelling import spell
 
 ROWS, RUNS = "rows", "runs"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
@@ -89,7 +90,7 @@ class ReproduceRequest:
             raise ParameterError("rows", f"{self.rows} is not a folder")
 
         if self.cluster is not None and self.workers != 1:
-            raise InputError("a cluster has its own number of workers: leave `workers` out")
+            raise InputError(f"a cluster has its own number of workers: leave {spell('workers')} out")
 
     @property
     def seeds_wanted(self) -> int:
@@ -137,7 +138,7 @@ def reproduce(
             data_folder=request.data_folder and request.data_folder.absolute(),
         )
     if request.out.is_file():
-        raise InputError(f"`out` is a file, {request.out}: name a folder")
+        raise InputError(f"{spell('out')} is a file, {request.out}: name a folder")
     if not request.out.is_dir():
         check_writable(request.out)
     folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
@@ -215,7 +216,7 @@ def check_data(schedule: Schedule, folder: Path | None) -> None:
         where = "there is no data folder" if folder is None else f"they are not in {folder}"
         raise InputError(
             f"data sets are missing: {', '.join(missing)} ({where}): name the folder that holds them with "
-            "`data_folder`, or see how it works with `quick=True`"
+            f"{spell('data_folder')}, or see how it works with {spell('quick', True)}"
         )
 
 

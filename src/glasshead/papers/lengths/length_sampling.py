@@ -11,6 +11,7 @@ from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, lo
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
+from glasshead.spelling import spell
 
 CHUNK = 256
 
@@ -52,7 +53,8 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
     if isinstance(tokenizer, UnitReader):
         raise InputError(
             f"this model reads {tokenizer.nouns.texts}, which all have one length, and what is drawn here is "
-            "drawn over lengths: ask how far weights are determined with `audits=['identifiability']`"
+            "drawn over lengths: ask how far weights are determined with "
+            f"{spell('audits', ['identifiability'])}"
         )
     if isinstance(model, TransformerClassifier) and model.packs_segments:
         raise InputError(
@@ -72,7 +74,9 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
     if min(lengths) < least:
         raise InputError(f"a length of {min(lengths)} leaves no word beside special tokens: begin at {least}")
     if most is not None and max(lengths) > most:
-        raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter `lengths`")
+        raise InputError(
+            f"the model reads at most {most} tokens, not {max(lengths)}: give shorter {spell('lengths')}"
+        )
 
 
 def sample_texts(

@@ -24,6 +24,7 @@ from glasshead.papers.lengths.length_sampling import (
 from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
 from glasshead.papers.lengths.rank_by_length import value_dim
 from glasshead.papers.results import LogitRankTable
+from glasshead.spelling import spell
 from glasshead.trace import list_attention_calls
 
 STEPS = 8
@@ -172,6 +173,7 @@ def usual_logit_lengths(
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
-            "that is read: give longer texts, or train with a longer `max_length` or a smaller `value_dim`"
+            f"that is read: give longer texts, or train with a longer {spell('max_length')} or a smaller "
+            f"{spell('value_dim')}"
         )
     return tuple(sorted({round(step) for step in np.linspace(size + 2, most, STEPS)}))

@@ -23,6 +23,7 @@ from glasshead.papers.minima.loss_landscape import (
 )
 from glasshead.papers.models import TokenClassifier
 from glasshead.papers.results import PARTS, Curvature, LossLine, Minima, Solution
+from glasshead.spelling import spell
 from glasshead.statistics import mean_interval
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
@@ -85,7 +86,7 @@ def check_runs(runs: Sequence[Run]) -> None:
         if not isinstance(run.model, TokenClassifier):
             raise InputError(
                 f"{run.folder} is no token classifier, of which letters and places are kept apart: train one "
-                "with `model='token-classifier'`"
+                f"with {spell('model', 'token-classifier')}"
             )
         first = runs[0]
         for name in ("source", "options"):
@@ -105,7 +106,7 @@ def load_data(run: Run) -> "DatasetDict":
     """
     about = run.record["data"]
     if "source" not in about:
-        raise InputError(f"{run.folder} was trained on data in memory: give them (`data`)")
+        raise InputError(f"{run.folder} was trained on data in memory: give them ({spell('data')})")
     return load(about["source"], LoadOptions(**about["options"]))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from glasshead.errors import InputError, pluralise
+from glasshead.spelling import spell
 
 NEWS = "news.tsv"
 BEHAVIORS = "behaviors.tsv"
@@ -187,7 +188,8 @@ def split_by_time(logs: NewsLogs, fraction: float) -> tuple[NewsLogs, NewsLogs]:
         raise InputError(f"the dev fraction is between 0 and 1, not {fraction}")
     if len(logs.impressions) < 2:
         raise InputError(
-            f"{logs.folder} has a single impression that can be ranked: there is no dev part; give `dev`"
+            f"{logs.folder} has a single impression that can be ranked: there is no dev part; give "
+            f"{spell('dev')}"
         )
     order = sorted(logs.impressions, key=lambda impression: impression.time)
     cut = min(max(round(len(order) * (1 - fraction)), 1), len(order) - 1)
@@ -241,4 +243,6 @@ def _require_good_rows(bad: list[str], skip_bad_rows: bool) -> None:
     """Refuse bad rows unless they are to be skipped."""
     if bad and not skip_bad_rows:
         more = f" (and {pluralise(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""
-        raise InputError(f"{bad[0]}{more}: mend the file, or leave such rows out with `skip_bad_rows`")
+        raise InputError(
+            f"{bad[0]}{more}: mend the file, or leave such rows out with {spell('skip_bad_rows')}"
+        )

@@ -17,6 +17,7 @@ from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.papers.recommend.scoring import click_scores
 from glasshead.papers.recommend.train import CLICKS, WHAT
 from glasshead.reasons import because
+from glasshead.spelling import spell
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead.papers.recommend.train_recommender")
     if record.get("what") != WHAT:
         raise InputError(
-            f"{folder} is no run of `glasshead.papers.recommend.train_recommender`: give one of those"
+            f"{folder} is no run of {spell('glasshead.papers.recommend.train_recommender')}: give one of "
+            "those"
         )
     record = validate_record(folder / RECORD, record, RecommenderRecord)
     try:

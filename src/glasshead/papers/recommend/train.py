@@ -32,6 +32,7 @@ from glasshead.papers.recommend.impressions import ClickRows, NewEpoch, NewsTens
 from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
 from glasshead.papers.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.papers.recommend.scoring import click_scores
+from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
@@ -183,7 +184,9 @@ class RankingTrainer(Trainer):
         scores = click_scores(self.model, self.dev)
         if not all(np.isfinite(values).all() for values in scores):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
+            raise InputError(
+                f"the training diverged to weights that are no numbers: lower {spell('learning_rate')}"
+            )
         value = metric_values(scores, self.dev.clicked, ["auc"]).mean()
         metrics = {f"{metric_key_prefix}_auc": float(value)}
         self.log(metrics)

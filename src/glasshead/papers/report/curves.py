@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from glasshead.errors import InputError
 from glasshead.papers.results import Columns, History
 from glasshead.report import DASHES, Ink, LegendEntry, Limits, Panel, near_zero, number
+from glasshead.spelling import spell
 
 STEPS = "step"
 
@@ -112,7 +113,7 @@ def require_recorded(history: History, values: object, quantity: str) -> None:
         why = history.facts.get("why_no_form")
         if history.facts["kind"] == "layers":
             own = "tokens have no number of their own in a model with layers of attention"
-            why = f"{own}; draw `what='layers'`"
+            why = f"{own}; draw {spell('what', 'layers')}"
         raise InputError(f"no {quantity} was recorded{f': {why}' if why else ''}")
 
 
@@ -120,5 +121,6 @@ def require_snapshots(history: History) -> None:
     """Raise InputError for a training of which there is the end alone."""
     if len(history.steps) < 2:
         raise InputError(
-            "this training was not recorded, so there is nothing over time: train with `DynamicsCallback`"
+            "this training was not recorded, so there is nothing over time: train with "
+            f"{spell('DynamicsCallback')}"
         )

@@ -23,6 +23,7 @@ from glasshead.escaping import as_json
 from glasshead.files import check_readable
 from glasshead.reasons import because
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
+from glasshead.spelling import spell
 
 HISTORY_FOLDER = "dynamics"
 FACTS = "facts.json"
@@ -200,7 +201,7 @@ def read_history(run: Path) -> History:
     folder = run / HISTORY_FOLDER
     check_readable(folder)
     if not (folder / FACTS).is_file():
-        raise InputError(f"the training of {run} was not recorded: train with `DynamicsCallback`")
+        raise InputError(f"the training of {run} was not recorded: train with {spell('DynamicsCallback')}")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}

@@ -16,6 +16,7 @@ from glasshead.papers.results.history import (
     residual_note,
     undecided_reason,
 )
+from glasshead.spelling import spell
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +73,9 @@ def ledger_terms(history: History, quantity: str) -> dict[str, str]:
     if not history.facts["exact"]:
         raise InputError(f"there is no ledger: {why_not_exact(history)}")
     if any(added_column(quantity, name) not in history.tokens for name in terms):
-        raise InputError("there is no ledger: this training was not recorded (train with `DynamicsCallback`)")
+        raise InputError(
+            f"there is no ledger: this training was not recorded (train with {spell('DynamicsCallback')})"
+        )
     return terms
 
 

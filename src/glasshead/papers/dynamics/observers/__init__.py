@@ -13,6 +13,7 @@ from glasshead.papers.dynamics.callback import DynamicsCallback, Observer
 from glasshead.papers.dynamics.observers.language import LanguageObserver
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.dynamics.observers.transformer import TransformerObserver
+from glasshead.spelling import spell
 
 
 def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:
@@ -40,7 +41,8 @@ def make_observer(
     if isinstance(model, PooledClassifier):
         if is_regression(model.config):
             raise InputError(
-                "`DynamicsCallback` of `model='pooled'` is for classes: words have no polarity where ratings "
+                f"{spell('DynamicsCallback')} of {spell('model', 'pooled')} is for classes: words have no "
+                "polarity where ratings "
                 "are predicted (the layers of the models 'encoder' and 'hierarchical' can be recorded)"
             )
         return PooledObserver(model=model, truth=truth, rows=rows, **inputs)

@@ -19,6 +19,7 @@ from glasshead.nouns import INPUTS
 from glasshead.papers.dynamics.sampling import sample_texts
 from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.papers.results import Columns
+from glasshead.spelling import spell
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, entropies, record, without_padding
 from glasshead.training import TensorDataset, TrainingConfig
@@ -44,7 +45,7 @@ class TransformerObserver:
     ) -> None:
         if not shows_attention(model):
             raise InputError(
-                "this model computes its attention itself: name a mechanism, `attention='softmax'`"
+                f"this model computes its attention itself: name a mechanism, {spell('attention', 'softmax')}"
             )
         self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer

@@ -14,6 +14,7 @@ from glasshead.report import (
     scatter_panel,
     sort_groups,
 )
+from glasshead.spelling import spell
 
 WHERE = {"local": "in their texts", "global": "alone"}
 
@@ -29,7 +30,7 @@ def contexts(history: History, options: PlotOptions) -> Figure:
     if not table:
         raise InputError(
             "a token has other scores in its texts than alone only where the encoder reads the words around "
-            "it (`encoder='lstm'`): choose another `what`"
+            f"it ({spell('encoder', 'lstm')}): choose another {spell('what')}"
         )
     colours = group_colours(history.groups)
     chosen = [token for token in options.tokens if token in set(table["token"].tolist())]

@@ -15,6 +15,7 @@ from glasshead.papers.report.plots.training_curves import LEAST_ENTROPY
 from glasshead.papers.report.term_labels import groups_of, single_row_note
 from glasshead.papers.results import History
 from glasshead.report import Figure, LegendEntry, Panel, PlotOptions, class_colour, plot
+from glasshead.spelling import spell
 
 QUANTITIES = {
     "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
@@ -28,7 +29,9 @@ def layers(history: History, options: PlotOptions) -> Figure:
     """Entropy and distance from rank one of every layer, and agreement with gradients."""
     require_snapshots(history)
     if history.facts["kind"] != "layers":
-        raise InputError("layers are recorded of models with several of them: choose another `what`")
+        raise InputError(
+            f"layers are recorded of models with several of them: choose another {spell('what')}"
+        )
     panels: list[Panel] = []
     legend: list[LegendEntry] = []
     for quantity, (title, axis, _) in QUANTITIES.items():
