@@ -223,7 +223,7 @@ def test_intervals_of_a_chosen_row_and_of_sentences(made):
     [
         (["--intervals", "--method", "gradient"], "use the method attention"),
         (["--intervals", "--method", "contribution"], "'contribution' are no attention weights"),
-        (["--intervals", "--tolerance", "-1"], "the tolerance is a number of at least 0, not -1.0"),
+        (["--intervals", "--tolerance", "-1"], "'--tolerance': must be at least 0"),
         (["--tolerance", "0.1"], "--tolerance is about --intervals"),
     ],
 )

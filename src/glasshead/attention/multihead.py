@@ -174,7 +174,7 @@ class MultiHeadAttention(nn.Module):
 def size_per_head(size: int, heads: int, option: str) -> int:
     """d_e / H."""
     if size % heads:
-        raise InputError(f"{heads} heads do not divide the size {size}: give `{option}`")
+        raise InputError(f"{heads} heads do not divide the size {size}: give {spell(option)}")
     return size // heads
 
 

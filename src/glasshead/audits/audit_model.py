@@ -87,7 +87,7 @@ def check_audit(request: AuditRequest) -> None:
         AUDITS[name]
     chosen = request.processes is not None or any(getattr(request, name) for name in FOR_INTERVALS)
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
-        names = ", ".join(f"`{name}`" for name in FOR_INTERVALS)
+        names = ", ".join(map(spell, FOR_INTERVALS))
         raise InputError(
             f"{names} and {spell('processes')} are for the audit {IDENTIFIABILITY!r}: name it in "
             f"{spell('audits')}, or leave "

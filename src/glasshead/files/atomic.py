@@ -19,7 +19,7 @@ from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
 from glasshead.files.locks import hold_lock, make_folder
 from glasshead.files.manifest import foreign_files, write_manifest
-from glasshead.spelling import spell
+from glasshead.spelling import current_spelling, spell, spelled
 
 MOST_NAMES = 3
 """So many files are named where there are more."""
@@ -229,10 +229,9 @@ def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] =
 @contextlib.contextmanager
 def parameter_named(name: str) -> Iterator[None]:
     """Errors of the block call ``out`` by the name that the caller's parameter has."""
-    try:
+    outer = current_spelling()
+    with spelled(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
         yield
-    except InputError as error:
-        raise InputError(str(error).replace(f"{spell('out')}", f"`{name}`")) from error
 
 
 def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:

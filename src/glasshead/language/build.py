@@ -78,7 +78,7 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
 
 def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     """Why a model type cannot be built."""
-    told = " and ".join(f"`{name}`" for name in config.architecture)
+    told = " and ".join(map(spell, config.architecture))
     return InputError(
         f"{config.model} cannot be built with these sizes: "
         + (

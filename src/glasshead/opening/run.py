@@ -75,7 +75,7 @@ def open_record(folder: Path, maker: str) -> dict[str, Any]:
         if (folder / REPEATS).is_file() and repeated:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
         what = "has no run.json" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} is not a run ({what}): make one with `{maker}`")
+        raise InputError(f"{folder} is not a run ({what}): make one with {spell(maker)}")
     return read_object(path)
 
 

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import MECHANISM, class_name
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
@@ -66,12 +66,9 @@ class AttentionSelector:
     def __post_init__(self) -> None:
         if self.head == "mean":
             object.__setattr__(self, "head", None)
-        head = self.head if isinstance(self.head, str) else None
-        for kind, value, known in (
-            ("row", self.row, ROWS),
-            ("level", self.level, LEVELS),
-            ("combination of heads", head, tuple(HEAD_COMBINATIONS)),
-        ):
+        if isinstance(self.head, str) and self.head not in HEAD_COMBINATIONS:
+            raise ParameterError("head", f"is a number, {', '.join(HEAD_COMBINATIONS)}, not {self.head!r}")
+        for kind, value, known in (("row", self.row, ROWS), ("level", self.level, LEVELS)):
             if value is not None and value not in known:
                 raise InputError(f"unknown {kind} {value!r}: {did_you_mean(value, known)}")
 

@@ -207,7 +207,7 @@ class TrainingConfig:
         """Raise InputError where something is chosen that a pretrained model has already."""
         for name in self.architecture:
             if name != "attention":
-                raise InputError(f"{self.model} is a model of its own: its `{name}` cannot be chosen")
+                raise InputError(f"{self.model} is a model of its own: its {spell(name)} cannot be chosen")
         if self.word_vectors is not None:
             raise InputError(f"{self.model} has word vectors of its own: leave {spell('word_vectors')} out")
         if self.attention is not None:
@@ -319,7 +319,7 @@ def field_hint(name: str, known: Iterable[str]) -> str:
     if not others:
         return f"{name!r}: {did_you_mean(name, [*known, *SETTINGS])}"
     own = any(name in model.config_class.__dataclass_fields__ for model in MODELS.values())
-    return f"{f'`{name}`' if own else repr(name)}: it is one of {', '.join(others)}"
+    return f"{spell(name) if own else repr(name)}: it is one of {', '.join(others)}"
 
 
 def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:

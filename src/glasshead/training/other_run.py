@@ -39,7 +39,7 @@ def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
         rest[OTHER_RUN_SETTINGS[kind]] = folder
         chosen = [key for key in ABOUT_SCORES if key in rest]
         if kind == "frozen" and chosen:
-            raise InputError(f"the scores are those of {folder}, as they are: leave `{chosen[0]}` out")
+            raise InputError(f"the scores are those of {folder}, as they are: leave {spell(chosen[0])} out")
         return rest
     return dict(settings)
 
