@@ -40,12 +40,11 @@ FOR_INTERVALS = ("layers", "heads", "rows", "top", "tolerance")
 
 @in_own_modes
 def run_audit(request: AuditRequest) -> AuditCard:
-    """Open the model and the data of a request, and audit.
+    """Open the model and the data of a request that `check_audit` found nothing wrong with, and audit.
 
     Raises:
         InputError: as `audit`.
     """
-    check_audit(request)
     progress = request.progress or no_progress
     request = with_datasets(request)
     if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
@@ -62,13 +61,13 @@ def audit(request: AuditRequest) -> AuditCard:
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
     ``data`` is a file, a folder, a Hub name, a `datasets.Dataset`, a `pandas.DataFrame`, or a list of rows.
-    The other arguments are the fields of `glasshead.requests.AuditRequest`.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`) or the data cannot be read, if the labels
             are not the model's, on an unknown option or method, on a method that cannot explain this model,
             and on an audit that was named and has no meaning.
     """
+    check_audit(request)
     return run_audit(request)
 
 

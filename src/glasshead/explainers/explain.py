@@ -60,7 +60,7 @@ def explain(request: ExplainRequest) -> Attributions:
     ``texts`` are strings or, of a model that classifies images, files, folders of them, or images of Pillow;
     its ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that compares two.
     ``target`` is the class that is explained, by name or number; left out, class 1 of two classes, else the
-    predicted one. The other arguments are the fields of `glasshead.requests.ExplainRequest`.
+    predicted one.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
@@ -87,12 +87,12 @@ def run_explanation(request: ExplainRequest) -> Attributions:
 def explain_texts(
     subject: Subject, texts: Sequence[Any], pairs: Sequence[str] | None, request: MethodRequest
 ) -> Attributions:
-    """Explain texts, pairs of texts, or images, word by word, token by token or patch by patch.
+    """Explain texts, pairs of texts, or images, word by word, token by token or patch by patch, as a request
+    says that `check_method` found nothing wrong with.
 
     Raises:
         InputError: if the model knows nothing of any text, and as an explainer does.
     """
-    check_method(request)
     selector = AttentionSelector.of(request)
     check_utf8(*map(str, texts), *(pairs or ()))
     if pairs is not None and len(pairs) != len(texts):

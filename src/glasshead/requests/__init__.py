@@ -3,12 +3,20 @@ the Python function and their check, and what a resumed folder was measured with
 
 from glasshead.requests.audit import AuditRequest, HeadsRequest, JudgedRequest, RankRequest
 from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRequest, WritingRequest
+from glasshead.requests.fields import (
+    Option,
+    Request,
+    defaults_of,
+    measured_fields,
+    option,
+    options_of,
+    types_of,
+)
 from glasshead.requests.front_door import takes
-from glasshead.requests.option import Option, Request, defaults_of, measured_fields, options_of, types_of
 from glasshead.requests.subject import AttentionRequest, DataRequest, OpeningRequest, RenamingRequest
 
 __all__ = [
     "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest", "HeadsRequest",
     "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest", "RenamingRequest", "Request",
-    "WritingRequest", "defaults_of", "measured_fields", "options_of", "takes", "types_of",
+    "WritingRequest", "defaults_of", "measured_fields", "option", "options_of", "takes", "types_of",
 ]  # fmt: skip

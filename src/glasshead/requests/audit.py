@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from glasshead.requests import readers
-from glasshead.requests.option import option
+from glasshead.requests.fields import option
 from glasshead.requests.subject import AttentionRequest, DataRequest
 
 FOR_INTERVALS = "For identifiability: "
@@ -84,7 +84,10 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         default=0.0, help=f"{FOR_INTERVALS}how far a head's output may move, relative to its size.", least=0
     )
     processes: int | None = option(
-        default=None, help=f"{FOR_INTERVALS}processes; else one for each core.", least=1, measures=False
+        default=None,
+        help=f"{FOR_INTERVALS}processes; else one for each core, and in Python one.",
+        least=1,
+        measures=False,
     )
     ray: str | None = option(
         default=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from glasshead.requests import readers
-from glasshead.requests.option import Request, option
+from glasshead.requests.fields import Request, option
 from glasshead.requests.subject import LARGEST_SEED, AttentionRequest, OpeningRequest, RenamingRequest
 
 
@@ -51,10 +51,8 @@ class ExplainRequest(MethodRequest, RenamingRequest):
         help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
         "Hub id.",
     )
-    texts: Any = option(
-        kw_only=False, help="One or more texts, quoted (- reads lines); or files and folders of images."
-    )
-    pairs: Any = option(default=None, help="The second text of a pair.", flag="--pair", metavar="TEXT")
+    texts: Any = option(kw_only=False, help="One or more texts; or files and folders of images.")
+    pairs: Any = option(default=None, help="The second text of each pair.", flag="--pair", metavar="TEXT")
     dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")
 
 
@@ -81,5 +79,5 @@ class GenerateRequest(WritingRequest, OpeningRequest):
     """What a language model writes behind which prompts, and how."""
 
     model: Any = option(kw_only=False, help="A folder with a saved language model, or a Hub id.")
-    prompt: Any = option(kw_only=False, help="One or more prompts, quoted; - reads lines.")
+    prompt: Any = option(kw_only=False, help="One or more prompts.")
     dtype: Any = option(default=None, help="In which precision: float32 or float64 (default: the model's).")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
-from glasshead.requests.option import Request, options_of
+from glasshead.requests.fields import Option, Request, options_of
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Request)
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T]]:
-    """Decorator: a function of a request becomes one of its fields.
+    """Decorator: a function of a request becomes one of its fields, which its docstring lists.
 
     Raises:
         InputError: on a keyword that is no field, with the nearest that is.
@@ -33,8 +33,17 @@ def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T
                     raise InputError(f"{run.__name__} has no option {name!r}: {did_you_mean(name, fields)}")
             return run(request(*args, **options))
 
+        ask.__doc__ = with_arguments(run.__doc__ or "", fields)
+        ask.__request__ = request  # type: ignore[attr-defined]
         returns = inspect.signature(run).return_annotation
         ask.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
         return ask
 
     return decorate
+
+
+def with_arguments(docstring: str, fields: Mapping[str, Option]) -> str:
+    """A docstring with the sentence of each field, before what is raised."""
+    lines = [f"        {name}: {entry.help.replace(chr(92), '')}" for name, entry in fields.items()]
+    before, raises, after = docstring.partition("    Raises:\n")
+    return before + "\n".join(["    Args:", *lines, "", ""]) + raises + after

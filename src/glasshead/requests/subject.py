@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.requests import readers
-from glasshead.requests.option import Request, option
+from glasshead.requests.fields import Request, option
 
 LARGEST_SEED = 2**32 - 1
 

@@ -9,7 +9,7 @@ from glasshead.audits import run_heads
 from glasshead.data import join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import in_quotes, visible
-from glasshead.explainers import EXPLAINERS, FAMILIES, explain_texts
+from glasshead.explainers import EXPLAINERS, FAMILIES, check_method, explain_texts
 from glasshead.generation import check_methods, generate_texts, parse_strategy
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
@@ -44,6 +44,7 @@ def attribute(subject: Subject, reading: Reading, text: str, pair: str | None) -
         InputError: as `glasshead.explain`.
     """
     request = request_of(MethodRequest, reading)
+    check_method(request)
     return explain_texts(open_subject(subject), [text], None if pair is None else [pair], request)
 
 

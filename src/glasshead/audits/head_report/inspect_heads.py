@@ -72,7 +72,7 @@ def heads(request: HeadsRequest) -> HeadReport:
     predictions. ``data`` is a data set, with or without labels, or a CoNLL-U file: then also which dependency
     relation every head follows. ``limit`` is the size of a random part of the texts (None: 50, or all
     sentences for relations). ``texts``, or files of images, are drawn in the place of the first ones of the
-    data. The other arguments are the fields of `glasshead.requests.HeadsRequest`.
+    data.
 
     Raises:
         InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an

@@ -68,8 +68,7 @@ def rank(request: RankRequest) -> MethodRanking:
     Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
     its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
     differences that are corrected for their number. ``model``, ``data`` and ``tokenizer`` are those of
-    `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50). The other arguments are
-    the fields of `glasshead.requests.RankRequest`.
+    `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50).
 
     Raises:
         InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot

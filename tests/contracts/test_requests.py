@@ -1,0 +1,140 @@
+"""What the command line can do, Python can, and the other way round: both are derived from one request."""
+
+import inspect
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import glasshead
+from glasshead.cli.app import app
+from glasshead.errors import InputError
+from glasshead.requests import Request, defaults_of, measured_fields, option, options_of, takes
+
+COMMANDS = typer.main.get_command(app).commands
+ASKED = ("audit", "explain", "generate", "heads", "rank")
+# How results are shown and kept, and how texts are typed: in Python results and strings do that.
+OF_A_COMMAND = {
+    "audit": {"fail_under", "format", "out", "overwrite", "resume"},
+    "explain": {"file", "format", "next_token", "out", "overwrite", "pair"},
+    "generate": {"file", "format", "intervals", "method", "out", "overwrite", "prompts", "target"},
+    "heads": {"format", "out", "overwrite"},
+    "rank": {"format", "out", "overwrite"},
+}
+# What nobody types: objects, and what a command adds itself.
+OF_PYTHON = {"facts", "load_options", "pairs", "progress", "prompt", "store", "tokenizer", "use_cache"}
+
+
+def request_of(name):
+    return getattr(glasshead, name).__request__
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_command_and_the_function_take_the_same(name):
+    typed = {each.name for each in COMMANDS[name].params}
+    python = set(inspect.signature(getattr(glasshead, name)).parameters)
+    assert python == set(options_of(request_of(name)))
+    assert typed - python == OF_A_COMMAND[name] - python
+    assert python - typed == OF_PYTHON & python
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_they_have_the_same_defaults(name):
+    typed = {each.name: each.default for each in COMMANDS[name].params}
+    for field, usual in defaults_of(request_of(name)).items():
+        if field in typed:
+            shown = ",".join(usual) or None if isinstance(usual, tuple) else usual
+            assert typed[field] == shown, field
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_option_is_told_in_python_too(name):
+    told = getattr(glasshead, name).__doc__
+    for field, entry in options_of(request_of(name)).items():
+        assert f"        {field}: {entry.help.replace(chr(92), '')}" in told
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_typo_is_refused_with_the_nearest_name(name):
+    places = ["m"] * sum(
+        each.default is inspect.Parameter.empty
+        for each in inspect.signature(getattr(glasshead, name)).parameters.values()
+    )
+    with pytest.raises(InputError, match=rf"^{name} has no option 'devise': did you mean 'device'\?$"):
+        getattr(glasshead, name)(*places, devise="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "option_", "value"),
+    [("generate", "max_new_tokens", 5), ("generate", "temperature", 0.7), ("heads", "train", "rows.csv"),
+     ("heads", "blocks", 2), ("rank", "audits", "tokens"), ("explain", "limit", 3)],
+)  # fmt: skip
+def test_an_option_of_another_function_is_refused(name, option_, value):
+    places = ["m", "d"]
+    with pytest.raises(InputError, match=rf"^{name} has no option '{option_}'"):
+        getattr(glasshead, name)(*places, **{option_: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "wrong", "said"),
+    [
+        ("audit", "limit", 0, "`limit` is at least 1, not 0"),
+        ("audit", "limit", "ten", "`limit` is a whole number, not 'ten'"),
+        ("audit", "draws", 1001, "`draws` is from 1 to 1,000, not 1001"),
+        ("audit", "tolerance", float("nan"), "`tolerance` is at least 0, not nan"),
+        ("audit", "level", "paragraph", "`level` is 'word' or 'sentence', not 'paragraph'"),
+        ("rank", "methods", 7, "`methods` is a word or a list of words, not 7"),
+        ("heads", "effects", "yes", "`effects` is True or False, not 'yes'"),
+        ("explain", "intervals", 1, "`intervals` is True or False, not 1"),
+        ("generate", "tokens", 0, "`tokens` is at least 1, not 0"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_refused_before_anything_is_opened(name, field, wrong, said):
+    with pytest.raises(InputError) as refused:
+        getattr(glasshead, name)("no such model", "no such data", **{field: wrong})
+    assert str(refused.value) == said
+
+
+def test_a_resumed_folder_forgets_nothing_that_is_measured():
+    forgotten = {
+        name: {field for field, entry in options_of(request_of(name)).items() if not entry.measures}
+        for name in ASKED
+    }
+    # The model, its tokenizer and the data are compared by what they hold.
+    assert forgotten["audit"] == {
+        "model", "data", "tokenizer", "device", "processes", "ray", "gpus_per_task", "progress", "store",
+        "facts",
+    }  # fmt: skip
+    asked = request_of("audit")("m", "d", train="rows.csv", text_column="body")
+    assert measured_fields(asked)["train"] == "rows.csv"
+    assert measured_fields(asked) != measured_fields(asked.replace(text_column="title"))
+
+
+class Small(Request):
+    """A request of one."""
+
+    text: str = option(kw_only=False, help="What is counted.")
+    times: int = option(default=1, help="How often.", least=1)
+
+
+def test_a_function_and_a_command_of_a_new_request():
+    """Both from one class, as an extension would make them."""
+    from glasshead.cli.derive import takes as command_takes
+
+    @takes(Small)
+    def count(request):
+        """Count."""
+        return len(request.text) * request.times
+
+    assert count("four", times=2) == 8
+    assert "times: How often." in count.__doc__
+    own = typer.Typer()
+
+    @own.command()
+    @command_takes(Small)
+    def count_it(request):
+        """Count."""
+        print(len(request.text) * request.times)
+
+    assert CliRunner().invoke(own, ["four", "--times", "2"]).output == "8\n"
+    assert CliRunner().invoke(own, ["four", "--times", "0"]).exit_code == 2
