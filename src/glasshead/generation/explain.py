@@ -14,7 +14,7 @@ from glasshead.generation.methods import METHODS
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
-from glasshead.options import check_kinds
+from glasshead.requests import MethodRequest, RankRequest, check_values
 from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
@@ -62,7 +62,7 @@ class WrittenWithModel(Written):
             InputError: on an unknown method, target, layer or head, on a token ``against`` that is none or
                 several, on a target of a method that has none, and on intervals where there are none.
         """
-        check_kinds({"method": method, "layer": layer, "head": head, "against": against})
+        check_values(MethodRequest, method=method, layer=layer, head=head, against=against)
         request = MapRequest(method, AttentionSelector(layer, head), target, against, whole, intervals)
         plain = self.plain_value()
         return WrittenAttribution(plain, make_map(self.read_text(), request))
@@ -95,7 +95,8 @@ class WrittenWithModel(Written):
         Raises:
             InputError: as `explain`.
         """
-        check_kinds({"methods": methods}, required=["methods"])
+        methods = [methods] if isinstance(methods, str) else methods
+        check_values(RankRequest, methods=methods)
         text = replace(self.read_text(), progress=progress)
         maps: list[WrittenMap] = []
         notes = self.notes

@@ -6,6 +6,7 @@ from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRe
 from glasshead.requests.fields import (
     Option,
     Request,
+    check_values,
     defaults_of,
     measured_fields,
     option,
@@ -18,5 +19,6 @@ from glasshead.requests.subject import AttentionRequest, DataRequest, OpeningReq
 __all__ = [
     "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest", "HeadsRequest",
     "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest", "RenamingRequest", "Request",
-    "WritingRequest", "defaults_of", "measured_fields", "option", "options_of", "takes", "types_of",
+    "WritingRequest", "check_values", "defaults_of", "measured_fields", "option", "options_of", "takes",
+    "types_of",
 ]  # fmt: skip

@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from numbers import Integral, Real
 from typing import Any, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from glasshead.errors import ParameterError
-from glasshead.options import (
-    IN_WORDS,
-    are_words,
-    is_flag,
-    is_function,
-    is_mapping,
-    is_number,
-    is_whole,
-    is_word,
-)
 
-KINDS: dict[Any, Callable[[object], bool]] = {
-    str: is_word, int: is_whole, float: is_number, bool: is_flag,
-    tuple: are_words, Mapping: is_mapping, Callable: is_function,
-}  # fmt: skip
-"""How a value is recognised as one of the type of its field."""
+
+def is_number(value: object) -> bool:
+    """A number; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def are_words(value: object) -> bool:
+    """Words in a list; one alone has been put in one."""
+    several = isinstance(value, Sequence) and not isinstance(value, bytes | str)
+    return several and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
+
+
+KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
+    str: (lambda value: isinstance(value, str), "a word"),
+    int: (lambda value: is_number(value) and isinstance(value, Integral), "a whole number"),
+    float: (is_number, "a number"),
+    bool: (lambda value: isinstance(value, bool), "True or False"),
+    tuple: (are_words, "a word or a list of words"),
+    Mapping: (lambda value: isinstance(value, Mapping), "a mapping of names to values"),
+}
+"""How a value is recognised as one of the type of its field, and what such a value is called."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,6 +126,12 @@ def members(hint: Any) -> tuple[Any, ...]:
     return (get_origin(hint) or hint,)
 
 
+def check_values(request: type, **values: object) -> None:
+    """Raise InputError on a value that is none for a field of a request."""
+    for name, value in values.items():
+        check_value(name, value, request)
+
+
 def check_value(name: str, value: object, request: type) -> None:
     """Raise InputError on a value of another kind than a field takes, or out of its range."""
     entry, kinds = options_of(request)[name], types_of(request)[name]
@@ -128,8 +141,8 @@ def check_value(name: str, value: object, request: type) -> None:
     if choices and value not in choices:
         raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
     fitting = [KINDS[kind] for kind in kinds if kind in KINDS]
-    if fitting and not any(fits(value) for fits in fitting):
-        expected = " or ".join(IN_WORDS[fits] for fits in fitting)
+    if fitting and not any(fits(value) for fits, _ in fitting):
+        expected = " or ".join(words for _, words in fitting)
         raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}")
     if is_number(value):
         check_range(name, value, entry)  # type: ignore[arg-type]
