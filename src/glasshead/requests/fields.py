@@ -34,6 +34,7 @@ KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     bool: (lambda value: isinstance(value, bool), "True or False"),
     tuple: (are_words, "a word or a list of words"),
     Mapping: (lambda value: isinstance(value, Mapping), "a mapping of names to values"),
+    Callable: (callable, "a function"),
 }
 """How a value is recognised as one of the type of its field, and what such a value is called."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,7 @@ class DataRequest(RenamingRequest):
         default="float64",
         help="In which precision: float64, in which ties and tiny changes are real, or float32.",
     )
-    progress: Any = option(
+    progress: Callable[..., None] | None = option(
         default=None, help="A function that is told what is being done.", flag="", measures=False
     )
 
