@@ -9,8 +9,8 @@ import torch
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits import audit, build_context
+from glasshead.audits.build_context import read_gauge
 from glasshead.audits.forward_perturbation import FixedRandomEdit, UniformEdit, compose_edits, match_row_mass
-from glasshead.audits.gauge_of_site import read_gauge
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression

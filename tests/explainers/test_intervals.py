@@ -14,8 +14,7 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, by_sentence, by_word, with_intervals
-from glasshead.explainers.interval_arithmetic import IntervalVector
-from glasshead.explainers.intervals import attach_intervals
+from glasshead.explainers.intervals import IntervalVector, attach_intervals
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector, record
 from readable import KINDS, Kind, family

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from glasshead import explain
-from glasshead.serve.demo_models import ACTIVATIONS, demo_openers
+from glasshead.serve.server import ACTIVATIONS, demo_openers
 
 pytestmark = pytest.mark.slow
 

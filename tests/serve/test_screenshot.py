@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from processes import serving
 from watched_pages import link, watched
 
-from glasshead.serve.demo_models import train_demo
+from glasshead.serve.server import train_demo
 
 pytestmark = pytest.mark.slow
 

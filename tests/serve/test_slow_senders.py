@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from processes import free_port
 
-from glasshead.serve.patience import PatientProtocol
+from glasshead.serve.server import PatientProtocol
 
 SECONDS = 30
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"

@@ -1,6 +1,6 @@
 """Texts of a split before a model: what audits are given."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from glasshead.audits.context import AuditContext
-from glasshead.audits.gauge_of_site import read_gauge
 from glasshead.audits.map_statistics import unbounded_reason
 from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
@@ -31,8 +30,11 @@ from glasshead.explainers import (
 from glasshead.huggingface import NextTokenClassifier, isolated_copy
 from glasshead.results import (
     ATTENTION,
+    ONE_SIGN,
+    SIGN_IN_WEIGHTS,
+    UNDECIDED,
 )
-from glasshead.trace import AttentionSelector, Subject
+from glasshead.trace import AttentionSelector, AttentionSite, Subject
 from glasshead.training import labels_for
 
 
@@ -124,3 +126,39 @@ def texts_of(split: Dataset) -> tuple[list[Any], list[str] | None, list[str]]:
     firsts, seconds = inputs_of(split)
     shown = list(map(str, firsts))
     return firsts, seconds, shown if seconds is None else list(map(join_pair, shown, seconds))
+
+
+SHARED_MASS = 0.95
+"""Heads that hold so much of what several do to the score speak for all of them."""
+
+
+def read_gauge(
+    gauge: Mapping[str, Any] | None, explanation: ExplanationContext
+) -> tuple[str | None, float | None]:
+    """Where the sign of what is read lives, and the margin; None where no sign was fixed.
+
+    Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
+    that of the weaker.
+    """
+    if gauge is None:
+        return None, None
+    if "margin" in gauge:
+        return gauge["kind"], float(gauge["margin"])
+    if explanation.site is None:
+        return None, None
+    sites = [site for site in (explanation.site, explanation.site.above) if site is not None]
+    kinds, margins = zip(*(layer_gauge(gauge, site) for site in sites), strict=True)
+    return next(kind for kind in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if kind in kinds), min(margins)
+
+
+def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
+    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
+    undecided, and the mean margin with these masses as weights."""
+    heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
+    margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))
+    total = masses.sum()
+    if total <= 0:
+        return UNDECIDED, 0.0
+    kinds = np.array(gauge["kinds"][site.layer])[heads]
+    shared = [kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= SHARED_MASS * total]
+    return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

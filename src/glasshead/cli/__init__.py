@@ -49,17 +49,21 @@ from glasshead.cli.parsing import (
     parse_settings,
 )
 from glasshead.cli.plot import (
+    JSON,
+    PAGE,
     FileOrPageOut,
     FileOut,
     ModelFolder,
     Seed,
     Split,
     TableOut,
+    file_kind,
+    numbers,
     plots,
+    whole_numbers,
     write_plot,
     write_table,
 )
-from glasshead.cli.plot_arguments import JSON, PAGE, file_kind, numbers, whole_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.extensions import attach
 from glasshead.lazy import lazy_exports

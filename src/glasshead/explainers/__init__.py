@@ -33,16 +33,20 @@ from glasshead.explainers.explainer import (
     remarks_of,
     token_fields,
 )
-from glasshead.explainers.explanation_context import ExplanationContext, make_context
+from glasshead.explainers.explanation_context import (
+    ExplanationContext,
+    InParts,
+    PartFunction,
+    in_one_part,
+    make_context,
+)
 from glasshead.explainers.forward_observation import (
     ForwardObservation,
     edit_read_heads,
     head_signs,
 )
 from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
-from glasshead.explainers.in_parts import InParts, PartFunction, in_one_part
-from glasshead.explainers.interval_arithmetic import IntervalVector
-from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
+from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
 from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, words_of
 from glasshead.explainers.rollout import Rollout

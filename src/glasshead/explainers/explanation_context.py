@@ -1,5 +1,6 @@
 """Texts before a model: what every explanation is given."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,6 @@ from glasshead.errors import InputError
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
-from glasshead.explainers.in_parts import InParts, in_one_part
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
 from glasshead.huggingface import NextTokenClassifier, class_names
@@ -31,6 +31,19 @@ from glasshead.trace import (
     find_read_attention,
     unit_of_each,
 )
+
+Context = Any
+"""An `ExplanationContext`, which holds one of these."""
+PartFunction = Callable[[Context, Tensor, Tensor], Tensor]
+"""(some texts, which of them each variant is of [V], its tokens that go [V, n]) → numbers of each variant."""
+InParts = Callable[[PartFunction, Context, Tensor, Tensor], Tensor]
+"""Computes a function of variants of texts, in whatever parts and wherever."""
+
+
+def in_one_part(function: PartFunction, context: Context, texts: Tensor, removed: Tensor) -> Tensor:
+    """Here, all at once."""
+    return function(context, texts, removed)
+
 
 ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import secrets
 import signal
@@ -15,18 +16,23 @@ from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
+import h11
 import uvicorn
+from platformdirs import user_cache_path
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+import glasshead
+from glasshead.data import load
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import sendable
+from glasshead.opening import is_run
 from glasshead.serve.app import ANSWER_SECONDS, create_app
 from glasshead.serve.audit_shelf import find_audits
 from glasshead.serve.catalogue import Catalogue
-from glasshead.serve.demo_models import OPENING, demo_openers
-from glasshead.serve.opened_model import opener
-from glasshead.serve.patience import PatientProtocol
+from glasshead.serve.opened_model import OpenedModel, open_model, opener
 from glasshead.serve.served_model import ServedModel
 from glasshead.spelling import in_python, spell, spelled
+from glasshead.training import TRAINING_PRESETS, train
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 GRACE_SECONDS = 1
@@ -238,3 +244,76 @@ def check_port(request: ServeRequest) -> int:
         ) from None
     except UnicodeError:  # of the encoding of internet names
         raise ParameterError("host", "is no internet address") from None
+
+
+DATA = "synthetic"
+ACTIVATIONS = ("softmax", "tanhmax")
+SENTENCE = "the film was very funny and lovely but the story was dull"
+"""Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
+OPENING = "it is trained on made-up reviews, once: half a minute"
+
+
+def demo_openers(cache: Path | None = None) -> dict[str, Callable[[], OpenedModel]]:
+    """What opens each model of the demo, by its name; ``cache`` is where they are kept."""
+    folder = cache or user_cache_path("glasshead") / "demo" / glasshead.__version__
+    return {f"demo-{name}": opener_of(name, folder / name) for name in ACTIVATIONS}
+
+
+def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:
+    """Opens a model of the demo, which is trained before if it is not there."""
+
+    def open_demo() -> OpenedModel:
+        if not folder.is_dir():
+            train_demo(activation, folder)
+        opened = open_model(str(folder))
+        return replace(opened, examples=(SENTENCE, *opened.examples))
+
+    return open_demo
+
+
+def train_demo(activation: str, folder: Path) -> None:
+    """Train a model of the demo; what was begun goes on.
+
+    Raises:
+        InputError: if another process is at it.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
+    source = {"source": DATA, "options": {}}
+    train(load(DATA), config, folder, source=source, resume=is_run(folder))
+
+
+SECONDS = 20.0
+"""Within which a request must be there as a whole, from its first byte or the opening of its connection."""
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, with a time limit for what is received."""
+
+    seconds = SECONDS
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.await_request()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self.await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.stop_waiting()
+
+    def await_request(self) -> None:
+        """Start the clock where a request is not there as a whole, and stop it where it is."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self.stop_waiting()
+        elif self._limit is None:
+            self._limit = self.loop.call_later(self.seconds, self.transport.close)
+
+    def stop_waiting(self) -> None:
+        """Stop the clock."""
+        if self._limit is not None:
+            self._limit.cancel()
+        self._limit = None

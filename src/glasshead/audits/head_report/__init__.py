@@ -6,13 +6,12 @@
 Texts, perhaps with dependency trees (read_texts.py), and kinds of tokens (token_kinds.py) → one attention
 call before one text at a time (views.py) → statistics of rows, gathered by text (row_statistics.py,
 text_statistics.py), of random weights too (random_heads.py), how alike heads are (head_agreement.py),
-predictions without a head (ablation.py), whether a map is the only one (identifiable.py), relations of trees
-(relations.py, relation_tables.py) → findings (summaries.py, layer_summaries.py, verdicts.py, patterns.py)
-→ what follows (conclusion.py).
+predictions without a head and whether a map is the only one (inspect_heads.py), relations of trees
+(relations.py, relation_tables.py) → findings (summaries.py, layer_summaries.py, verdicts.py) → what follows
+(conclusion.py).
 """
 
-from glasshead.audits.head_report.ablation import ablate_heads
-from glasshead.audits.head_report.inspect_heads import heads, run_heads
+from glasshead.audits.head_report.inspect_heads import ablate_heads, heads, run_heads
 from glasshead.audits.head_report.verdicts import share_verdict, side_of, size_verdict
 
 __all__ = [

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
 from glasshead.audits.head_report.head_agreement import AgreementSums
-from glasshead.audits.head_report.identifiable import identifiable_heads
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
 from glasshead.audits.head_report.random_heads import random_nulls
 from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
@@ -30,10 +30,11 @@ from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
 from glasshead.audits.open_request import with_datasets
 from glasshead.audits.progress import StageProgress, no_progress
-from glasshead.data import Encoded, coverage, encode, reader_of
+from glasshead.data import Encoded, batches, coverage, encode, heads_of, reader_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import TARGETS, ExplanationContext, make_context
+from glasshead.explainers import TARGETS, ExplanationContext, make_context, value_change
 from glasshead.huggingface import class_name, isolated_copy
+from glasshead.identifiability import RowSelector, value_ranks
 from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.nouns import INPUTS
 from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
@@ -41,11 +42,12 @@ from glasshead.requests import HeadsRequest, takes
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import Subject, list_attention_calls
+from glasshead.trace import ResumedPasses, Subject, find_shortcut, list_attention_calls, zero_heads
 from glasshead.training import versions
 
 if TYPE_CHECKING:
     pass
+
 
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
@@ -270,3 +272,72 @@ def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, t
     if texts.seconds is not None:
         raise ParameterError("text", "is for models of single texts: of pairs the first ones are drawn")
     return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
+
+
+Removal = tuple[int, tuple[int, ...]]
+"""A layer, and which of its heads are taken out together."""
+
+
+def ablate_heads(
+    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[Removal],
+    on_edits: Callable[[int, int], None],
+) -> NDArray[np.float64]:  # fmt: skip
+    """ŷ(x) − ŷ(x without the heads) [texts, removals] of the ``target`` class, or of the rating: their
+    weights are zero. ``on_edits`` is told how many of texts × removals are done.
+
+    The model is entered at the layer that is edited, where it can be. Source: Michel, Levy and Neubig (2019),
+    eq. 1.
+    """
+    model, encoded = context.model, context.encoded
+    drops = np.zeros((len(encoded.ids), len(removals)))
+    lengths = encoded.mask.sum(dim=1)
+    ends = torch.stack([lengths.argmax(), lengths.argmin()])
+    layers = sorted({layer for layer, _ in removals})
+    shortcuts = {layer: find_shortcut(model, encoded.inputs(ends, model.device), layer) for layer in layers}
+    done, total = 0, len(lengths) * len(removals)
+    for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        for layer in layers:
+            passes = ResumedPasses(model, inputs, shortcuts[layer])
+            whole = passes.logits(lambda number, weights, call: weights).cpu()
+            for place, (number, heads) in enumerate(removals):
+                if number == layer:
+                    drops[texts.numpy(), place] = drop(
+                        context, whole, passes.logits(zero_heads(*heads)), target[texts]
+                    )
+                    done += len(texts)
+                    on_edits(done, total)
+    return drops
+
+
+def drop(
+    context: ExplanationContext,
+    before: Float[Tensor, "b classes"],
+    after: Float[Tensor, "b classes"],
+    target: Int[Tensor, " b"],
+) -> NDArray[np.float64]:
+    """How much smaller the predicted number of each text has become."""
+    return np.asarray(value_change(context.sized_fn, before, after.cpu(), target).double().numpy())
+
+
+def identifiable_heads(
+    model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics]
+) -> tuple[dict[int, NDArray[np.float64]], str]:
+    """By layer 1 where the null space of the head's values is empty, 0 where it is not [texts, heads], NaN of
+    texts that were not read; and a reason where the values cannot be had.
+
+    Weights that sum to one are the only ones if LN([T, 1]) = {0}, others if LN(T) = {0}. A text in several
+    parts is identifiable where all of them are. Source: Bhardwaj et al. (2021), section 2.2.
+    """
+    known = {layer.facts.layer: layer for layer in layers}
+    results = {
+        number: np.full((layer.texts, layer.facts.num_heads), np.nan) for number, layer in known.items()
+    }
+    try:
+        for ranks in value_ranks(model, encoded, RowSelector()):
+            if ranks.layer not in known:
+                continue
+            null = ranks.null_with_ones if known[ranks.layer].facts.sums_to_one else ranks.null
+            np.fmin.at(results[ranks.layer], ranks.texts, (null == 0).astype(float))
+    except InputError as error:
+        return {}, str(error)
+    return results, ""

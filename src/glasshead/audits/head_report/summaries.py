@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.head_report.patterns import head_pattern
 from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
-from glasshead.audits.head_report.verdicts import head_verdict
+from glasshead.audits.head_report.token_kinds import SPECIAL
+from glasshead.audits.head_report.verdicts import HALF, head_verdict
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
-from glasshead.results import HEADS, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
+from glasshead.results import HEADS, MIN_UNITS, NOT_USED, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
 from glasshead.statistics import share_interval
 
 Floats = NDArray[np.float64]
@@ -136,3 +136,40 @@ def identifiable_finding(values: Floats, group: Group) -> Finding:
     summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
     statistic = Statistic("identifiable", "", values, {})
     return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0))
+
+
+NAMES = {
+    "previous": "previous token",
+    "next": "next token",
+    "left": "patch to the left",
+    "right": "patch to the right",
+    "above": "patch above",
+    "below": "patch below",
+    "itself": "itself",
+    "same-token": "same token elsewhere",
+    "induction": "token after an earlier copy (induction)",
+}
+
+
+def head_pattern(findings: Sequence[Finding]) -> str:
+    """The pattern of a head: that to which most of its attention goes (of several the one with the highest
+    lower end), or uniform attention; empty where neither is shown."""
+    ends: dict[str, float] = {}
+    for finding in findings:
+        if finding.interval is None or finding.n < MIN_UNITS:
+            continue
+        if finding.statistic in (*NAMES, "share") and is_most(finding):
+            ends[NAMES.get(finding.statistic, finding.against)] = finding.interval[0]
+        if finding.statistic == "entropy" and finding.interval[0] > NOT_USED:
+            return "uniform"
+    together = ends.pop(SPECIAL, None)
+    return max(ends, key=lambda name: ends[name], default="" if together is None else SPECIAL)
+
+
+def is_most(finding: Finding) -> bool:
+    """Whether a share is more than one half, and more than uniform attention gives, at the lower ends of both
+    intervals: the first rows of a causal text have few keys to look at."""
+    beside = finding.over_null.get(UNIFORM)
+    if finding.interval is None or beside is None or beside.interval is None:
+        return False
+    return finding.interval[0] > HALF and beside.interval[0] > 0
