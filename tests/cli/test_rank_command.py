@@ -37,7 +37,7 @@ def test_json_stands_alone_on_standard_output(tiny, tmp_path):
         (("--methods", "gradient,gradient"), "--methods names 'gradient' twice"),
         (("--removals", "delte"), "did you mean 'delete'"),
         (("--statistic", "fidelity"), "unknown statistic 'fidelity'"),
-        (("--limit", "0"), "--limit must be at least 1"),
+        (("--limit", "0"), "'--limit': must be at least 1"),
         (("--out", "x.docx"), "docx"),
         (("--methods", "gradient", "--split", "nowhere"), "nowhere"),
     ],
