@@ -130,7 +130,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
         (("--rows", "pooled"), "has no learned query"),
         (("--tolerance", "-0.5"), "--tolerance is a number of at least 0"),
         (("--top", "0"), "--top is at least 1"),
-        (("--limit", "0"), "--limit must be at least 1"),
+        (("--limit", "0"), "'--limit': must be at least 1"),
         (("--processes", "0"), "--processes is at least 1"),
         (("--max-length", "1"), "--max-length 1 leaves no room"),
         (("--resume",), "nothing to resume"),
