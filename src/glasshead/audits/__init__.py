@@ -22,7 +22,6 @@ from glasshead.audits.context import AuditContext
 from glasshead.audits.finished import FINISHED
 from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
 from glasshead.audits.identifiability import Identifiability
-from glasshead.audits.map_divergence import map_divergence
 from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, SubjectOptions, SubjectRequest
 from glasshead.registry import import_siblings
@@ -52,7 +51,6 @@ __all__ = [
     "compare_runs",
     "finding_differences",
     "heads",
-    "map_divergence",
     "rank",
     "run_heads",
     "run_ranking",

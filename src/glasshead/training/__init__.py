@@ -24,7 +24,13 @@ from glasshead.training.load_predictions import (
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
-from glasshead.training.other_run import OTHER_RUN_SETTINGS, fingerprint_of
+from glasshead.training.other_run import (
+    OTHER_RUNS,
+    Objective,
+    OtherRunTraining,
+    attention_run_name,
+    fingerprint_of,
+)
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.recorders import RECORDERS
@@ -46,7 +52,7 @@ __all__ = [
     "LOSSES",
     "OPTIMIZERS",
     "OTHER",
-    "OTHER_RUN_SETTINGS",
+    "OTHER_RUNS",
     "PENALTIES",
     "RECORDERS",
     "TRAINING_PRESETS",
@@ -54,12 +60,15 @@ __all__ = [
     "WATCHED",
     "Batch",
     "BuiltModel",
+    "Objective",
+    "OtherRunTraining",
     "OwnNamesTrainer",
     "RunAwareCallback",
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",
     "align_classes",
+    "attention_run_name",
     "check_same",
     "check_texts",
     "class_metrics",

@@ -135,7 +135,7 @@ def _fill(
         if isinstance(callback, RunAwareCallback):
             callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
     first = penalty_values(model, config.penalties)
-    trainer = make_trainer(model, config, changed, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
+    trainer = make_trainer(model, config, changed, work / CHECKPOINTS, seed, callbacks, built.objective)
     texts = sample_evenly(rows["dev"])
     use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
     for callback in trainer.callback_handler.callbacks:

@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch import nn
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, is_regression
-from glasshead.training.adversary import AdversaryTrainer
+from glasshead.models import is_regression
 from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import classification_metrics, regression_metrics
+from glasshead.training.other_run import Objective
 from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
@@ -74,11 +73,11 @@ def make_trainer(
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
-    other: PooledClassifier | None = None,
+    objective: Objective | None = None,
 ) -> Trainer:
     """A trainer for a model, whose checkpoints go into ``folder``.
 
-    Of an adversary of the model ``other`` the epoch with the least loss on dev is kept, without labels.
+    With an ``objective`` the epoch is kept whose value on dev is least; labels only reach the metrics.
     """
     rated = is_regression(model.config)
     best, greatest = ("rmse", False) if rated else ("accuracy", True)
@@ -86,16 +85,15 @@ def make_trainer(
         config,
         folder,
         seed,
-        best=best if other is None else "loss",
-        greatest=greatest and other is None,
+        best=best if objective is None else "loss",
+        greatest=greatest and objective is None,
         bf16=half_precision() and config.model != "pooled",  # those are too small to gain from it
         torch_compile=config.compile,
     )
-    kind = ClassifierTrainer if other is None else AdversaryTrainer
     own: list[TrainerCallback] = [PenaltyGradient(config.penalties)] if config.penalties else []
     if config.patience is not None:
         own.append(Patience(config.patience))
-    trainer = kind(
+    trainer = ClassifierTrainer(
         model,
         settings,
         data_collator=whole_batch,
@@ -107,11 +105,7 @@ def make_trainer(
         callbacks=[*own, *callbacks],
     )
     trainer.by_length = config.by_length
-    if isinstance(trainer, AdversaryTrainer):
-        assert other is not None
-        assert config.adversary_weight is not None
-        trainer.other = nn.Module.to(other, trainer.args.device)
-        trainer.weight, trainer.loss_scale = config.adversary_weight, config.loss_scale
+    trainer.objective, trainer.loss_scale = objective, config.loss_scale
     trainer.remove_callback(PrinterCallback)
     return trainer
 

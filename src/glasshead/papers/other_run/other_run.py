@@ -1,44 +1,49 @@
-"""Trainings that build on another run: its attention imposed, or a model that departs from it."""
+"""What trainings that build on a run of a pooled classifier share."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
-from glasshead.huggingface import class_names
-from glasshead.models import SCORE_FIELDS, PooledClassifier
-from glasshead.opening import load_run, read_record
+from glasshead.models import PooledClassifier, TextClassifier
+from glasshead.opening import load_run
 from glasshead.random_numbers import seeded
+from glasshead.training import Objective, TrainingConfig
 
-OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
-"""``attention="WORD:RUN"`` → the setting that names the run."""
-ABOUT_SCORES = ("score", "head_dim", "temperature")
+if TYPE_CHECKING:
+    from datasets import DatasetDict
 
 
-def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings, with an ``attention`` of the form ``frozen:RUN`` or ``adversarial:RUN`` as one that names
-    the run.
+class PooledRunTraining:
+    """A training that builds on a run of a pooled classifier; by itself it changes nothing
+    (`glasshead.training.OtherRunTraining`)."""
 
-    Raises:
-        InputError: if no run is named, or something is chosen that the run decides.
-    """
-    for name in ("attention", "activation"):
-        word = settings.get(name)
-        kind, colon, folder = word.partition(":") if isinstance(word, str) else ("", "", "")
-        if not colon or kind not in OTHER_RUN_SETTINGS:
-            continue
-        if not folder:
-            raise InputError(f"`attention={word!r}` names no run: take {kind}:RUN, with the folder of a run")
-        rest = {key: value for key, value in settings.items() if key != name}
-        rest[OTHER_RUN_SETTINGS[kind]] = folder
-        chosen = [key for key in ABOUT_SCORES if key in rest]
-        if kind == "frozen" and chosen:
-            raise InputError(f"the scores are those of {folder}, as they are: leave `{chosen[0]}` out")
-        return rest
-    return dict(settings)
+    decided: ClassVar[tuple[str, ...]] = ()
+    family: type[TextClassifier] | None = None
+    model_settings: Mapping[str, Any] = {}
+    objective: Objective | None = None
+
+    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: TrainingConfig) -> None:
+        self.folder = folder
+        self.other = load_other_run(folder, tokenizer)
+
+    @classmethod
+    def settings(cls, config: TrainingConfig) -> dict[str, Any]:
+        if config.model != "pooled":
+            raise InputError(
+                f"frozen and adversarial attention are for the model 'pooled', not {config.model!r}, which "
+                "has no one weight for each token"
+            )
+        return {}
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        pass
+
+    @classmethod
+    def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
+        return []
 
 
 def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledClassifier:
@@ -66,50 +71,3 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
             f"({len(tokenizer)}): train on the same data, with the same `vocab_size` and `min_freq`"
         )
     return run.model
-
-
-def fingerprint_of(folder: str) -> str:
-    """What the weights of a run are known by: a training is resumed only with the same.
-
-    Raises:
-        InputError: if the folder is no run.
-    """
-    read_record(Path(folder))
-    path = Path(folder) / "model.safetensors"
-    if not path.is_file():
-        raise InputError(f"{folder} is a damaged run (there is no {path.name}): train again")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-def imposed_settings(other: PooledClassifier) -> dict[str, Any]:
-    """The fields of the configuration of a model with the scores of another one, whoever made those."""
-    config = other.config
-    form = config.imposed or {name: getattr(config, name) for name in SCORE_FIELDS}
-    shared = ("score", "head_dim", "temperature")
-    return {name: form[name] for name in shared} | {"activation": config.activation, "imposed": form}
-
-
-def impose_scores(model: PooledClassifier, other: PooledClassifier) -> None:
-    """Give the model, built with `imposed_settings`, the parameters of the other one's scores."""
-    assert model.imposed is not None
-    if other.imposed is not None:
-        model.imposed.load_state_dict(other.imposed.state_dict())
-        return
-    model.imposed.embedding.load_state_dict(other.embedding.state_dict())
-    model.imposed.encoder.load_state_dict(other.encoder.state_dict())
-    assert other.pooling.score is not None
-    model.imposed.score.load_state_dict(other.pooling.score.state_dict())
-
-
-def check_adversary(model: PooledClassifier, other: PooledClassifier, folder: str) -> None:
-    """Raise InputError unless the two have weights and probabilities that can be held against each other."""
-    for one, what in ((other, folder), (model, "the model to be trained")):
-        if one.activation.signed or not one.activation.rows_sum_to_one:
-            raise InputError(
-                f"the weights of {what} ({one.config.activation}) are no distribution over tokens, so there "
-                "is no divergence from them: take `attention='softmax'`"
-            )
-    if class_names(other) != class_names(model):
-        raise InputError(f"{folder} predicts other classes than these data have: train both on the same data")
-    if other.config.problem_type == "regression":
-        raise InputError(f"{folder} predicts ratings: an adversary is held to the probabilities of classes")

@@ -1,0 +1,115 @@
+"""Trainings that build on another run: ``attention="WORD:RUN"``. Extensions add the words."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.errors import InputError
+from glasshead.models import TextClassifier
+from glasshead.opening import read_record
+from glasshead.registry import Registry, did_you_mean
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+Objective = Callable[[nn.Module, Mapping[str, Tensor]], tuple[Float[Tensor, " b"], Float[Tensor, "b k"]]]
+"""A model and its inputs, without labels → what is minimised, for every text, and the logits."""
+
+
+class OtherRunTraining(Protocol):
+    """A training that builds on another run, whose ``folder`` is named; made when its tokenizer is known.
+    ``config`` is a `TrainingConfig`.
+
+    Raises:
+        InputError: if the run cannot be built on.
+    """
+
+    decided: ClassVar[tuple[str, ...]]
+    """Settings that the other run decides: nobody can choose them."""
+
+    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: Any) -> None: ...
+
+    @property
+    def family(self) -> type[TextClassifier] | None:
+        """The model to build; None: that of the configuration."""
+
+    @property
+    def model_settings(self) -> Mapping[str, Any]:
+        """Fields of its configuration."""
+
+    @property
+    def objective(self) -> Objective | None:
+        """What is minimised in place of the loss of the labels; the epoch is kept whose value on dev is
+        least."""
+
+    @classmethod
+    def settings(cls, config: Any) -> dict[str, Any]:
+        """Settings that nobody chose and that it needs.
+
+        Raises:
+            InputError: if other settings do not go with it.
+        """
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """Make a new model ready for its training.
+
+        Raises:
+            InputError: if the two models do not go together.
+        """
+
+    @classmethod
+    def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
+        """What to say of the run that was trained, in lines for the terminal."""
+
+
+OTHER_RUNS: Registry[type[OtherRunTraining]] = Registry("word for the attention of a run", "recorders")
+
+
+def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with an ``attention`` of the form ``WORD:RUN`` under a name of its own.
+
+    Raises:
+        InputError: on an unknown word, if no run is named, or something is chosen that the run decides.
+    """
+    for name in ("attention", "activation"):
+        value = settings.get(name)
+        word, colon, folder = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if not colon or not word.isidentifier():
+            continue
+        if word not in OTHER_RUNS:
+            hint = f"; {did_you_mean(word, OTHER_RUNS)}" if OTHER_RUNS else ""
+            raise InputError(
+                f"unknown attention mechanism {value!r}: no installed extension adds {word!r}{hint}"
+            )
+        if not folder:
+            raise InputError(f"`attention={value!r}` names no run: take {word}:RUN, with the folder of a run")
+        rest = {key: chosen for key, chosen in settings.items() if key != name}
+        decided = [key for key in OTHER_RUNS[word].decided if key in rest]
+        if decided:
+            raise InputError(f"the scores are those of {folder}, as they are: leave `{decided[0]}` out")
+        return rest | {"attention_run": value}
+    return dict(settings)
+
+
+def attention_run_name(attention_run: str) -> str:
+    """``WORD:RUN`` with the name of the run alone."""
+    word, _, folder = attention_run.partition(":")
+    return f"{word}:{Path(folder).name}"
+
+
+def fingerprint_of(folder: str) -> str:
+    """What the weights of a run are known by: a training is resumed only with the same.
+
+    Raises:
+        InputError: if the folder is no run.
+    """
+    read_record(Path(folder))
+    path = Path(folder) / "model.safetensors"
+    if not path.is_file():
+        raise InputError(f"{folder} is a damaged run (there is no {path.name}): train again")
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
