@@ -7,21 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast, ViTForImageClassification
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from glasshead.attention import parse_head_combination
-from glasshead.data import Coverage, Encoded, UnitReader, coverage, encode, has_images, has_ratings, inputs_of
-from glasshead.errors import InputError
+from glasshead.data import (
+    Coverage,
+    Encoded,
+    ImageReader,
+    UnitReader,
+    as_picture,
+    coverage,
+    decode,
+    encode,
+    has_images,
+    has_ratings,
+    inputs_of,
+)
+from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import plug
 from glasshead.models import (
     MODELS,
     REGRESSION,
     PooledClassifier,
     TextClassifier,
     TransformerClassifier,
+    VisionConfig,
     is_regression,
     read_vectors,
 )
-from glasshead.training.build_image_model import build_image_model
+from glasshead.opening import find_patches
 from glasshead.training.config import TOKENIZERS, TrainingConfig, embedding_field
 from glasshead.training.other_run import Objective
 from glasshead.training.pretrained import load_pretrained
@@ -30,6 +45,10 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 PAIR = "text_pair"
+
+USUAL_SIZE = 32
+"""The side to which images are scaled that have several sizes, or none of a small classifier."""
+LARGEST = 64
 
 
 @dataclass(frozen=True)
@@ -208,3 +227,28 @@ def longest_sequence(model: TransformerClassifier, encoded: Encoded) -> int:
     if segments is None:
         return int(encoded.mask.sum(dim=1).max())
     return max(segments.mask.shape[1], int(segments.number.max()) + 1)
+
+
+def build_image_model(
+    config: TrainingConfig, data: "DatasetDict", about: dict[str, Any]
+) -> tuple[ViTForImageClassification, ImageReader]:
+    """A new model with its mechanism, and what scales images for it; ``about`` says which labels.
+
+    Raises:
+        InputError: if the size of a patch does not divide that of an image.
+    """
+    settings: VisionConfig = config.model_config()
+    size = settings.image_size or usual_size(data)
+    if size % settings.patch_side(size):
+        raise ParameterError(
+            "patch_size", f"{settings.patch_side(size)} does not divide images of {size} pixels"
+        )
+    model = plug(settings.build(size, **about), settings.attention)
+    processor = ViTImageProcessorPil(size={"height": size, "width": size})
+    return model, find_patches(model, processor)
+
+
+def usual_size(data: "DatasetDict") -> int:
+    """The side of the first image where it is a small square, else 32."""
+    width, height = decode(as_picture(data["train"][0]["image"])).size
+    return width if width == height and 8 <= width <= LARGEST else USUAL_SIZE

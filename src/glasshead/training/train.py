@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from transformers import TrainerCallback, set_seed
+from transformers import PreTrainedModel, TrainerCallback, set_seed
 
-from glasshead.data import AUGMENTATIONS, UnitReader, describe
+from glasshead.data import AUGMENTATIONS, Encoded, UnitReader, describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
 from glasshead.huggingface import silence_transformers
 from glasshead.opening import MEASURED, RECORD, VOCABULARY
+from glasshead.results import LayerUse
 from glasshead.torch_modes import in_own_modes
+from glasshead.trace import attention_use
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build,
@@ -26,7 +28,6 @@ from glasshead.training.build_model import (
 )
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
-from glasshead.training.measure_use import measure_use, sample_evenly
 from glasshead.training.other_run import fingerprint_of
 from glasshead.training.patience import Patience, training_length
 from glasshead.training.penalties import PenaltyGradient, penalty_values
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 OTHER = "other_run"
 """The weights of the run that a training builds on."""
+
+SAMPLE = 128
+"""Texts of dev, evenly spaced, so that no random number is drawn; their labels are not read."""
 
 
 @runtime_checkable
@@ -194,3 +198,17 @@ def _fill(
 def finite(value: float) -> float | None:
     """What is not a number is None."""
     return value if math.isfinite(value) else None
+
+
+def sample_evenly(rows: TensorDataset) -> Encoded:
+    """Every k-th text."""
+    places = np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).round().astype(int)
+    return rows.encoded.some(places)
+
+
+def measure_use(model: PreTrainedModel, texts: Encoded) -> list[LayerUse] | None:
+    """`glasshead.trace.attention_use`; None where no attention can be read."""
+    try:
+        return attention_use(model, texts)
+    except InputError:
+        return None

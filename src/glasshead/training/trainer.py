@@ -1,22 +1,86 @@
 """Hugging Face's Trainer with our settings: dev after every epoch, the best epoch kept, a constant rate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+from torch.utils.data import Sampler
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.errors import InputError
 from glasshead.models import is_regression
-from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.other_run import Objective
+from glasshead.training.own_names_trainer import OwnNamesTrainer
 from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
+
+POOL = 50  # batches that are sorted together
+
+
+class LengthGroupedSampler(Sampler[int]):
+    """The places of all texts; every ``batch_size`` in a row are one batch.
+
+    Texts are drawn in random order and sorted by length within pools of 50 batches, and then the batches are
+    shuffled: in the order of their lengths, the short texts of the end would pull the weights their way
+    before each evaluation. What fills no batch is drawn at random too, and comes last.
+    """
+
+    def __init__(self, lengths: Int[Tensor, " texts"], batch_size: int) -> None:
+        self.lengths, self.batch_size = lengths, batch_size
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        # The global generator is what a checkpoint keeps.
+        drawn = torch.randperm(len(self.lengths))
+        full = len(drawn) - len(drawn) % self.batch_size
+        batches = [
+            batch
+            for pool in drawn[:full].split(POOL * self.batch_size)
+            for batch in pool[self.lengths[pool].argsort()].split(self.batch_size)
+            if len(batch)
+        ]
+        for place in torch.randperm(len(batches)).tolist():
+            yield from batches[place].tolist()
+        yield from drawn[full:].tolist()
+
+
+class ClassifierTrainer(OwnNamesTrainer):
+    """The Trainer; ``by_length`` makes batches of texts of similar length, in random order. An ``objective``,
+    times ``loss_scale``, is minimised in place of the loss of the labels."""
+
+    by_length = False
+    objective: Objective | None = None
+    loss_scale = 1.0
+
+    def compute_loss(
+        self,
+        model: nn.Module,
+        inputs: dict[str, Tensor | Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | int | None = None,
+    ) -> Any:
+        if self.objective is None:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        features = {name: tensor for name, tensor in inputs.items() if name != "labels"}
+        losses, logits = self.objective(model, features)
+        loss = self.loss_scale * losses.mean()
+        return (loss, {"logits": logits}) if return_outputs else loss
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Sampler | None:
+        if not self.by_length:
+            return super()._get_train_sampler(train_dataset)
+        rows = self.train_dataset if train_dataset is None else train_dataset
+        assert isinstance(rows, TensorDataset)
+        return LengthGroupedSampler(rows.lengths, self.args.train_batch_size)
 
 
 class Optimisation(Protocol):
