@@ -274,7 +274,8 @@ def zero_masked(
 ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b g k d"], Float[Tensor, "b g k d_v"]]:
     """q, k and v with which every kernel gives what the queries may see, and NaN to those that see a NaN.
 
-    Keys or values with a NaN or an infinity become zeros; a query that may attend to one of them becomes NaN
+    What a query may not see must reach nothing, also where it is no finite number: 0 · NaN would be NaN. Keys
+    or values with a NaN or an infinity become zeros; a query that may attend to one of them becomes NaN
     itself, which all kernels hand on. Where all is finite nothing is copied. On a GPU and under a compiler,
     where nobody can look without waiting, padding becomes zeros and other masks are left to their kernels.
     """

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from huggingface_hub import HfApi, constants
 
-from glasshead.data import hub
 from glasshead.data.image_folders import holds_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, class_names, data_stem, read
@@ -17,7 +16,7 @@ from glasshead.registry import did_you_mean, with_suggestion
 
 WHOLE = ("all", "sample")
 
-NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
 
 def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
@@ -38,10 +37,10 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
         return {"train": read(path)}, True
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
-    if not hub.NAME.fullmatch(name):
+    if not HUB_NAME.fullmatch(name):
         raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, known_names())}")
     try:
-        columns = hub.from_hub(name)
+        columns = from_hub(name)
     except InputError as error:
         raise InputError(with_suggestion(str(error), did_you_mean(name, known_names()))) from error
     by_split: dict[str, Columns] = {}

@@ -29,6 +29,7 @@ STORED_NUMBERS = 500_000
 """Weights of all heads that go with a text."""
 
 METHODS: Registry[RowMethod] = Registry("method")
+"""What explains a text that was written, by name."""
 METHODS.register("attention")(AttentionRows())
 METHODS.register("rollout")(RolloutRows())
 METHODS.register("erasure")(ErasureRows("mean-embedding"))

@@ -225,7 +225,8 @@ def select_query_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
 
 
 def copy_tensors(tensor: Tensor) -> Tensor:
-    """A detached copy, an ordinary tensor also where the model runs in inference mode."""
+    """A detached copy, which nothing that happens later changes; an ordinary tensor also where the model runs
+    in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         return tensor.detach().clone()
 

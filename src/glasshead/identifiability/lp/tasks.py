@@ -17,11 +17,9 @@ from glasshead.identifiability.lp.intervals import (
 )
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
 from glasshead.identifiability.lp.rank import Floats, column_space
-from glasshead.identifiability.lp.simplex import Floats
 
 SMALL = 4096  # elements of A: larger programs fill a core by themselves
-
-BATCH = 4
+BATCH = 4  # rivals whose programs are solved at once
 
 
 class IntervalTask(NamedTuple):

@@ -316,8 +316,9 @@ def write_table(
 def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) -> Iterator[Outcome]:
     """Run tasks, as many at a time as the cluster has room for; ``take`` is asked for one whenever one ends.
 
-    Ray begins a task again whose worker was killed, or whose computer was lost; it goes on from the last
-    epoch that was finished, and takes over the locks that the last attempt left.
+    The computers of the cluster share a file system. Ray begins a task again whose worker was killed, or
+    whose computer was lost; it goes on from the last epoch that was finished, and takes over the locks that
+    the last attempt left.
     """
     writer = uuid.uuid4().hex
     run = ray.remote(run_on_worker).options(

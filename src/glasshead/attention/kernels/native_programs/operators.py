@@ -17,7 +17,10 @@ Leaves = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 def formula(leaves: Leaves, mask: list[Tensor | None], options: list[Any]) -> Tensor:
-    """φ(adjusted(scale · q·k) + bias) v, with ``options`` scale, activation and adjustment."""
+    """φ(adjusted(scale · q·k) + bias) v, with ``options`` scale, activation and adjustment.
+
+    The twin of the native operator, in a few lines of PyTorch, and its second derivative.
+    """
     q, k, v, bias, line = leaves
     scale, activation, adjust = options
     padding, pairs, index, query_positions, key_positions = mask
