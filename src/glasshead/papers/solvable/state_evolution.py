@@ -239,8 +239,8 @@ def critical_alpha(
 
 
 def extrapolated(places: list[Floats], moves: list[Floats]) -> Floats:
-    """The next place by Anderson's method, from the last places x_k and their moves g(x_k) − x_k: a plain step
-    from the combination of places that would move least.
+    """The next place by Anderson's method, from the last places x_k and their moves g(x_k) − x_k: a plain
+    step from the combination of places that would move least.
 
     Where plain steps swing, or creep near a transition, it needs a tenth of them.
 
