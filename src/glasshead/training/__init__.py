@@ -35,13 +35,13 @@ from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.recorders import RECORDERS
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
-from glasshead.training.train import OTHER, RunAwareCallback, train, training_fingerprint
+from glasshead.training.train import OTHER, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
+from glasshead.training.training_run import RunAwareCallback, TrainingRun, training_run
 from glasshead.training.write_run import versions, write_json
 
 if TYPE_CHECKING:
-    from glasshead.training.own_names_trainer import OwnNamesTrainer
-    from glasshead.training.trainer import half_precision, training_arguments
+    from glasshead.training.trainer import MeasuredTrainer, half_precision, training_arguments
 
 # Importing the trainer takes as long as explaining a text, which needs none.
 __getattr__, __dir__, _ = lazy_exports(globals())
@@ -57,16 +57,16 @@ __all__ = [
     "RECORDERS",
     "TRAINING_PRESETS",
     "USUAL_LOSS",
-    "WATCHED",
     "Batch",
     "BuiltModel",
+    "MeasuredTrainer",
     "Objective",
     "OtherRunTraining",
-    "OwnNamesTrainer",
     "RunAwareCallback",
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",
+    "TrainingRun",
     "align_classes",
     "attention_run_name",
     "check_same",
@@ -90,11 +90,9 @@ __all__ = [
     "train_repeats",
     "training_arguments",
     "training_fingerprint",
+    "training_run",
     "valid_checkpoints",
     "validate_type",
     "versions",
-    "whole_batch",
     "with_train_data",
-    "workspace",
-    "write_json",
 ]

@@ -1,27 +1,98 @@
 """Hugging Face's Trainer with our settings: dev after every epoch, the best epoch kept, a constant rate."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from jaxtyping import Int
 from torch import Tensor, nn
-from torch.utils.data import Sampler
+from torch.utils.data import Dataset, Sampler
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.errors import InputError
+from glasshead.files import remove
 from glasshead.models import is_regression
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.other_run import Objective
-from glasshead.training.own_names_trainer import OwnNamesTrainer
 from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
 
 POOL = 50  # batches that are sorted together
+
+
+class OwnNamesTrainer(Trainer):
+    """Hugging Face's Trainer, which prints nothing; what it saves is what it loads.
+
+    `save_pretrained` writes weights by the names of the files that a model came from, which of a ViT are not
+    those that it has in memory. `from_pretrained` turns them back, the Trainer does not: it would warn, and
+    go on, or end, with the weights that are there.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.remove_callback(PrinterCallback)
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        model: Any = self.model
+        model.save_pretrained = partial(model.save_pretrained, save_original_format=False)
+        try:
+            super()._save(output_dir, state_dict)
+        finally:
+            del model.save_pretrained
+
+    def _issue_warnings_after_load(self, load_result: Any) -> None:
+        """Stop where a checkpoint lacks weights.
+
+        Raises:
+            InputError: if weights are missing that no other ones are tied to.
+        """
+        model: Any = self.model
+        tied = {
+            *(getattr(model, "all_tied_weights_keys", None) or {}),
+            *(model._keys_to_ignore_on_save or ()),
+        }
+        if missing := sorted(set(load_result.missing_keys) - tied):
+            raise InputError(
+                f"the checkpoint lacks {len(missing)} weights of the model, such as {missing[0]}: "
+                "train without `resume`"
+            )
+        super()._issue_warnings_after_load(load_result)
+
+
+class MeasuredTrainer(OwnNamesTrainer):
+    """A Trainer that knows dev by what ``measure`` says of the model after each epoch."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        settings: TrainingArguments,
+        rows: Dataset[Any],
+        measure: Callable[[Any], dict[str, float]],
+        **options: Any,
+    ) -> None:
+        # The rows to evaluate on are never read.
+        super().__init__(
+            model, settings, data_collator=whole_batch, train_dataset=rows, eval_dataset=rows, **options
+        )
+        self.measure = measure
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        values = self.measure(self.model)
+        if not all(map(math.isfinite, values.values())):
+            remove(Path(str(self.args.output_dir)))  # no number to go on from
+            raise InputError("the training diverged to values that are no numbers: lower `learning_rate`")
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
 
 
 class LengthGroupedSampler(Sampler[int]):
@@ -170,7 +241,6 @@ def make_trainer(
     )
     trainer.by_length = config.by_length
     trainer.objective, trainer.loss_scale = objective, config.loss_scale
-    trainer.remove_callback(PrinterCallback)
     return trainer
 
 
