@@ -11,7 +11,7 @@ from glasshead.training.build_model import (
     label_tensor,
     load_embeddings,
 )
-from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, check_same, valid_checkpoints, workspace
+from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
@@ -34,11 +34,11 @@ from glasshead.training.other_run import (
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.recorders import RECORDERS
-from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
+from glasshead.training.tensor_dataset import Batch, TensorDataset
 from glasshead.training.train import OTHER, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
 from glasshead.training.training_run import RunAwareCallback, TrainingRun, training_run
-from glasshead.training.write_run import versions, write_json
+from glasshead.training.write_run import versions
 
 if TYPE_CHECKING:
     from glasshead.training.trainer import MeasuredTrainer, half_precision, training_arguments

@@ -91,8 +91,8 @@ def training_run(
     overwrite: bool,
     record: str = RECORD,
 ) -> Iterator[TrainingRun]:
-    """A training whose folder becomes ``out`` when the block ends well (`workspace`). Random numbers come from
-    the seed of the plan.
+    """A training whose folder becomes ``out`` when the block ends well (`workspace`), and whose random
+    numbers come from the seed of the plan.
 
     Raises:
         InputError: as `workspace`.
