@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -21,31 +22,25 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], tuple[Float[Tensor, " b"
 """A model and its inputs, without labels → what is minimised, for every text, and the logits."""
 
 
-class OtherRunTraining(Protocol):
-    """A training that builds on another run, whose ``folder`` is named; made when its tokenizer is known.
-    ``config`` is a `TrainingConfig`.
+class OtherRunTraining:
+    """A training that builds on the run in ``folder``, made when its tokenizer is known; by itself it changes
+    nothing. ``config`` is a `TrainingConfig`.
 
     Raises:
         InputError: if the run cannot be built on.
     """
 
-    decided: ClassVar[tuple[str, ...]]
+    decided: ClassVar[tuple[str, ...]] = ()
     """Settings that the other run decides: nobody can choose them."""
+    family: type[TextClassifier] | None = None
+    """The model to build; None: that of the configuration."""
+    model_settings: Mapping[str, Any] = MappingProxyType({})
+    """Fields of its configuration."""
+    objective: Objective | None = None
+    """What is minimised in place of the loss of the labels; the epoch is kept whose value on dev is least."""
 
-    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: Any) -> None: ...
-
-    @property
-    def family(self) -> type[TextClassifier] | None:
-        """The model to build; None: that of the configuration."""
-
-    @property
-    def model_settings(self) -> Mapping[str, Any]:
-        """Fields of its configuration."""
-
-    @property
-    def objective(self) -> Objective | None:
-        """What is minimised in place of the loss of the labels; the epoch is kept whose value on dev is
-        least."""
+    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: Any) -> None:
+        self.folder = folder
 
     @classmethod
     def settings(cls, config: Any) -> dict[str, Any]:
@@ -54,6 +49,7 @@ class OtherRunTraining(Protocol):
         Raises:
             InputError: if other settings do not go with it.
         """
+        return {}
 
     def prepare(self, model: PreTrainedModel) -> None:
         """Make a new model ready for its training.
@@ -65,6 +61,7 @@ class OtherRunTraining(Protocol):
     @classmethod
     def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
         """What to say of the run that was trained, in lines for the terminal."""
+        return []
 
 
 OTHER_RUNS: Registry[type[OtherRunTraining]] = Registry("word for the attention of a run", "recorders")

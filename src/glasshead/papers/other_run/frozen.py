@@ -1,6 +1,6 @@
 """``frozen:RUN``: the attention of a run, imposed on a model of which the rest is trained."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -17,7 +17,7 @@ class FrozenAttention(PooledRunTraining):
     Source: Wiegreffe and Pinter (2019), section 3.3.
     """
 
-    decided: ClassVar[tuple[str, ...]] = ("score", "head_dim", "temperature")
+    decided = ("score", "head_dim", "temperature")
     family = ImposedClassifier
 
     def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: TrainingConfig) -> None:

@@ -1,32 +1,22 @@
 """What trainings that build on a run of a pooled classifier share."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, TextClassifier
+from glasshead.models import PooledClassifier
 from glasshead.opening import load_run
 from glasshead.random_numbers import seeded
-from glasshead.training import Objective, TrainingConfig
-
-if TYPE_CHECKING:
-    from datasets import DatasetDict
+from glasshead.training import OtherRunTraining, TrainingConfig
 
 
-class PooledRunTraining:
-    """A training that builds on a run of a pooled classifier; by itself it changes nothing
-    (`glasshead.training.OtherRunTraining`)."""
-
-    decided: ClassVar[tuple[str, ...]] = ()
-    family: type[TextClassifier] | None = None
-    model_settings: Mapping[str, Any] = {}
-    objective: Objective | None = None
+class PooledRunTraining(OtherRunTraining):
+    """A training that builds on the model of the run, ``other``, and trains such a model."""
 
     def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: TrainingConfig) -> None:
-        self.folder = folder
+        super().__init__(folder, tokenizer, config)
         self.other = load_other_run(folder, tokenizer)
 
     @classmethod
@@ -37,13 +27,6 @@ class PooledRunTraining:
                 "has no one weight for each token"
             )
         return {}
-
-    def prepare(self, model: PreTrainedModel) -> None:
-        pass
-
-    @classmethod
-    def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
-        return []
 
 
 def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledClassifier:
