@@ -22,7 +22,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.measuring import Spread, print_table, ratios, time_interleaved, time_once
 from glasshead.generation.erasure_rows import ErasureRows
-from glasshead.generation.methods import METHODS
+from glasshead.generation.explain import METHODS
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
 from glasshead.huggingface import NextTokenClassifier, readable_copy

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from glasshead.data import LoadOptions, load
-from glasshead.papers.adversary import adversary_curve, train_adversaries
+from glasshead.papers.other_run import adversary_curve, train_adversaries
 from glasshead.training import preset_config, train, train_repeats
 
 data = load("my_reviews.csv", LoadOptions())

@@ -17,8 +17,8 @@ from study import Cell, Set, Study, loaded, main  # isort: skip  (before torch: 
 
 import glasshead
 from floors import unigrams
-from glasshead.audits import map_divergence
 from glasshead.data import LoadOptions
+from glasshead.papers.other_run import map_divergence
 from glasshead.training import preset_config
 
 SEEDS, TEXTS = 5, 200

@@ -24,8 +24,7 @@ from glasshead.data import AUGMENTATIONS, as_picture, inputs_of, load
 from glasshead.explainers import explain_texts
 from glasshead.requests import MethodRequest
 from glasshead.training import TensorDataset, label_tensor, preset_config, train
-from glasshead.training.build_image_model import build_image_model
-from glasshead.training.build_model import label_settings
+from glasshead.training.build_model import build_image_model, label_settings
 from glasshead.training.predict import predict
 from glasshead.training.trainer import make_trainer
 from study import t_half

@@ -50,6 +50,15 @@ def test_commands_of_the_wing_are_gone_without_a_word(copy):
 
 
 @pytest.mark.slow
+def test_training_says_what_is_missing(copy):
+    starts = "from glasshead.cli import main; main()"
+    typed = ("train", "synthetic", "--attention", "frozen:runs/other", "--out", "runs/new")
+    done = run(copy, "-c", starts, *typed)
+    assert done.returncode == 2
+    assert "no installed extension adds 'frozen'" in " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
 def test_the_tools_tests_pass(copy):
     tests = [str(Path("tests") / name) for name in SAMPLE]
     done = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)

@@ -15,7 +15,7 @@ from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.data import LoadOptions, describe, hub, load
+from glasshead.data import LoadOptions, describe, load, resolve
 from glasshead.errors import InputError
 
 LABELS = ["good", "bad"]
@@ -368,22 +368,22 @@ class TestNames:
         ["nowhere.csv", "./nowhere", "~/nowhere-at-all", "/no/where", "a/b/c", "nowhere/", "a\\b", "a/b.csv"],
     )
     def test_what_looks_like_a_path_is_never_asked_from_the_hub(self, monkeypatch, source):
-        monkeypatch.setattr(hub, "from_hub", lambda name: pytest.fail("the Hub was asked"))
+        monkeypatch.setattr(resolve, "from_hub", lambda name: pytest.fail("the Hub was asked"))
         assert f"no such file or folder: {source}" in refusal(source)
 
     def test_nor_is_a_path_object(self, monkeypatch):
-        monkeypatch.setattr(hub, "from_hub", lambda name: pytest.fail("the Hub was asked"))
+        monkeypatch.setattr(resolve, "from_hub", lambda name: pytest.fail("the Hub was asked"))
         assert "no such file or folder: synthetic" in refusal(Path("synthetic"))
 
     def test_nor_a_name_below_a_folder_that_exists(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(hub, "from_hub", lambda name: pytest.fail("the Hub was asked"))
+        monkeypatch.setattr(resolve, "from_hub", lambda name: pytest.fail("the Hub was asked"))
         monkeypatch.chdir(tmp_path)
         (tmp_path / "runs").mkdir()
         assert "no such file or folder: runs/sst2" in refusal("runs/sst2")
 
     @pytest.mark.parametrize("source", ["", "two words", "x" * 5000 + "/"])
     def test_what_cannot_be_a_name(self, monkeypatch, source):
-        monkeypatch.setattr(hub, "from_hub", lambda name: pytest.fail("the Hub was asked"))
+        monkeypatch.setattr(resolve, "from_hub", lambda name: pytest.fail("the Hub was asked"))
         assert "file or folder" in refusal(source)
 
     def test_a_file_beats_the_hub(self, monkeypatch, folder):
@@ -398,8 +398,8 @@ class TestHub:
 
     def answer(self, monkeypatch, splits, exists=True):
         asked = []
-        monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(hub.HfApi, "repo_exists", lambda self, name, repo_type: exists)
+        monkeypatch.setattr(resolve.constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(resolve.HfApi, "repo_exists", lambda self, name, repo_type: exists)
 
         def load_dataset(*arguments):
             asked.append(arguments)
@@ -474,7 +474,7 @@ class TestHub:
         def unreachable(*arguments, **options):
             raise OSError("no route to host")
 
-        monkeypatch.setattr(hub.HfApi, "repo_exists", unreachable)
+        monkeypatch.setattr(resolve.HfApi, "repo_exists", unreachable)
         message = refusal("synthetic-noise")
         assert "cannot be reached" in message
         assert "HF_HUB_OFFLINE" in message
@@ -482,7 +482,7 @@ class TestHub:
         assert asked == []
 
     def test_offline_the_real_code_gives_one_line(self, monkeypatch):
-        monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+        monkeypatch.setattr(resolve.constants, "HF_HUB_OFFLINE", True)
         monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
         message = refusal("glasshead-tests/no-such-set")
         assert "cannot load 'glasshead-tests/no-such-set' from the Hugging Face Hub" in message

@@ -12,8 +12,7 @@ from glasshead.data import as_encoded
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
 from glasshead.generation import METHODS, generate
-from glasshead.generation.erasure_rows import ErasureRows
-from glasshead.generation.prefix import SharedPrefix
+from glasshead.generation.erasure_rows import ErasureRows, SharedPrefix
 from glasshead.generation.target import AnswerTarget
 from glasshead.huggingface import isolated_copy, plug
 from glasshead.identifiability import RowSelector, attention_rows

@@ -10,7 +10,7 @@ from linear_programs import drawn, slow_interval
 
 from glasshead.identifiability import WEIGHT_DOMAINS, intervals
 from glasshead.identifiability.lp import highs
-from glasshead.identifiability.lp.argmax import argmax_may_change
+from glasshead.identifiability.lp.tasks import argmax_may_change
 
 DOUBLE = 2.0**-52
 MODULE = importlib.import_module("glasshead.identifiability.lp.intervals")

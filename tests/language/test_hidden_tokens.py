@@ -14,9 +14,8 @@ from glasshead.language import (
     pack,
     tokenizer_for,
 )
-from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.rows import IGNORED
-from glasshead.language.train import make_trainer
+from glasshead.language.train import asks_hidden_alone, hidden_logits, make_trainer
 
 FAMILIES = ("bert", "roberta", "distilbert", "electra", "modernbert", "eurobert", "albert")
 

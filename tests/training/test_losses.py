@@ -58,7 +58,5 @@ def test_the_usual_loss_is_not_written_down():
 def test_what_cannot_be_meant():
     with pytest.raises(InputError, match="unknown loss 'hnge'"):
         TrainingConfig(loss="hnge")
-    with pytest.raises(InputError, match="an adversary has a loss of its own"):
-        TrainingConfig(loss="hinge", adversary_of="runs/other")
     with pytest.raises(InputError, match="ratings are trained by squared error"):
         scaled_loss(1.0, rated=True, name="hinge")

@@ -6,11 +6,9 @@ import torch
 from transformers import EvalPrediction
 
 from glasshead.data import Encoded
-from glasshead.training.classifier_trainer import ClassifierTrainer
-from glasshead.training.length_sampler import LengthGroupedSampler
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
-from glasshead.training.trainer import scaled_loss
+from glasshead.training.trainer import ClassifierTrainer, LengthGroupedSampler, scaled_loss
 
 
 def rows_of(ids, labels, types=None):

@@ -22,7 +22,6 @@ from glasshead.audits.context import AuditContext
 from glasshead.audits.finished import FINISHED
 from glasshead.audits.head_report import heads, run_heads
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
-from glasshead.audits.map_divergence import map_divergence
 from glasshead.audits.ranking import rank, run_ranking
 from glasshead.registry import import_siblings
 
@@ -44,7 +43,6 @@ __all__ = [
     "compare_runs",
     "finding_differences",
     "heads",
-    "map_divergence",
     "rank",
     "run_audit",
     "run_heads",

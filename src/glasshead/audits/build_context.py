@@ -160,5 +160,7 @@ def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, flo
     if total <= 0:
         return UNDECIDED, 0.0
     kinds = np.array(gauge["kinds"][site.layer])[heads]
-    shared = [kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= SHARED_MASS * total]
+    shared = [
+        kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= SHARED_MASS * total
+    ]
     return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

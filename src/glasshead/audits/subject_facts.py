@@ -21,7 +21,7 @@ from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
 from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse
 from glasshead.trace import Subject, attention_use
-from glasshead.training import OTHER_RUN_SETTINGS, class_metrics, rating_metrics, versions
+from glasshead.training import attention_run_name, class_metrics, rating_metrics, versions
 
 IN_FLOAT64 = (
     "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests "
@@ -130,10 +130,9 @@ def card_title(subject: Subject, context: AuditContext, data: str) -> str:
 def attention_name(subject: Subject, context: AuditContext) -> str:
     """The mechanism of a run, or the run that its attention goes by, as it is typed, and an adversary's λ."""
     recipe = subject.record.get("recipe", {})
-    for word, setting in OTHER_RUN_SETTINGS.items():
-        if setting in recipe:
-            weight = recipe.get("adversary_weight")
-            return f"{word}:{Path(recipe[setting]).name}" + ("" if weight is None else f" (λ {weight:g})")
+    if "attention_run" in recipe:
+        weight = recipe.get("adversary_weight")
+        return attention_run_name(recipe["attention_run"]) + ("" if weight is None else f" (λ {weight:g})")
     return mechanism_name(context)
 
 
@@ -188,8 +187,8 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         facts = {
             "activation": config.activation, "score_function": config.score, "encoder": config.encoder,
         }  # fmt: skip
-        if config.imposed is not None:
-            facts["attention"] = f"frozen: scores of another run, of encoder {config.imposed['encoder']}"
+        if model.attention_source is not None:
+            facts["attention"] = model.attention_source
         return facts
     family = next((name for name, kind in MODELS.items() if type(model) is kind), class_name(model))
     facts = {"model": family, "attention": mechanism_name(context)}

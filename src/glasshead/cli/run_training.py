@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from glasshead.training import TrainingConfig
 
 DYNAMICS = "dynamics"
-DEPARTURE_TEXTS = 200
-"""How many texts of dev say how far an adversary came."""
-HARDLY_MOVED, MUCH_MOVED = 0.07, 0.1
-"""A JSD of maps, a tenth of ln 2, and a TVD of predictions."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     from glasshead.cli.training_bar import ProgressBar
     from glasshead.data import LoadOptions, load
     from glasshead.files import partial_path
-    from glasshead.training import train, train_repeats
+    from glasshead.training import attention_run_name, train, train_repeats
 
     config, out = request.config, request.out
     load_options = LoadOptions(**request.load_options)
@@ -68,9 +64,8 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     if request.note is not None:
         print_line(request.note)
     mechanism = config.model if config.attention is None else to_name(config.attention)
-    if config.other_run is not None:
-        how = "frozen" if config.adversary_of is None else "adversarial"
-        mechanism = f"{how}:{Path(config.other_run).name}"
+    if config.attention_run is not None:
+        mechanism = attention_run_name(config.attention_run)
     bar = ProgressBar(f"{out.name} ({mechanism})", begin=cache(lambda: describe_data(data)))
     options: dict[str, Any] = {
         "source": source,
@@ -88,8 +83,9 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     finally:
         bar.stop()
     print_results(out, request.repeats)
-    if config.adversary_of is not None and request.repeats is None:
-        print_departure(out, Path(config.adversary_of), data)
+    if config.other_run is not None and config.other_run_training is not None and request.repeats is None:
+        for line in config.other_run_training.remarks(out, config.other_run, data):
+            print_line(line)
 
 
 def recorder_callbacks(
@@ -148,31 +144,6 @@ def print_results(out: Path, repeats: int | None) -> None:
             print_line(f"{seed}{line}")
     for note in dict.fromkeys(note for record in records for note in record["notes"]):
         print_line(note)
-
-
-def print_departure(adversary: Path, base: Path, data: "DatasetDict") -> None:
-    """How far an adversary came: its maps and its predictions from those of the run that it departs from."""
-    import numpy as np
-
-    from glasshead.audits import map_divergence
-
-    texts = data["dev"]["text"]
-    places = np.linspace(0, len(texts) - 1, min(len(texts), DEPARTURE_TEXTS)).round().astype(int)
-    found = map_divergence(adversary, base, [texts[int(place)] for place in places])
-    for what, finding in (("maps: JSD", found.maps), ("predictions: TVD", found.predictions)):
-        low, high = finding.interval or (float("nan"),) * 2
-        print_line(
-            f"{what} {finding.estimate:.3f} [{low:.3f}, {high:.3f}] from {base.name} (n = {finding.n}), "
-            f"{finding.verdict}"
-        )
-    near = found.maps.interval is not None and found.maps.interval[1] < HARDLY_MOVED
-    away = found.predictions.interval is not None and found.predictions.interval[0] > MUCH_MOVED
-    if near and away:
-        print_line("The maps hardly moved, and the predictions did: train for more --epochs.")
-    elif near:
-        print_line("The maps hardly moved: raise --adversary-weight.")
-    elif away:
-        print_line("The predictions moved as well: lower --adversary-weight.")
 
 
 def metrics_in_words(metrics: Mapping[str, Any], floor: Mapping[str, Any] | None) -> list[str]:

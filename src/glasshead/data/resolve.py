@@ -4,15 +4,20 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from glasshead.data import hub
+from huggingface_hub import HfApi, constants
+
 from glasshead.data.image_folders import holds_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
-from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, read
+from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, class_names, data_stem, read
 from glasshead.data.synthetic import DATASETS
+from glasshead.data.undecoded import undecoded
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
+from glasshead.spelling import spell
 
 WHOLE = ("all", "sample")
+
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
 
 def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
@@ -33,10 +38,10 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
         return {"train": read(path)}, True
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
-    if not hub.NAME.fullmatch(name):
+    if not HUB_NAME.fullmatch(name):
         raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, known_names())}")
     try:
-        columns = hub.from_hub(name)
+        columns = from_hub(name)
     except InputError as error:
         raise InputError(with_suggestion(str(error), did_you_mean(name, known_names()))) from error
     by_split: dict[str, Columns] = {}
@@ -124,3 +129,43 @@ def _one_each(files: Sequence[Path], role: Callable[[Path], str | None]) -> dict
             )
         chosen[name] = path
     return chosen
+
+
+def from_hub(name: str) -> dict[str, Columns]:
+    """The splits of ``owner/name`` or ``owner/name:configuration``.
+
+    Raises:
+        InputError: if there is no such data set, or no connection.
+    """
+    import datasets
+
+    repository, _, configuration = name.partition(":")
+    remedy = f"give a folder, a file, or a name in {spell('DATASETS')}"
+    if not constants.HF_HUB_OFFLINE:
+        # load_dataset would try for half a minute, and print every attempt.
+        try:
+            exists = HfApi().repo_exists(repository, repo_type="dataset")
+        except Exception as error:  # the HTTP library beneath changes from version to version
+            raise InputError(
+                f"{name!r} is no file or folder, and the Hugging Face Hub cannot be reached: {remedy}, "
+                "or set HF_HUB_OFFLINE=1 to use a downloaded copy"
+            ) from error
+        if not exists:
+            raise InputError(f"{name!r} is no file, no folder and not on the Hugging Face Hub: {remedy}")
+    try:
+        splits = datasets.load_dataset(repository, configuration or None)
+    except Exception as error:  # loading scripts, formats and servers fail in every way there is
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"cannot load {name!r} from the Hugging Face Hub ({reason}): {remedy}") from error
+    return {
+        str(split): Columns(
+            f"{name} ({split})",
+            {
+                column: list(rows[column])
+                for column, kind in rows.features.items()
+                if isinstance(kind, datasets.Value | datasets.ClassLabel | datasets.Image)
+            },
+            class_names(rows.features),
+        )
+        for split, rows in ((split, undecoded(rows)) for split, rows in splits.items())
+    }

@@ -4,7 +4,7 @@ A model writes first, by any strategy, and nothing is watched meanwhile. One pas
 gives every row of attention and every target.
 """
 
-from glasshead.generation.explain import MapRequest, WrittenWithModel, check_methods
+from glasshead.generation.explain import METHODS, MapRequest, WrittenWithModel, check_methods
 from glasshead.generation.generate import (
     check_writing,
     generate,
@@ -12,7 +12,6 @@ from glasshead.generation.generate import (
     open_writer,
 )
 from glasshead.generation.method import RowMethod
-from glasshead.generation.methods import METHODS
 from glasshead.generation.strategies import STRATEGIES, Strategy, chances, parse_strategy
 
 __all__ = [

@@ -9,11 +9,15 @@ import torch
 
 from glasshead.errors import InputError
 from glasshead.explainers import TARGETS
+from glasshead.generation.attention_rows import AttentionRows, RolloutRows
+from glasshead.generation.erasure_rows import ErasureRows
+from glasshead.generation.gradient_rows import GradientRows
 from glasshead.generation.intervals import RowIntervals
-from glasshead.generation.methods import METHODS
+from glasshead.generation.method import RowMethod
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import Progress, ReadText, no_progress
 from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
+from glasshead.registry import Registry
 from glasshead.requests import MethodRequest, RankRequest, check_values
 from glasshead.results import ATTENTION, Written, WrittenAttribution, WrittenMap
 from glasshead.spelling import spell
@@ -24,6 +28,17 @@ USUAL_TARGET = "log-probability"
 ALL_HEADS = AttentionSelector()
 STORED_NUMBERS = 500_000
 """Weights of all heads that go with a text."""
+
+METHODS: Registry[RowMethod] = Registry("method")
+"""What explains a text that was written, by name."""
+METHODS.register("attention")(AttentionRows())
+METHODS.register("rollout")(RolloutRows())
+METHODS.register("erasure")(ErasureRows("mean-embedding"))
+METHODS.register("erasure-zero-weight")(ErasureRows("zero-weight"))
+METHODS.register("erasure-unknown-token")(ErasureRows("unknown-token"))
+METHODS.register("gradient")(GradientRows(None))
+for reduction in ("l1", "l2"):
+    METHODS.register(f"gradient-{reduction}")(GradientRows(reduction))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -7,40 +7,31 @@ dynamics/                        how its layers developed, if that was watched
 language-model.json              settings, corpus and its fingerprint, versions, seed, wall time
 """
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, set_seed
+from jaxtyping import Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel, Trainer, TrainerCallback
+from transformers.utils import ModelOutput
 
-from glasshead.errors import InputError
-from glasshead.files import check_writable, remove
-from glasshead.huggingface import silence_transformers
+from glasshead.files import check_writable
 from glasshead.language.build import build
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, blocks_of, pack
-from glasshead.language.hidden_tokens import asks_hidden_alone, hidden_logits
 from glasshead.language.perplexity import perplexity
 from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
-from glasshead.opening import MEASURED
-from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
-    CHECKPOINTS,
-    WATCHED,
-    OwnNamesTrainer,
-    RunAwareCallback,
+    MeasuredTrainer,
+    TrainingRun,
     half_precision,
     training_arguments,
-    versions,
-    whole_batch,
-    workspace,
-    write_json,
+    training_run,
 )
 
 LANGUAGE_RECORD = "language-model.json"
@@ -79,30 +70,15 @@ def train_language_model(
         "seed": seed,
         "data": (source or {}) | corpus.facts(),
     }
-    for callback in callbacks:
-        if isinstance(callback, RunAwareCallback):
-            plan[WATCHED] = callback.facts
     options = {"resume": resume, "overwrite": overwrite}
-    with (
-        silence_transformers(),
-        workspace(out, plan, record=LANGUAGE_RECORD, **options) as (work, checkpoint),
-    ):
-        _fill(work, corpus, config, plan, checkpoint, callbacks)
+    with training_run(out, plan, callbacks, record=LANGUAGE_RECORD, **options) as run:
+        _fill(run, corpus, config)
     return out
 
 
-def _fill(
-    work: Path,
-    corpus: Corpus,
-    config: LanguageModelConfig,
-    plan: dict[str, Any],
-    checkpoint: Path | None,
-    callbacks: Sequence[TrainerCallback],
-) -> None:
-    """Train into the work folder, from a checkpoint or from the start."""
-    started = time.perf_counter()
-    seed = plan["seed"]
-    set_seed(seed)
+def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None:
+    """Train, and write what came out."""
+    seed = run.seed
     tokenizer = tokenizer_for(config, corpus.train)
     tokens = {"train": pack(tokenizer, corpus.train), "dev": pack(tokenizer, corpus.dev)}
     masking = Masking.of(tokenizer, config.masked_fraction) if config.masked else None
@@ -110,11 +86,9 @@ def _fill(
     train, dev = BlockDataset(blocks["train"], masking), BlockDataset(blocks["dev"], masking)
     held_out = dev.frozen(seed)
     model = build(config, tokenizer)
-    for callback in callbacks:
-        if isinstance(callback, RunAwareCallback):
-            callback.attach(work, model=model, tokenizer=tokenizer, rows=train, recipe=config)
-    trainer = make_trainer(model, config, train, held_out, work / CHECKPOINTS, seed, callbacks)
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    run.attach(model=model, tokenizer=tokenizer, rows=train, recipe=config)
+    trainer = make_trainer(model, config, train, held_out, run.checkpoints, seed, run.callbacks)
+    run.train(trainer)
     metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)
     never = () if masking is None else masking.special_tokens
     floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked, never=never)
@@ -123,9 +97,6 @@ def _fill(
         found = perplexity(model, tokens["dev"], window=config.block_size)
         metrics["sliding_window"] = vars(found)
     model.config.use_cache = True
-    model.save_pretrained(work)
-    tokenizer.save_pretrained(work)
-    write_json(work / MEASURED, {"dev": metrics, "epochs": epochs_of(trainer)})
     unknown = {split: unknown_share(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
     facts = {
         "tokens": {split: len(ids) for split, ids in tokens.items()},
@@ -134,11 +105,8 @@ def _fill(
         "unknown_tokens": unknown,
         "parameters": model.num_parameters(),
         "steps": trainer.state.global_step,
-        "seconds": round(time.perf_counter() - started, 2),
-        "resumed": checkpoint is not None,
-        "versions": versions(),
     }
-    write_json(work / LANGUAGE_RECORD, plan | facts)
+    run.write(model, tokenizer, {"dev": metrics, "epochs": epochs_of(trainer)}, facts)
 
 
 def unknown_share(unknown: int | None, ids: torch.Tensor) -> float:
@@ -155,11 +123,9 @@ def epochs_of(trainer: Trainer) -> list[dict[str, float]]:
     ]
 
 
-class LanguageTrainer(OwnNamesTrainer):
-    """Hugging Face's Trainer, which knows dev by the mean loss of its tokens to be found."""
+class LanguageTrainer(MeasuredTrainer):
+    """Computes the loss of hidden tokens from their logits alone, where the model can (``hidden_alone``)."""
 
-    held_out: Batch
-    masked: bool
     hidden_alone: bool
 
     def compute_loss(
@@ -178,21 +144,6 @@ class LanguageTrainer(OwnNamesTrainer):
         total = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum")
         return total / (len(wanted) if num_items_in_batch is None else num_items_in_batch)
 
-    def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
-    ) -> dict[str, float]:
-        assert isinstance(self.model, PreTrainedModel)
-        loss = score_blocks(self.model, self.held_out, masked=self.masked).loss
-        if not np.isfinite(loss):
-            remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError(
-                f"the training diverged to values that are no numbers: lower {spell('learning_rate')}"
-            )
-        metrics = {f"{metric_key_prefix}_loss": loss, f"{metric_key_prefix}_perplexity": perplexity_of(loss)}
-        self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
-
 
 def make_trainer(
     model: PreTrainedModel,
@@ -204,6 +155,11 @@ def make_trainer(
     callbacks: Sequence[TrainerCallback],
 ) -> LanguageTrainer:
     """AdamW with a warm-up and a cosine, gradients clipped to 1; dev after every epoch, the best is kept."""
+
+    def measure(model: PreTrainedModel) -> dict[str, float]:
+        loss = score_blocks(model, held_out, masked=config.masked).loss
+        return {"loss": loss, "perplexity": perplexity_of(loss)}
+
     model.config.use_cache = False  # keys and values that nobody reads again
     trainer = LanguageTrainer(
         model,
@@ -219,12 +175,47 @@ def make_trainer(
             warmup_steps=WARM_UP,
             max_grad_norm=1.0,
         ),
-        data_collator=whole_batch,
-        train_dataset=train,
-        eval_dataset=train,  # never read: `evaluate` reads dev
+        train,
+        measure,
         callbacks=list(callbacks),
     )
-    trainer.held_out, trainer.masked = held_out, config.masked
     trainer.hidden_alone = config.masked and asks_hidden_alone(model)
-    trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def hidden_logits(
+    model: PreTrainedModel, ids: Int[Tensor, "b n"], labels: Int[Tensor, "b n"]
+) -> Float[Tensor, "hidden vocabulary"]:
+    """Logits at the tokens to be found, in the order of the batch.
+
+    The last layer's other rows never meet the map onto the vocabulary, which costs a small model with
+    15 % of its tokens hidden more than all its layers.
+    """
+    wanted = labels != IGNORED
+
+    def keep_hidden(_module: torch.nn.Module, _args: object, output: ModelOutput) -> ModelOutput:
+        output["last_hidden_state"] = output["last_hidden_state"][wanted][None]
+        return output
+
+    handle = model.base_model.register_forward_hook(keep_hidden)
+    try:
+        logits: Tensor = model(input_ids=ids).logits
+    finally:
+        handle.remove()
+    return logits[0]
+
+
+@torch.no_grad()
+def asks_hidden_alone(model: PreTrainedModel) -> bool:
+    """Whether the model's head reads token by token what its layers return, tried on two short rows."""
+    training = model.training
+    model.eval()
+    ids = torch.arange(8, device=model.device).view(2, 4) % model.config.get_text_config().vocab_size
+    labels = ids.masked_fill(ids % 3 > 0, IGNORED)
+    try:
+        found, whole = hidden_logits(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED]
+    except (KeyError, IndexError, RuntimeError, TypeError, ValueError):  # a head of another kind
+        return False
+    finally:
+        model.train(training)
+    return found.shape == whole.shape and torch.allclose(found.float(), whole.float(), rtol=1e-3, atol=1e-4)

@@ -19,7 +19,15 @@ from glasshead.models.encoder import (
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
-from glasshead.models.pooled import ENCODERS, SCORE_FIELDS, PooledClassifier, PooledConfig, PooledOutput
+from glasshead.models.pooled import (
+    ENCODERS,
+    PooledClassifier,
+    PooledConfig,
+    PooledOutput,
+    embedding_of,
+    encoded_size,
+    pooling_of,
+)
 from glasshead.models.registry import MODELS, register_model
 from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, outputs_of
@@ -32,7 +40,6 @@ __all__ = [
     "IMAGE_MODELS",
     "MODELS",
     "REGRESSION",
-    "SCORE_FIELDS",
     "CrossEncoderClassifier",
     "CrossEncoderConfig",
     "Encoder",
@@ -53,9 +60,12 @@ __all__ = [
     "WordEmbedding",
     "as_logits",
     "check_sizes",
+    "embedding_of",
+    "encoded_size",
     "initialise",
     "is_regression",
     "outputs_of",
+    "pooling_of",
     "read_vectors",
     "register_model",
     "token_positions",

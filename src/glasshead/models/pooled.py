@@ -25,10 +25,6 @@ class PooledConfig(PreTrainedConfig):
 
     ``gauge`` is the sign (+1 or −1) that makes signed weights canonical; training sets it (see
     `glasshead.trace.sign_gauge`). It changes how weights are read, never what the model computes.
-
-    ``imposed`` describes the scores of another pooled classifier, by the fields `SCORE_FIELDS` of its
-    configuration: the model has those in place of its own (`ImposedScores`), and its activation must be that
-    of the other.
     """
 
     model_type = "glasshead-pooled"
@@ -48,7 +44,6 @@ class PooledConfig(PreTrainedConfig):
     dropout: float = 0.0
     bias: bool = True
     gauge: int = 1
-    imposed: dict[str, Any] | None = None
 
     def check(self) -> None:
         """Raise InputError on values that no model can be built from."""
@@ -127,34 +122,6 @@ ENCODERS.register("affine")(AffineEncoder)
 ENCODERS.register("lstm")(LSTMEncoder)
 
 
-SCORE_FIELDS = (
-    "vocab_size", "pad_token_id", "embedding_size", "encoder", "hidden_size", "score", "head_dim",
-    "temperature",
-)  # fmt: skip
-"""What decides the form of the scores of a pooled classifier."""
-
-
-class ImposedScores(nn.Module):
-    """The scores s_i of another pooled classifier, which reads the same tokens and is not trained any more.
-
-    Nothing flows back into them, and they see no dropout: every text has the same weights for good.
-
-    Source: Wiegreffe and Pinter (2019), section 3.3, where an MLP gets the weights of an LSTM.
-    """
-
-    def __init__(self, config: PooledConfig) -> None:
-        super().__init__()
-        self.embedding = embedding_of(config)
-        self.encoder = ENCODERS[config.encoder](config)
-        self.score = SCORE_FUNCTIONS[config.score](encoded_size(config), config.head_dim, config.temperature)
-        self.requires_grad_(False)
-
-    @torch.no_grad()
-    def forward(self, input_ids: Int[Tensor, "b n"], mask: Bool[Tensor, "b n"]) -> Float[Tensor, "b n"]:
-        scores: Tensor = self.score(self.encoder(self.embedding(input_ids), mask))
-        return scores
-
-
 def embedding_of(config: PooledConfig) -> nn.Embedding:
     """A vector for every token."""
     return nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
@@ -165,12 +132,23 @@ def encoded_size(config: PooledConfig) -> int:
     return config.embedding_size if config.encoder == "none" else config.hidden_size
 
 
+def pooling_of(config: PooledConfig, score: str | None) -> AttentionPooling:
+    """The pooling of a configuration, with that score function; None: scores are given to it."""
+    return AttentionPooling(
+        encoded_size(config),
+        score=score,
+        activation=config.activation,
+        temperature=config.temperature,
+        head_dim=config.head_dim,
+        value_dim=config.value_dim,
+    )
+
+
 class PooledClassifier(TextClassifier):
     """A text classifier with one attention output over words.
 
     z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of the papers.
-    K > 2 classes have K weight vectors (Sun and Lu 2020, eq. 72). Labels only ever reach the loss. Where
-    scores are ``imposed``, the a_i are those of another model, computed from the ids.
+    K > 2 classes have K weight vectors (Sun and Lu 2020, eq. 72). Labels only ever reach the loss.
     """
 
     config_class = PooledConfig
@@ -182,20 +160,19 @@ class PooledClassifier(TextClassifier):
         self.embedding = embedding_of(config)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = ENCODERS[config.encoder](config)
-        self.imposed = None
-        if config.imposed is not None:
-            self.imposed = ImposedScores(PooledConfig(**config.imposed))
-        self.pooling = AttentionPooling(
-            encoded_size(config),
-            score=config.score if self.imposed is None else None,
-            activation=config.activation,
-            temperature=config.temperature,
-            head_dim=config.head_dim,
-            value_dim=config.value_dim,
-        )
+        self.pooling = self.make_pooling(config)
         value_dim = config.value_dim or encoded_size(config)
         self.classifier = nn.Linear(value_dim, outputs_of(config), bias=config.bias)
         self.post_init()
+
+    def make_pooling(self, config: PooledConfig) -> AttentionPooling:
+        """From the encoded tokens to one vector."""
+        return pooling_of(config, config.score)
+
+    @property
+    def attention_source(self) -> str | None:
+        """Whose attention it is, if not its own."""
+        return None
 
     @property
     def activation(self) -> Activation:
@@ -218,20 +195,11 @@ class PooledClassifier(TextClassifier):
             for parameter in module.parameters():
                 init.uniform_(parameter, -(module.hidden_size**-0.5), module.hidden_size**-0.5)
 
-    def imposed_scores(
+    def outside_scores(
         self, input_ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"]
     ) -> Float[Tensor, "b n"] | None:
-        """The scores of the other model, if it has a say.
-
-        Raises:
-            ValueError: if it has, and there are no ids: it has embeddings of its own.
-        """
-        if self.imposed is None:
-            return None
-        if input_ids is None:
-            raise ValueError("imposed attention is computed from input_ids: give them")
-        scores: Tensor = self.imposed(input_ids, mask)
-        return scores
+        """Scores that do not come from the encoded tokens; None: the pooling has its own."""
+        return None
 
     def forward(
         self,
@@ -245,12 +213,11 @@ class PooledClassifier(TextClassifier):
         """Classify; either ``input_ids`` or ``inputs_embeds``, with a mask that is 1 on real tokens.
 
         Raises:
-            ValueError: if the mask is missing where padding cannot be told from the ids, or the ids are
-                missing where scores are imposed.
+            ValueError: if the mask is missing where padding cannot be told from the ids.
         """
         inputs_embeds, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         hidden = self.encoder(self.dropout(inputs_embeds), mask)
-        pooled = self.pooling(hidden, mask, self.imposed_scores(input_ids, mask))
+        pooled = self.pooling(hidden, mask, self.outside_scores(input_ids, mask))
         loss, logits = self.to_output(self.classifier(pooled.output), labels)
         if not output_attentions:
             return PooledOutput(loss=loss, logits=logits)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import torch
-from transformers import Pipeline, PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import (
+    Pipeline,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 
 from glasshead.errors import InputError
 from glasshead.files import partial_path
@@ -19,17 +26,19 @@ from glasshead.huggingface import (
     class_name,
     device_of,
     image_model_of,
+    is_answerer,
+    is_writer,
     isolated_copy,
+    positions_of,
     readable_copy,
     reads_images,
+    vocabulary_names,
 )
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.opening.check_copy import check_copy
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
-from glasshead.opening.fit_tokenizer import fit_tokenizer
 from glasshead.opening.open_images import open_image_classifier
-from glasshead.opening.open_language_model import config_to_save, read_next_token, writes
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of
 from glasshead.opening.open_saved import also_reads, open_saved
@@ -250,3 +259,79 @@ def model_subject(
         if not isinstance(read, TextClassifier):
             check_copy(model, read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
+
+
+def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerFast:
+    """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
+    own: PreTrainedTokenizerFast = copy.deepcopy(tokenizer)  # type: ignore[assignment]
+    positions = positions_of(model)
+    if positions is not None and positions > 0:
+        own.model_max_length = min(own.model_max_length, positions)
+    if not isinstance(model, TextClassifier):
+        if not reads_token_types(model):
+            own.model_input_names = [name for name in own.model_input_names if name != "token_type_ids"]
+        set_padding(model, own)
+    return own
+
+
+def reads_token_types(model: PreTrainedModel) -> bool:
+    """Whether the model tells the two texts of a pair apart by types. GPT-2 would take them for words."""
+    config = model.config.get_text_config()
+    return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
+
+
+def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+    """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
+
+    Decoders look for the last token that is no padding, so padding must be a token that texts do not end
+    with.
+    """
+    if tokenizer.pad_token_id is None:
+        ends = tokenizer("a", verbose=False)["input_ids"][-1:]
+        special = [tokenizer.eos_token, tokenizer.unk_token, tokenizer.bos_token]
+        usable = [
+            token
+            for token in special
+            if token is not None and [tokenizer.convert_tokens_to_ids(token)] != ends
+        ]
+        tokenizer.pad_token = usable[0] if usable else tokenizer.convert_ids_to_tokens(0)
+    model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
+    model.config.pad_token_id = tokenizer.pad_token_id
+
+
+def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
+    """Whether the model is one that writes from left to right or, with ``answers``, writes one text for
+    another."""
+    config = config_to_save(model)
+    return is_writer(config) or (answers and is_answerer(config))
+
+
+def config_to_save(model: PreTrainedModel) -> PreTrainedConfig:
+    """The configuration of a model as it would be saved, with the name of its class."""
+    config = copy.copy(model.config)
+    config.architectures = [type(model).__name__]
+    return config
+
+
+def read_next_token(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text.
+
+    Raises:
+        InputError: if the tokenizer closes every text, so that nothing comes next.
+    """
+    if model.get_output_embeddings() is None:
+        raise InputError(f"{type(model).__name__} has no map onto its vocabulary: give a language model")
+    closed = {tokenizer.eos_token_id, tokenizer.sep_token_id}
+    ids = tokenizer("a", verbose=False)["input_ids"]
+    if not model.config.is_encoder_decoder and ids and ids[-1] in closed:
+        raise InputError(
+            f"the tokenizer of {type(model).__name__} ends every text with "
+            f"{tokenizer.convert_ids_to_tokens(ids[-1])}, behind which nothing is written: give one that "
+            "leaves texts open"
+        )
+    own = copy.deepcopy(tokenizer)
+    own.truncation_side = "left"
+    names = vocabulary_names(own, model.config.get_text_config().vocab_size)
+    return NextTokenClassifier(isolated_copy(model), names), own

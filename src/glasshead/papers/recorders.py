@@ -1,8 +1,9 @@
-"""``train --watch dynamics``: how attention develops."""
+"""What `train` finds here: ``--watch dynamics``, ``--attention frozen:RUN`` and ``adversarial:RUN``."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from glasshead.papers import other_run  # noqa: F401 (it registers its words)
 from glasshead.papers.dynamics import DynamicsCallback, dynamics_callback, groups_from_source
 from glasshead.training import RECORDERS
 

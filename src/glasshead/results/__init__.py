@@ -57,7 +57,6 @@ from glasshead.results.head_report import (
     LayerKind,
 )
 from glasshead.results.json_text import json_text, plain
-from glasshead.results.map_divergence import MAPS, PREDICTIONS, MapDivergence
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -135,7 +134,6 @@ __all__ = [
     "HEAD_STATISTICS",
     "LARGE_CHANGE",
     "LAYER_STATISTICS",
-    "MAPS",
     "MAX_POSITIONS",
     "METHOD",
     "METRIC_NAMES",
@@ -154,7 +152,6 @@ __all__ = [
     "ONE_SIGNED",
     "PAIR_DIVERGENCE",
     "POINT_WIDTH",
-    "PREDICTIONS",
     "RANK",
     "RAW_SIGN",
     "REGRESSION",
@@ -197,7 +194,6 @@ __all__ = [
     "LayerKind",
     "LayerUse",
     "LearnedParameter",
-    "MapDivergence",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from torch.utils.hooks import RemovableHandle
 from glasshead.attention import (
     AttentionInputs,
     LearnedQueryAttention,
+    Mechanism,
     TracedCall,
     parse_rows,
     row_index,
@@ -22,7 +24,6 @@ from glasshead.errors import InputError
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.output_projection import HeadOutputTracker, LinearMap, linear_maps
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
-from glasshead.trace.shared_copies import SharedCopies, copy_tensors
 
 
 @contextmanager
@@ -221,3 +222,34 @@ def select_query_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
         mask=replace(call.mask, attn_mask=select_heads(call.mask.attn_mask, heads)),
         bias=select_heads(call.bias, heads),
     )
+
+
+def copy_tensors(tensor: Tensor) -> Tensor:
+    """A detached copy, which nothing that happens later changes; an ordinary tensor also where the model runs
+    in inference mode."""
+    with torch.inference_mode(False), torch.no_grad():
+        return tensor.detach().clone()
+
+
+class SharedCopies:
+    """Copies of what layers and passes share (masks, parameters), one for each content."""
+
+    def __init__(self) -> None:
+        self.last: dict[object, Tensor] = {}
+
+    def __call__(self, tensor: Tensor) -> Tensor:
+        # Memory is reused, so the address only says with what to compare.
+        key = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        if key not in self.last or not torch.equal(self.last[key], tensor):
+            self.last[key] = copy_tensors(tensor)
+        return self.last[key]
+
+    def mechanism(self, mechanism: Mechanism) -> Mechanism:
+        """A mechanism with its parameters as they are now; the same one if it has none."""
+        if not mechanism.learned:
+            return mechanism
+        with torch.inference_mode(False):
+            values = {id(tensor): self(tensor) for tensor in mechanism.buffers()}
+            for tensor in mechanism.parameters():
+                values[id(tensor)] = nn.Parameter(self(tensor), requires_grad=False)
+            return copy.deepcopy(mechanism, values)

@@ -11,7 +11,7 @@ from glasshead.training.build_model import (
     label_tensor,
     load_embeddings,
 )
-from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, check_same, valid_checkpoints, workspace
+from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
@@ -24,18 +24,24 @@ from glasshead.training.load_predictions import (
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
-from glasshead.training.other_run import OTHER_RUN_SETTINGS, fingerprint_of
+from glasshead.training.other_run import (
+    OTHER_RUNS,
+    Objective,
+    OtherRunTraining,
+    attention_run_name,
+    fingerprint_of,
+)
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.recorders import RECORDERS
-from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
-from glasshead.training.train import OTHER, RunAwareCallback, train, training_fingerprint
+from glasshead.training.tensor_dataset import Batch, TensorDataset
+from glasshead.training.train import OTHER, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
-from glasshead.training.write_run import versions, write_json
+from glasshead.training.training_run import RunAwareCallback, TrainingRun, training_run
+from glasshead.training.write_run import versions
 
 if TYPE_CHECKING:
-    from glasshead.training.own_names_trainer import OwnNamesTrainer
-    from glasshead.training.trainer import half_precision, training_arguments
+    from glasshead.training.trainer import MeasuredTrainer, half_precision, training_arguments
 
 # Importing the trainer takes as long as explaining a text, which needs none.
 __getattr__, __dir__, _ = lazy_exports(globals())
@@ -46,20 +52,23 @@ __all__ = [
     "LOSSES",
     "OPTIMIZERS",
     "OTHER",
-    "OTHER_RUN_SETTINGS",
+    "OTHER_RUNS",
     "PENALTIES",
     "RECORDERS",
     "TRAINING_PRESETS",
     "USUAL_LOSS",
-    "WATCHED",
     "Batch",
     "BuiltModel",
-    "OwnNamesTrainer",
+    "MeasuredTrainer",
+    "Objective",
+    "OtherRunTraining",
     "RunAwareCallback",
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",
+    "TrainingRun",
     "align_classes",
+    "attention_run_name",
     "check_same",
     "check_texts",
     "class_metrics",
@@ -81,11 +90,9 @@ __all__ = [
     "train_repeats",
     "training_arguments",
     "training_fingerprint",
+    "training_run",
     "valid_checkpoints",
     "validate_type",
     "versions",
-    "whole_batch",
     "with_train_data",
-    "workspace",
-    "write_json",
 ]

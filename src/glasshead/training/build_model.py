@@ -7,24 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast, ViTForImageClassification
+from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from glasshead.attention import parse_head_combination
-from glasshead.data import Coverage, Encoded, UnitReader, coverage, encode, has_images, has_ratings, inputs_of
-from glasshead.errors import InputError
+from glasshead.data import (
+    Coverage,
+    Encoded,
+    ImageReader,
+    UnitReader,
+    as_picture,
+    coverage,
+    decode,
+    encode,
+    has_images,
+    has_ratings,
+    inputs_of,
+)
+from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import plug
 from glasshead.models import (
     MODELS,
     REGRESSION,
     PooledClassifier,
     TextClassifier,
     TransformerClassifier,
+    VisionConfig,
     is_regression,
     read_vectors,
 )
+from glasshead.opening import find_patches
 from glasshead.spelling import spell
-from glasshead.training.build_image_model import build_image_model
 from glasshead.training.config import TOKENIZERS, TrainingConfig, embedding_field
-from glasshead.training.other_run import check_adversary, impose_scores, imposed_settings, load_other_run
+from glasshead.training.other_run import Objective
 from glasshead.training.pretrained import load_pretrained
 
 if TYPE_CHECKING:
@@ -32,15 +47,19 @@ if TYPE_CHECKING:
 
 PAIR = "text_pair"
 
+USUAL_SIZE = 32
+"""The side to which images are scaled that have several sizes, or none of a small classifier."""
+LARGEST = 64
+
 
 @dataclass(frozen=True)
 class BuiltModel:
-    """A model that fits the data, its tokenizer, remarks, and the model from which it is to depart."""
+    """A model that fits the data, its tokenizer, remarks, and what is minimised if not the loss of labels."""
 
     model: PreTrainedModel
     tokenizer: Any
     notes: list[str] = field(default_factory=list)
-    adversary_of: PooledClassifier | None = None
+    objective: Objective | None = None
 
 
 def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
@@ -151,32 +170,27 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
         notes.append(
             f"word vectors of {config.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
         )
-    other = None if config.other_run is None else load_other_run(config.other_run, tokenizer)
-    imposed = None if config.frozen_attention is None else other
-    if imposed is not None:
-        sizes |= imposed_settings(imposed)
+    other = None
+    if config.other_run is not None and config.other_run_training is not None:
+        other = config.other_run_training(config.other_run, tokenizer, config)
+        family = other.family or family
+        sizes |= other.model_settings
     model_config = config.model_config(
-        **family.tokenizer_settings(tokenizer), **label_settings(data), **sizes
+        family.config_class, **family.tokenizer_settings(tokenizer), **label_settings(data), **sizes
     )
     model_config.check()
     try:
         model = family(model_config)
     except RuntimeError as error:  # torch has no error of its own for too little memory
         raise InputError("the model cannot be built with these sizes: choose smaller ones") from error
-    if imposed is not None:
-        assert isinstance(model, PooledClassifier)
-        impose_scores(model, imposed)
+    if other is not None:
+        other.prepare(model)
     if ids is not None and vectors is not None:
         notes += load_embeddings(model, ids, vectors)
     if is_regression(model_config) and model.classifier.bias is not None:
         # From the mean rating on; the way there would cost the first epochs.
         torch.nn.init.constant_(model.classifier.bias, float(label_tensor(data["train"]).mean()))
-    if config.adversary_of is None:
-        return BuiltModel(model, tokenizer, notes)
-    assert isinstance(model, PooledClassifier)
-    assert other is not None
-    check_adversary(model, other, config.adversary_of)
-    return BuiltModel(model, tokenizer, notes, adversary_of=other)
+    return BuiltModel(model, tokenizer, notes, None if other is None else other.objective)
 
 
 @torch.no_grad()
@@ -217,3 +231,28 @@ def longest_sequence(model: TransformerClassifier, encoded: Encoded) -> int:
     if segments is None:
         return int(encoded.mask.sum(dim=1).max())
     return max(segments.mask.shape[1], int(segments.number.max()) + 1)
+
+
+def build_image_model(
+    config: TrainingConfig, data: "DatasetDict", about: dict[str, Any]
+) -> tuple[ViTForImageClassification, ImageReader]:
+    """A new model with its mechanism, and what scales images for it; ``about`` says which labels.
+
+    Raises:
+        InputError: if the size of a patch does not divide that of an image.
+    """
+    settings: VisionConfig = config.model_config()
+    size = settings.image_size or usual_size(data)
+    if size % settings.patch_side(size):
+        raise ParameterError(
+            "patch_size", f"{settings.patch_side(size)} does not divide images of {size} pixels"
+        )
+    model = plug(settings.build(size, **about), settings.attention)
+    processor = ViTImageProcessorPil(size={"height": size, "width": size})
+    return model, find_patches(model, processor)
+
+
+def usual_size(data: "DatasetDict") -> int:
+    """The side of the first image where it is a small square, else 32."""
+    width, height = decode(as_picture(data["train"][0]["image"])).size
+    return width if width == height and 8 <= width <= LARGEST else USUAL_SIZE

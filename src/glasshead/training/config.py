@@ -16,22 +16,18 @@ from glasshead.registry import Registry, did_you_mean
 from glasshead.spelling import spell
 from glasshead.training.field_types import validate_type
 from glasshead.training.losses import LOSSES
-from glasshead.training.other_run import split_attention_word
+from glasshead.training.other_run import OTHER_RUNS, OtherRunTraining, split_attention_word
 from glasshead.training.penalties import validate_penalties
 
 SET_BY_DATA = (
-    "vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers", "imposed",
-    "asked_tokens",
+    "vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers", "asked_tokens",
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
 RARELY_CHOSEN = (
-    "patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight", "tokenizer",
-    "augment",
+    "patience", "loss", "penalties", "attention_run", "adversary_weight", "tokenizer", "augment",
 )  # fmt: skip
 """Left out of records where nobody chose them."""
-USUAL_ADVERSARY_WEIGHT = 1e-3
-"""λ where nobody chooses it."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,9 @@ class TrainingConfig:
     ``penalties`` are weights c of terms c·P(θ) beside the loss of a pooled model
     (`glasshead.training.penalties`).
 
-    ``frozen_attention`` is the folder of a run of a pooled model whose weights are imposed, ``adversary_of``
-    that of one from whose attention the model is to depart while it predicts the same, with
-    ``adversary_weight`` λ (`glasshead.training.adversary`). As a word for `with_settings`, ``attention``
-    is ``frozen:RUN`` or ``adversarial:RUN``.
+    ``attention_run``, ``WORD:RUN``, names another run and how the training builds on its attention, by a word
+    of `OTHER_RUNS`; `with_settings` takes it as ``attention``. ``adversary_weight`` is the λ of the word
+    ``adversarial``.
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -83,8 +78,7 @@ class TrainingConfig:
     penalties: Mapping[str, float] = field(default_factory=dict)
     augment: str | None = None
     # Another run
-    frozen_attention: str | None = None
-    adversary_of: str | None = None
+    attention_run: str | None = None
     adversary_weight: float | None = None
 
     def __post_init__(self) -> None:
@@ -117,8 +111,13 @@ class TrainingConfig:
 
     @property
     def other_run(self) -> str | None:
-        """The run that the training builds on."""
-        return self.adversary_of if self.frozen_attention is None else self.frozen_attention
+        """The folder of the run that the training builds on."""
+        return None if self.attention_run is None else self.attention_run.partition(":")[2]
+
+    @property
+    def other_run_training(self) -> type[OtherRunTraining] | None:
+        """How it builds on that run."""
+        return None if self.attention_run is None else OTHER_RUNS[self.attention_run.partition(":")[0]]
 
     def check_tokenizer(self) -> None:
         """Raise InputError where a model needs tokens of another kind."""
@@ -154,30 +153,15 @@ class TrainingConfig:
 
     def check_other_run(self) -> None:
         """Raise InputError where a training cannot build on another run in this way."""
-        if self.adversary_weight is not None and self.adversary_of is None:
+        adversarial = (self.attention_run or "").startswith("adversarial:")
+        if self.adversary_weight is not None and not adversarial:
             raise InputError(
                 f"{spell('adversary_weight')} is for {spell('attention', 'adversarial:RUN')}: name the "
                 "run, or leave it out"
             )
-        if self.other_run is None:
-            return
-        if self.adversary_of is not None and self.frozen_attention is not None:
-            raise InputError("attention is frozen or adversarial, not both: choose one")
-        if self.model != "pooled":
-            raise InputError(
-                f"frozen and adversarial attention are for the model 'pooled', not {self.model!r}, which has "
-                "no one weight for each token"
-            )
-        if self.frozen_attention is not None and "context-output" in self.penalties:
-            raise InputError("frozen attention has no V to train: leave the penalty 'context-output' out")
-        if self.adversary_of is not None and self.loss is not None:
-            raise InputError(f"an adversary has a loss of its own: leave {spell('loss')} out")
-        if self.adversary_of is not None and self.adversary_weight is None:
-            object.__setattr__(self, "adversary_weight", USUAL_ADVERSARY_WEIGHT)
-        if self.adversary_weight is not None and not 0 <= self.adversary_weight < math.inf:
-            raise ParameterError(
-                "adversary_weight", f"must be 0 or a positive number, not {self.adversary_weight}"
-            )
+        if self.other_run_training is not None:
+            for name, value in self.other_run_training.settings(self).items():
+                object.__setattr__(self, name, value)
 
     @property
     def pretrained(self) -> bool:
@@ -196,9 +180,9 @@ class TrainingConfig:
             return self.architecture.get("attention")
         return self.model_config().attention
 
-    def model_config(self, **overrides: Any) -> Any:
-        """The configuration of a new model, with what the data say."""
-        kind = config_class(self.model)
+    def model_config(self, kind: type[PreTrainedConfig] | None = None, **overrides: Any) -> Any:
+        """The configuration of a new model, with what the data say; of that ``kind``, else its family's."""
+        kind = kind or config_class(self.model)
         has_length = any(option.name == "max_length" for option in fields(kind))
         length = {"max_length": self.max_length} if has_length else {}
         return kind(**dict(self.architecture) | length | overrides)

@@ -1,75 +1,105 @@
-"""Trainings that build on another run: its attention imposed, or a model that departs from it."""
+"""Trainings that build on another run: ``attention="WORD:RUN"``. Extensions add the words."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from transformers import PreTrainedTokenizerFast
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
-from glasshead.huggingface import class_names
-from glasshead.models import SCORE_FIELDS, PooledClassifier
-from glasshead.opening import load_run, read_record
-from glasshead.random_numbers import seeded
+from glasshead.models import TextClassifier
+from glasshead.opening import read_record
+from glasshead.registry import Registry, did_you_mean
 from glasshead.spelling import spell
 
-OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
-"""``attention="WORD:RUN"`` → the setting that names the run."""
-ABOUT_SCORES = ("score", "head_dim", "temperature")
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+Objective = Callable[[nn.Module, Mapping[str, Tensor]], tuple[Float[Tensor, " b"], Float[Tensor, "b k"]]]
+"""A model and its inputs, without labels → what is minimised, for every text, and the logits."""
+
+
+class OtherRunTraining:
+    """A training that builds on the run in ``folder``, made when its tokenizer is known; by itself it changes
+    nothing. ``config`` is a `TrainingConfig`.
+
+    Raises:
+        InputError: if the run cannot be built on.
+    """
+
+    decided: ClassVar[tuple[str, ...]] = ()
+    """Settings that the other run decides: nobody can choose them."""
+    family: type[TextClassifier] | None = None
+    """The model to build; None: that of the configuration."""
+    model_settings: Mapping[str, Any] = MappingProxyType({})
+    """Fields of its configuration."""
+    objective: Objective | None = None
+    """What is minimised in place of the loss of the labels; the epoch is kept whose value on dev is least."""
+
+    def __init__(self, folder: str, tokenizer: PreTrainedTokenizerFast, config: Any) -> None:
+        self.folder = folder
+
+    @classmethod
+    def settings(cls, config: Any) -> dict[str, Any]:
+        """Settings that nobody chose and that it needs.
+
+        Raises:
+            InputError: if other settings do not go with it.
+        """
+        return {}
+
+    def prepare(self, model: PreTrainedModel) -> None:
+        """Make a new model ready for its training.
+
+        Raises:
+            InputError: if the two models do not go together.
+        """
+
+    @classmethod
+    def remarks(cls, run: Path, folder: str, data: "DatasetDict") -> list[str]:
+        """What to say of the run that was trained, in lines for the terminal."""
+        return []
+
+
+OTHER_RUNS: Registry[type[OtherRunTraining]] = Registry("word for the attention of a run", "recorders")
 
 
 def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings, with an ``attention`` of the form ``frozen:RUN`` or ``adversarial:RUN`` as one that names
-    the run.
+    """The settings, with an ``attention`` of the form ``WORD:RUN`` under a name of its own.
 
     Raises:
-        InputError: if no run is named, or something is chosen that the run decides.
+        InputError: on an unknown word, if no run is named, or something is chosen that the run decides.
     """
     for name in ("attention", "activation"):
-        word = settings.get(name)
-        kind, colon, folder = word.partition(":") if isinstance(word, str) else ("", "", "")
-        if not colon or kind not in OTHER_RUN_SETTINGS:
+        value = settings.get(name)
+        word, colon, folder = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if not colon or not word.isidentifier():
             continue
+        if word not in OTHER_RUNS:
+            hint = f"; {did_you_mean(word, OTHER_RUNS)}" if OTHER_RUNS else ""
+            raise InputError(
+                f"unknown attention mechanism {value!r}: no installed extension adds {word!r}{hint}"
+            )
         if not folder:
             raise InputError(
-                f"{spell('attention', word)} names no run: take {kind}:RUN, with the folder of a run"
+                f"{spell('attention', value)} names no run: take {word}:RUN, with the folder of a run"
             )
-        rest = {key: value for key, value in settings.items() if key != name}
-        rest[OTHER_RUN_SETTINGS[kind]] = folder
-        chosen = [key for key in ABOUT_SCORES if key in rest]
-        if kind == "frozen" and chosen:
-            raise InputError(f"the scores are those of {folder}, as they are: leave {spell(chosen[0])} out")
-        return rest
+        rest = {key: chosen for key, chosen in settings.items() if key != name}
+        decided = [key for key in OTHER_RUNS[word].decided if key in rest]
+        if decided:
+            raise InputError(f"the scores are those of {folder}, as they are: leave {spell(decided[0])} out")
+        return rest | {"attention_run": value}
     return dict(settings)
 
 
-def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledClassifier:
-    """The model of a run that reads texts as this tokenizer does, on its own: no random number is drawn.
-
-    Raises:
-        InputError: if it is no run of a pooled classifier, or reads texts in another way.
-    """
-    with seeded(None):
-        run = load_run(Path(folder))
-    if not isinstance(run.model, PooledClassifier):
-        raise InputError(
-            f"{folder} is a {type(run.model).__name__}, and only a pooled classifier has one weight for each "
-            f"token to go by: name a run of {spell('model', 'pooled')}"
-        )
-    lengths = run.tokenizer.model_max_length, tokenizer.model_max_length
-    if lengths[0] != lengths[1]:
-        raise InputError(
-            f"{folder} reads {lengths[0]} tokens of a text, this training {lengths[1]}: "
-            f"take {spell('max_length', lengths[0])}"
-        )
-    if run.tokenizer.get_vocab() != tokenizer.get_vocab():
-        raise InputError(
-            f"{folder} knows {len(run.tokenizer)} tokens, and not those of this training "
-            f"({len(tokenizer)}): train on the same data, with the same {spell('vocab_size')} and "
-            f"{spell('min_freq')}"
-        )
-    return run.model
+def attention_run_name(attention_run: str) -> str:
+    """``WORD:RUN`` with the name of the run alone."""
+    word, _, folder = attention_run.partition(":")
+    return f"{word}:{Path(folder).name}"
 
 
 def fingerprint_of(folder: str) -> str:
@@ -83,37 +113,3 @@ def fingerprint_of(folder: str) -> str:
     if not path.is_file():
         raise InputError(f"{folder} is a damaged run (there is no {path.name}): train again")
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-def imposed_settings(other: PooledClassifier) -> dict[str, Any]:
-    """The fields of the configuration of a model with the scores of another one, whoever made those."""
-    config = other.config
-    form = config.imposed or {name: getattr(config, name) for name in SCORE_FIELDS}
-    shared = ("score", "head_dim", "temperature")
-    return {name: form[name] for name in shared} | {"activation": config.activation, "imposed": form}
-
-
-def impose_scores(model: PooledClassifier, other: PooledClassifier) -> None:
-    """Give the model, built with `imposed_settings`, the parameters of the other one's scores."""
-    assert model.imposed is not None
-    if other.imposed is not None:
-        model.imposed.load_state_dict(other.imposed.state_dict())
-        return
-    model.imposed.embedding.load_state_dict(other.embedding.state_dict())
-    model.imposed.encoder.load_state_dict(other.encoder.state_dict())
-    assert other.pooling.score is not None
-    model.imposed.score.load_state_dict(other.pooling.score.state_dict())
-
-
-def check_adversary(model: PooledClassifier, other: PooledClassifier, folder: str) -> None:
-    """Raise InputError unless the two have weights and probabilities that can be held against each other."""
-    for one, what in ((other, folder), (model, "the model to be trained")):
-        if one.activation.signed or not one.activation.rows_sum_to_one:
-            raise InputError(
-                f"the weights of {what} ({one.config.activation}) are no distribution over tokens, so there "
-                f"is no divergence from them: take {spell('attention', 'softmax')}"
-            )
-    if class_names(other) != class_names(model):
-        raise InputError(f"{folder} predicts other classes than these data have: train both on the same data")
-    if other.config.problem_type == "regression":
-        raise InputError(f"{folder} predicts ratings: an adversary is held to the probabilities of classes")

@@ -1,21 +1,21 @@
 """Train a classifier on a data set into a run folder that appears whole or not at all."""
 
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from transformers import TrainerCallback, set_seed
+from transformers import PreTrainedModel, TrainerCallback
 
-from glasshead.data import AUGMENTATIONS, UnitReader, describe
+from glasshead.data import AUGMENTATIONS, Encoded, UnitReader, describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
-from glasshead.huggingface import silence_transformers
-from glasshead.opening import MEASURED, RECORD, VOCABULARY
+from glasshead.opening import VOCABULARY
+from glasshead.results import LayerUse
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
+from glasshead.trace import attention_use
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build,
@@ -25,9 +25,7 @@ from glasshead.training.build_model import (
     label_tensor,
     split_coverage,
 )
-from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
-from glasshead.training.measure_use import measure_use, sample_evenly
 from glasshead.training.other_run import fingerprint_of
 from glasshead.training.patience import Patience, training_length
 from glasshead.training.penalties import PenaltyGradient, penalty_values
@@ -35,7 +33,8 @@ from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_
 from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from glasshead.training.train_data import train_counts
-from glasshead.training.write_run import versions, write_json, write_vocabulary
+from glasshead.training.training_run import TrainingRun, training_run
+from glasshead.training.write_run import write_vocabulary
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -44,17 +43,8 @@ if TYPE_CHECKING:
 OTHER = "other_run"
 """The weights of the run that a training builds on."""
 
-
-@runtime_checkable
-class RunAwareCallback(Protocol):
-    """A callback that learns what is trained, and where its files go, before the first step.
-
-    ``facts`` are what a resumed training has to ask for again, as plain JSON.
-    """
-
-    facts: dict[str, Any]
-
-    def attach(self, folder: Path, **about: Any) -> None: ...
+SAMPLE = 128
+"""Texts of dev, evenly spaced, so that no random number is drawn; their labels are not read."""
 
 
 @in_own_modes
@@ -81,14 +71,8 @@ def train(
     check_writable(out, overwrite=overwrite, resume=resume)
     check_texts(config, data)
     plan = training_fingerprint(data, config, seed, source)
-    for callback in callbacks:
-        if isinstance(callback, RunAwareCallback):
-            plan[WATCHED] = callback.facts
-    with (
-        silence_transformers(),
-        workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint),
-    ):
-        _fill(work, data, config, plan, checkpoint, callbacks)
+    with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
+        _fill(run, data, config)
     return out
 
 
@@ -102,20 +86,10 @@ def training_fingerprint(
     return plan if config.other_run is None else plan | {OTHER: fingerprint_of(config.other_run)}
 
 
-def _fill(
-    work: Path,
-    data: "DatasetDict",
-    config: TrainingConfig,
-    plan: dict[str, Any],
-    checkpoint: Path | None,
-    callbacks: Sequence[TrainerCallback],
-) -> None:
-    """Train into the work folder, from a checkpoint or from the start."""
+def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None:
+    """Train, and write what came out."""
     from glasshead.training.trainer import make_trainer
 
-    seed = plan["seed"]
-    started = time.perf_counter()
-    set_seed(seed)
     built = build(config, data)
     model, tokenizer = built.model, built.tokenizer
     rows = {
@@ -132,23 +106,21 @@ def _fill(
     if config.augment is not None:
         own = rows["train"]
         changed = rows | {"train": TensorDataset(own.encoded, own.labels, AUGMENTATIONS[config.augment])}
-    for callback in callbacks:
-        if isinstance(callback, RunAwareCallback):
-            callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
+    run.attach(model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
     first = penalty_values(model, config.penalties)
-    trainer = make_trainer(model, config, changed, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
+    trainer = make_trainer(model, config, changed, run.checkpoints, run.seed, run.callbacks, built.objective)
     texts = sample_evenly(rows["dev"])
     use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
     for callback in trainer.callback_handler.callbacks:
-        if isinstance(callback, Patience) and checkpoint is not None:
-            callback.resume(checkpoint, trainer.args)
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        if isinstance(callback, Patience) and run.checkpoint is not None:
+            callback.resume(run.checkpoint, trainer.args)
+    run.train(trainer)
     outputs = {split: predict(trainer, rows[split]) for split in RATING_COLUMNS if split in rows}
     last = penalty_values(model, config.penalties)
     weights_are_numbers = all(parameter.isfinite().all() for parameter in model.parameters())
     weights_are_numbers &= all(map(math.isfinite, last.values()))
     if not weights_are_numbers or not all(np.isfinite(logits).all() for logits in outputs.values()):
-        remove(work / CHECKPOINTS)  # no number to go on from
+        remove(run.checkpoints)  # no number to go on from
         remedy = (
             f"{spell('learning_rate')} or {spell('penalties')}"
             if config.penalties
@@ -169,7 +141,7 @@ def _fill(
     notes += remarks
     use["after"] = measure_use(model, texts)
     gauge = store_gauge(model, rows["train"])
-    metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
+    metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, run.folder / PREDICTIONS))
     metrics["epochs"] = [
         {
             name.removeprefix("eval_"): finite(entry[name])
@@ -182,20 +154,33 @@ def _fill(
     ]
     for entry in metrics["epochs"]:
         entry["loss"] = None if entry["loss"] is None else entry["loss"] / config.loss_scale
-    model.save_pretrained(work)
-    tokenizer.save_pretrained(work)
     if not isinstance(tokenizer, UnitReader):
         tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
-        write_vocabulary(work / VOCABULARY, tokens, train_counts(model, tokenizer, rows["train"]))
-    write_json(work / MEASURED, metrics)
-    seconds = round(time.perf_counter() - started, 2)
-    facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
+        write_vocabulary(run.folder / VOCABULARY, tokens, train_counts(model, tokenizer, rows["train"]))
     pairs = {split: class_names_of(model, logits, rows[split]) for split, logits in outputs.items()}
-    facts |= {"attention_use": use if use["after"] else None}
-    facts |= {"training": length} | floor_record(plan["data"], pairs)
-    write_json(work / RECORD, plan | facts | {"versions": versions()})
+    facts = {
+        "gauge": gauge,
+        "notes": notes,
+        "attention_use": use if use["after"] else None,
+        "training": length,
+    }
+    run.write(model, tokenizer, metrics, facts | floor_record(run.plan["data"], pairs))
 
 
 def finite(value: float) -> float | None:
     """What is not a number is None."""
     return value if math.isfinite(value) else None
+
+
+def sample_evenly(rows: TensorDataset) -> Encoded:
+    """Every k-th text."""
+    places = np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).round().astype(int)
+    return rows.encoded.some(places)
+
+
+def measure_use(model: PreTrainedModel, texts: Encoded) -> list[LayerUse] | None:
+    """`glasshead.trace.attention_use`; None where no attention can be read."""
+    try:
+        return attention_use(model, texts)
+    except InputError:
+        return None

@@ -1,24 +1,160 @@
 """Hugging Face's Trainer with our settings: dev after every epoch, the best epoch kept, a constant rate."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch import nn
+from jaxtyping import Int
+from torch import Tensor, nn
+from torch.utils.data import Dataset, Sampler
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, is_regression
+from glasshead.files import remove
+from glasshead.models import is_regression
 from glasshead.spelling import spell
-from glasshead.training.adversary import AdversaryTrainer
-from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
 from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import classification_metrics, regression_metrics
+from glasshead.training.other_run import Objective
 from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
+
+POOL = 50  # batches that are sorted together
+
+
+class OwnNamesTrainer(Trainer):
+    """Hugging Face's Trainer, which prints nothing; what it saves is what it loads.
+
+    `save_pretrained` writes weights by the names of the files that a model came from, which of a ViT are not
+    those that it has in memory. `from_pretrained` turns them back, the Trainer does not: it would warn, and
+    go on, or end, with the weights that are there.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.remove_callback(PrinterCallback)
+
+    def _save(self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None) -> None:
+        model: Any = self.model
+        model.save_pretrained = partial(model.save_pretrained, save_original_format=False)
+        try:
+            super()._save(output_dir, state_dict)
+        finally:
+            del model.save_pretrained
+
+    def _issue_warnings_after_load(self, load_result: Any) -> None:
+        """Stop where a checkpoint lacks weights.
+
+        Raises:
+            InputError: if weights are missing that no other ones are tied to.
+        """
+        model: Any = self.model
+        tied = {
+            *(getattr(model, "all_tied_weights_keys", None) or {}),
+            *(model._keys_to_ignore_on_save or ()),
+        }
+        if missing := sorted(set(load_result.missing_keys) - tied):
+            raise InputError(
+                f"the checkpoint lacks {len(missing)} weights of the model, such as {missing[0]}: "
+                f"train without {spell('resume')}"
+            )
+        super()._issue_warnings_after_load(load_result)
+
+
+class MeasuredTrainer(OwnNamesTrainer):
+    """A Trainer that knows dev by what ``measure`` says of the model after each epoch."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        settings: TrainingArguments,
+        rows: Dataset[Any],
+        measure: Callable[[Any], dict[str, float]],
+        **options: Any,
+    ) -> None:
+        # The rows to evaluate on are never read.
+        super().__init__(
+            model, settings, data_collator=whole_batch, train_dataset=rows, eval_dataset=rows, **options
+        )
+        self.measure = measure
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        values = self.measure(self.model)
+        if not all(map(math.isfinite, values.values())):
+            remove(Path(str(self.args.output_dir)))  # no number to go on from
+            raise InputError(
+                f"the training diverged to values that are no numbers: lower {spell('learning_rate')}"
+            )
+        metrics = {f"{metric_key_prefix}_{name}": value for name, value in values.items()}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+class LengthGroupedSampler(Sampler[int]):
+    """The places of all texts; every ``batch_size`` in a row are one batch.
+
+    Texts are drawn in random order and sorted by length within pools of 50 batches, and then the batches are
+    shuffled: in the order of their lengths, the short texts of the end would pull the weights their way
+    before each evaluation. What fills no batch is drawn at random too, and comes last.
+    """
+
+    def __init__(self, lengths: Int[Tensor, " texts"], batch_size: int) -> None:
+        self.lengths, self.batch_size = lengths, batch_size
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        # The global generator is what a checkpoint keeps.
+        drawn = torch.randperm(len(self.lengths))
+        full = len(drawn) - len(drawn) % self.batch_size
+        batches = [
+            batch
+            for pool in drawn[:full].split(POOL * self.batch_size)
+            for batch in pool[self.lengths[pool].argsort()].split(self.batch_size)
+            if len(batch)
+        ]
+        for place in torch.randperm(len(batches)).tolist():
+            yield from batches[place].tolist()
+        yield from drawn[full:].tolist()
+
+
+class ClassifierTrainer(OwnNamesTrainer):
+    """The Trainer; ``by_length`` makes batches of texts of similar length, in random order. An ``objective``,
+    times ``loss_scale``, is minimised in place of the loss of the labels."""
+
+    by_length = False
+    objective: Objective | None = None
+    loss_scale = 1.0
+
+    def compute_loss(
+        self,
+        model: nn.Module,
+        inputs: dict[str, Tensor | Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | int | None = None,
+    ) -> Any:
+        if self.objective is None:
+            return super().compute_loss(model, inputs, return_outputs, num_items_in_batch)
+        features = {name: tensor for name, tensor in inputs.items() if name != "labels"}
+        losses, logits = self.objective(model, features)
+        loss = self.loss_scale * losses.mean()
+        return (loss, {"logits": logits}) if return_outputs else loss
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Sampler | None:
+        if not self.by_length:
+            return super()._get_train_sampler(train_dataset)
+        rows = self.train_dataset if train_dataset is None else train_dataset
+        assert isinstance(rows, TensorDataset)
+        return LengthGroupedSampler(rows.lengths, self.args.train_batch_size)
 
 
 class Optimisation(Protocol):
@@ -75,11 +211,11 @@ def make_trainer(
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
-    other: PooledClassifier | None = None,
+    objective: Objective | None = None,
 ) -> Trainer:
     """A trainer for a model, whose checkpoints go into ``folder``.
 
-    Of an adversary of the model ``other`` the epoch with the least loss on dev is kept, without labels.
+    With an ``objective`` the epoch is kept whose value on dev is least; labels only reach the metrics.
     """
     rated = is_regression(model.config)
     best, greatest = ("rmse", False) if rated else ("accuracy", True)
@@ -87,16 +223,15 @@ def make_trainer(
         config,
         folder,
         seed,
-        best=best if other is None else "loss",
-        greatest=greatest and other is None,
+        best=best if objective is None else "loss",
+        greatest=greatest and objective is None,
         bf16=half_precision() and config.model != "pooled",  # those are too small to gain from it
         torch_compile=config.compile,
     )
-    kind = ClassifierTrainer if other is None else AdversaryTrainer
     own: list[TrainerCallback] = [PenaltyGradient(config.penalties)] if config.penalties else []
     if config.patience is not None:
         own.append(Patience(config.patience))
-    trainer = kind(
+    trainer = ClassifierTrainer(
         model,
         settings,
         data_collator=whole_batch,
@@ -108,12 +243,7 @@ def make_trainer(
         callbacks=[*own, *callbacks],
     )
     trainer.by_length = config.by_length
-    if isinstance(trainer, AdversaryTrainer):
-        assert other is not None
-        assert config.adversary_weight is not None
-        trainer.other = nn.Module.to(other, trainer.args.device)
-        trainer.weight, trainer.loss_scale = config.adversary_weight, config.loss_scale
-    trainer.remove_callback(PrinterCallback)
+    trainer.objective, trainer.loss_scale = objective, config.loss_scale
     return trainer
 
 

@@ -18,8 +18,8 @@ from glasshead.papers.commands.dynamics_remarks import (
     interval_remark,
     not_recorded_remark,
     plateau_remark,
+    retrain_command,
 )
-from glasshead.papers.commands.retrain_command import retrain_command
 from glasshead.papers.dynamics.caveats import FEW_SNAPSHOTS
 from glasshead.papers.dynamics.findings import LARGEST_PART, finding
 from glasshead.papers.results import History

@@ -18,10 +18,9 @@ CELLS = {cell.name: cell for cell in debate.cells(Set("sst2"), 64, 5)}
 def test_a_run_that_builds_on_another_names_it():
     recipe = debate.STUDY.recipe("sst2", CELLS["MLP adversary"], 3)
     folder = debate.STUDY.folder("sst2", CELLS[debate.ADVERSARY], 3)
-    assert recipe.frozen_attention == str(folder)
-    assert recipe.adversary_of is None
+    assert recipe.attention_run == f"frozen:{folder}"
     recipe = debate.STUDY.recipe("sst2", CELLS[debate.ADVERSARY], 3)
-    assert recipe.adversary_of == str(debate.STUDY.folder("sst2", CELLS[debate.BASE], 3))
+    assert recipe.attention_run == f"adversarial:{debate.STUDY.folder('sst2', CELLS[debate.BASE], 3)}"
     assert recipe.adversary_weight == 1e-3
     assert debate.STUDY.recipe("sst2", CELLS["MLP trained"], 3).other_run is None
 

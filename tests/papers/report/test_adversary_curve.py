@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from glasshead.papers.results import AdversaryCurve
+from glasshead.papers.results import MAPS, PREDICTIONS, AdversaryCurve, MapDivergence
 from glasshead.report import PLOTS, image_file
 from glasshead.report.figure_file import to_matplotlib
-from glasshead.results import MAPS, PREDICTIONS, Finding, MapDivergence
+from glasshead.results import Finding
 
 
 def finding(statistic, estimate, null, n=100):

@@ -7,16 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.identifiability.lp.argmax import argmax_may_change
 from glasshead.identifiability.lp.intervals import (
+    SAME_WEIGHT,
     IntervalProgram,
     Intervals,
     interval_program,
+    maximise_all,
     maximise_each,
 )
-from glasshead.identifiability.lp.simplex import Floats
+from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
+from glasshead.identifiability.lp.rank import Floats, column_space
 
 SMALL = 4096  # elements of A: larger programs fill a core by themselves
+BATCH = 4  # rivals whose programs are solved at once
 
 
 class IntervalTask(NamedTuple):
@@ -66,3 +69,35 @@ def answer_of(task: IntervalTask, found: Intervals) -> IntervalAnswer:
     T, a, kind, embed_dim, eps, tolerance, _ = task
     may_change = argmax_may_change(T, a, found, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance)
     return IntervalAnswer(found, may_change)
+
+
+def argmax_may_change(
+    T: Floats, a: Floats, known: Intervals, *, kind: str, embed_dim: int, eps: float, tolerance: float = 0.0
+) -> bool | None:
+    """Whether some other token k can have a′_k ≥ a′_j, where j has the largest weight now.
+
+    One linear program for each rival, max a′_k − a′_j, the likeliest first. ``known`` are the intervals of
+    all weights of the row, or of the largest. None where weights have signs, or no solver has an answer.
+    """
+    domain = WEIGHT_DOMAINS[kind]
+    if domain.polytope is None or kind == "cross":
+        return None
+    if len(a) < 2 or (known.nullity <= 0 and tolerance <= 0):
+        return False
+    top = int(a.argmax())
+    space = column_space(T, embed_dim=embed_dim, eps=eps, centred=domain.sums_to_one)
+    unit = domain.unit(a)
+    polytope = domain.polytope(a / unit, space, tolerance * float(np.linalg.norm(a @ T)) / unit)
+    high = known.high if len(known.high) == len(a) else a
+    rivals = np.array([k for k in np.argsort(-high, kind="stable") if k != top])
+    if len(known.high) == len(a) and not np.isnan(known.high).any():
+        rivals = rivals[high[rivals] >= known.low[top] - SAME_WEIGHT * unit]
+    unknown = False
+    for start in range(0, len(rivals), BATCH):
+        batch = rivals[start : start + BATCH]
+        functions = np.eye(len(a))[batch] - np.eye(len(a))[top]
+        values, failed = maximise_all(polytope.A, polytope.start, functions @ polytope.to_weights.T, False)
+        if (values >= -SAME_WEIGHT).any():
+            return True
+        unknown |= bool(failed)
+    return None if unknown else False

@@ -50,9 +50,9 @@ def adversary_curve(
     Example: [bold]glasshead plot adversary-curve runs/lstm my_reviews.csv runs/adversary --out curve.svg[/]
     """
     from glasshead.files import check_writable, write_text
-    from glasshead.papers.adversary import adversaries_by_weight
-    from glasshead.papers.adversary import adversary_curve as curve_of
     from glasshead.papers.lengths import read_texts
+    from glasshead.papers.other_run import adversaries_by_weight
+    from glasshead.papers.other_run import adversary_curve as curve_of
     from glasshead.report import number
 
     out = default_out(run, "adversary-curve.svg") if out is None else out

@@ -7,7 +7,7 @@ metrics.json                     AUC, MRR, nDCG@5 and nDCG@10 on dev, AUC on dev
 run.json                         recipe as it was built, logs and their fingerprint, versions, seed, wall time
 """
 
-import time
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,32 +18,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
+from transformers import PreTrainedModel, TrainerCallback
 
 from glasshead.data import train_tokenizer
-from glasshead.errors import InputError
-from glasshead.files import check_writable, remove
-from glasshead.huggingface import silence_transformers
+from glasshead.files import check_writable
 from glasshead.models import read_vectors
-from glasshead.opening import MEASURED, RECORD
 from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.config import RecommenderConfig
 from glasshead.papers.recommend.impressions import ClickRows, NewEpoch, NewsTensors
 from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
 from glasshead.papers.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.papers.recommend.scoring import click_scores
-from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
-    CHECKPOINTS,
     BuiltModel,
+    MeasuredTrainer,
+    TrainingRun,
     half_precision,
     load_embeddings,
     training_arguments,
-    versions,
-    whole_batch,
-    workspace,
-    write_json,
+    training_run,
 )
 
 WHAT = "news recommender"
@@ -80,31 +74,18 @@ def train_recommender(
         train_part, dev_part = split_by_time(train_part, config.dev_fraction)
     data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
     plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
-    with (
-        silence_transformers(),
-        workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint),
-    ):
-        _fill(work, (train_part, dev_part), config, plan, checkpoint, callbacks)
+    with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
+        _fill(run, (train_part, dev_part), config)
     return out
 
 
-def _fill(
-    work: Path,
-    parts: tuple[NewsLogs, NewsLogs],
-    config: RecommenderConfig,
-    plan: dict[str, Any],
-    checkpoint: Path | None,
-    callbacks: Sequence[TrainerCallback],
-) -> None:
-    """Train into the work folder, from a checkpoint or from the start."""
-    started = time.perf_counter()
-    seed = plan["seed"]
-    set_seed(seed)
+def _fill(run: TrainingRun, parts: tuple[NewsLogs, NewsLogs], config: RecommenderConfig) -> None:
+    """Train, and write what came out."""
     built = build_recommender(config, parts[0])
     model = built.model
     train, dev = (NewsTensors.of(part, built.tokenizer, config.history_length) for part in parts)
-    trainer = make_trainer(model, config, train, dev, work / CHECKPOINTS, seed, callbacks)
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    trainer = make_trainer(model, config, train, dev, run.checkpoints, run.seed, run.callbacks)
+    run.train(trainer)
     scores = click_scores(model, dev)
     means = metric_values(scores, dev.clicked).mean(axis=1).tolist()
     metrics: dict[str, Any] = dict(zip(RANKING_METRICS, means, strict=True))
@@ -113,20 +94,15 @@ def _fill(
         for entry in trainer.state.log_history
         if "eval_auc" in entry
     ]
-    model.save_pretrained(work)
-    built.tokenizer.save_pretrained(work)
     counts = clicks_of(parts[0])
-    pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
-    write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
+    pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), run.folder / CLICKS)
     facts = {
         "recipe": replace(config, hidden_size=model.config.hidden_size).as_dict(),
         "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
-        "seconds": round(time.perf_counter() - started, 2),
-        "resumed": checkpoint is not None,
         "notes": built.notes,
-        "versions": versions(),
     }
-    write_json(work / RECORD, plan | facts)
+    measured = {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs}
+    run.write(model, built.tokenizer, measured, facts)
 
 
 def build_recommender(config: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
@@ -173,54 +149,29 @@ def clicks_of(logs: NewsLogs) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-class RankingTrainer(Trainer):
-    """Hugging Face's Trainer, which knows a dev part by its mean AUC over impressions."""
-
-    dev: NewsTensors
-
-    def evaluate(
-        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
-    ) -> dict[str, float]:
-        scores = click_scores(self.model, self.dev)
-        if not all(np.isfinite(values).all() for values in scores):
-            remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError(
-                f"the training diverged to weights that are no numbers: lower {spell('learning_rate')}"
-            )
-        value = metric_values(scores, self.dev.clicked, ["auc"]).mean()
-        metrics = {f"{metric_key_prefix}_auc": float(value)}
-        self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-        return metrics
-
-
 def make_trainer(
-    model: torch.nn.Module,
+    model: PreTrainedModel,
     config: RecommenderConfig,
     train: NewsTensors,
     dev: NewsTensors,
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
-) -> Trainer:
-    """Adam at a constant rate; dev after every epoch; the best epoch is kept."""
+) -> MeasuredTrainer:
+    """Adam at a constant rate; the mean AUC over impressions of dev after every epoch; the best is kept."""
+
+    def measure(model: PreTrainedModel) -> dict[str, float]:
+        scores = click_scores(model, dev)
+        if not all(np.isfinite(values).all() for values in scores):
+            return {"auc": math.nan}  # an order of what is no number may have one
+        return {"auc": float(metric_values(scores, dev.clicked, ["auc"]).mean())}
+
     rows = ClickRows(train, config.negatives, seed)
-    trainer = RankingTrainer(
+    return MeasuredTrainer(
         model,
-        training_arguments(
-            config,
-            folder,
-            seed,
-            best="auc",
-            greatest=True,
-            bf16=half_precision(),
-        ),
-        data_collator=whole_batch,
-        train_dataset=rows,
-        eval_dataset=rows,  # never read: `evaluate` reads the dev part
+        training_arguments(config, folder, seed, best="auc", greatest=True, bf16=half_precision()),
+        rows,
+        measure,
         optimizer_cls_and_kwargs=(torch.optim.Adam, {"lr": config.learning_rate}),
         callbacks=[NewEpoch(rows), *callbacks],
     )
-    trainer.dev = dev
-    trainer.remove_callback(PrinterCallback)
-    return trainer

@@ -38,6 +38,7 @@ from glasshead.papers.results.ledger import (
     token_ledger,
     why_not_exact,
 )
+from glasshead.papers.results.map_divergence import MAPS, PREDICTIONS, MapDivergence
 from glasshead.papers.results.merge_trace import Merge, MergeTrace
 from glasshead.papers.results.minima import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.papers.results.plot_data import (
@@ -53,11 +54,13 @@ __all__ = [
     "ADDED",
     "CURVES",
     "HISTORY_FOLDER",
+    "MAPS",
     "MIN_TOKENS_PER_GROUP",
     "MUCH_UNEXPLAINED",
     "MUCH_UNEXPLAINED_BEFORE",
     "NOT_EXPLAINED",
     "PARTS",
+    "PREDICTIONS",
     "PRODUCTS",
     "PRODUCT_RATE",
     "QUANTITIES",
@@ -74,6 +77,7 @@ __all__ = [
     "LogRank",
     "LogitRankTable",
     "LossLine",
+    "MapDivergence",
     "Merge",
     "MergeTrace",
     "Minima",

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from glasshead.results import MapDivergence, json_text
+from glasshead.papers.results.map_divergence import MapDivergence
+from glasshead.results import json_text
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from glasshead.errors import InputError
-from glasshead.papers.solvable.anderson import extrapolated
 from glasshead.papers.solvable.loss import TransitionSettings, target_weights, text_loss
 from glasshead.papers.solvable.proximal import ambiguous, minima, proximal
 
@@ -30,6 +29,10 @@ STARTS = {"positional": (0.05, 0.25, 14.0, 0.0), "semantic": (0.11, 0.0, 14.0, 0
 """q̄, m, V and θ from which each solution is sought, at σ = 0.5."""
 SMALLEST = 1e-3
 """Of q̄ / σ²: below it a step is measured as if q̄ were there, so that a solution may vanish."""
+MIXED = 0.25
+"""The share of a plain step that is taken: whole steps of the positional solution swing."""
+REMEMBERED = 3
+"""Steps from which is extrapolated."""
 
 
 @dataclass(frozen=True)
@@ -233,3 +236,20 @@ def critical_alpha(
         return float(brentq(difference, *between, xtol=width))
     except ArithmeticError:
         return None
+
+
+def extrapolated(places: list[Floats], moves: list[Floats]) -> Floats:
+    """The next place by Anderson's method, from the last places x_k and their moves g(x_k) − x_k: a plain
+    step from the combination of places that would move least.
+
+    Where plain steps swing, or creep near a transition, it needs a tenth of them.
+
+    Source: Anderson (1965), "Iterative procedures for nonlinear integral equations".
+    """
+    recent, last = (np.array(values[-REMEMBERED - 1 :]) for values in (places, moves))
+    plain = recent[-1] + MIXED * last[-1]
+    if len(last) == 1:
+        return plain
+    turned, bent = np.diff(recent, axis=0).T, np.diff(last, axis=0).T
+    weights = np.linalg.lstsq(bent, last[-1], rcond=1e-6)[0]
+    return np.asarray(plain - (turned + MIXED * bent) @ weights)

@@ -68,7 +68,7 @@ class PooledObserver:
     ) -> None:
         assert isinstance(model, PooledClassifier)
         reason = no_closed_form_reason(model)
-        if recipe.adversary_of is not None:
+        if recipe.adversary_weight is not None:
             reason = "closed forms are known for cross-entropy, not for an adversary of another run"
         if recipe.loss not in (None, USUAL_LOSS):
             reason = f"closed forms are known for cross-entropy, not for the loss {recipe.loss}"

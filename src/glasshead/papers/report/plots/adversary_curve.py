@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from glasshead.escaping import visible
-from glasshead.papers.results import AdversaryCurve
+from glasshead.papers.results import AdversaryCurve, MapDivergence
 from glasshead.report import Figure, Ink, LegendEntry, Panel, number, plot
-from glasshead.results import Finding, MapDivergence
+from glasshead.results import Finding
 
 AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
 SEED, UNIFORM, CONSTANT = "seed", "uniform", "constant"

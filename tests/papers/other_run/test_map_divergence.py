@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import map_divergence
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.results import MAPS, PREDICTIONS
+from glasshead.papers.other_run import map_divergence
+from glasshead.papers.results import MAPS, PREDICTIONS
 from glasshead.statistics import jensen_shannon, total_variation
 from small import TEXTS, as_run, planted_texts, random_model, tokenizer
 

@@ -18,18 +18,18 @@ def typed(options, run):
 @pytest.mark.parametrize(
     ("options", "recipe"),
     [
-        (FROZEN, {"frozen_attention"}),
-        (ADVERSARIAL, {"adversary_of", "adversary_weight"}),
-        (f"{ADVERSARIAL} --adversary-weight 0", {"adversary_of", "adversary_weight"}),
+        (FROZEN, {"attention_run"}),
+        (ADVERSARIAL, {"attention_run", "adversary_weight"}),
+        (f"{ADVERSARIAL} --adversary-weight 0", {"attention_run", "adversary_weight"}),
     ],
 )
 def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
     out = tmp_path / "run"
     ran = glasshead("train", *TINY, *typed(options, tiny.softmax), "--out", out)
     assert f"Run in {out}" in "".join(ran.stdout.splitlines())
-    assert ("maps: JSD" in ran.stdout) == ("predictions: TVD" in ran.stdout) == ("adversary_of" in recipe)
+    assert ("maps: JSD" in ran.stdout) == ("predictions: TVD" in ran.stdout) == ("adversary_weight" in recipe)
     record = load_run(out).record["recipe"]
-    assert recipe == {"frozen_attention", "adversary_of", "adversary_weight"} & set(record)
+    assert recipe == {"attention_run", "adversary_weight"} & set(record)
     glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")
     name = AuditCard.load(tmp_path / "audit").facts["name"]
     weight = f" (λ {record['adversary_weight']:g})" if "adversary_weight" in record else ""

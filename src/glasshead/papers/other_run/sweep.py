@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshead.audits import map_divergence
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
 from glasshead.opening import RECORD, read_record
+from glasshead.papers.other_run.map_divergence import map_divergence
 from glasshead.papers.results import AdversaryCurve
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
@@ -50,7 +50,7 @@ def train_adversaries(
 
     Source: Wiegreffe and Pinter (2019), section 4 and Fig. 5.
     """
-    if config.adversary_of is None:
+    if config.adversary_weight is None:
         raise InputError(f"a sweep needs a run to depart from: take {spell('attention', 'adversarial:RUN')}")
     if len(set(weights)) < len(weights) or not weights:
         raise ParameterError("weights", f"must be different numbers, not {list(weights)}")

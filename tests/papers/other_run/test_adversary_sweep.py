@@ -5,7 +5,7 @@ import pytest
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.opening import load_run
-from glasshead.papers.adversary import adversary_curve, train_adversaries
+from glasshead.papers.other_run import adversary_curve, train_adversaries
 from glasshead.training import TRAINING_PRESETS, train, train_repeats
 
 RECIPE = TRAINING_PRESETS["s4"].with_settings(

@@ -12,9 +12,9 @@ from alike import assert_same_weights
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
 from glasshead.opening import load_run
+from glasshead.papers.other_run import adversary_loss
 from glasshead.statistics import jensen_shannon, kl_divergence, total_variation
 from glasshead.training import TRAINING_PRESETS, train
-from glasshead.training.adversary import adversary_loss
 
 PLANTED = LoadOptions(generator={"instances": 300})
 RECIPE = TRAINING_PRESETS["s4"].with_settings(
@@ -143,7 +143,7 @@ def test_ratings_have_no_classes_to_keep(tmp_path):
     with pytest.raises(InputError, match="predicts ratings"):
         train(data, adversary(rated, 0.1), tmp_path / "out")
     imposed = RECIPE.with_settings({"attention": f"frozen:{rated}", "epochs": 1})
-    assert load_run(train(data, imposed, tmp_path / "imposed")).model.imposed is not None
+    assert load_run(train(data, imposed, tmp_path / "imposed")).model.attention_source is not None
 
 
 def test_three_classes(tmp_path):
@@ -176,6 +176,11 @@ def test_other_classes_are_refused(data, other, tmp_path):
 def test_weights_of_the_divergence_that_make_no_sense(weight):
     with pytest.raises(InputError, match="adversary_weight"):
         adversary("x", weight)
+
+
+def test_it_has_a_loss_of_its_own():
+    with pytest.raises(InputError, match="an adversary has a loss of its own"):
+        adversary("runs/other", 0.1, loss="hinge")
 
 
 def test_a_run_that_is_not_there(data, tmp_path):

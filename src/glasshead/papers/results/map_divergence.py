@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.results.finding import Finding
+from glasshead.results import Finding
 
 MAPS, PREDICTIONS = "jensen-shannon", "total-variation"
 

@@ -69,7 +69,7 @@ def test_the_rest_is_trained(data, lstm, imposed):
     assert second.model.embedding.weight.grad is not None
     for name, parameter in second.model.imposed.encoder.named_parameters():
         torch.testing.assert_close(parameter, first.model.get_parameter(f"encoder.{name}"), rtol=0, atol=0)
-    assert second.record["recipe"]["frozen_attention"] == str(lstm)
+    assert second.record["recipe"]["attention_run"] == f"frozen:{lstm}"
     assert not torch.allclose(second.model.embedding.weight, second.model.imposed.embedding.weight)
     measured = json.loads((imposed / "metrics.json").read_text())
     assert measured["test"]["accuracy"] > 0.8
@@ -136,9 +136,9 @@ def test_another_kind_of_model_is_refused(data, lstm, tmp_path):
     [
         ({"attention": "frozen:"}, "names no run"),
         ({"attention": "frozen:x", "score": "context"}, "leave `score` out"),
-        ({"attention": "frozen:x", "adversary_of": "y"}, "not both"),
+        ({"attention": "frozen:x", "adversary_weight": 0.1}, "name the run, or leave it out"),
         ({"attention": "frozen:x", "penalties": {"context-output": 1}}, "leave the penalty"),
-        ({"attention": "freezing:x"}, "unknown attention mechanism 'freezing:x'"),
+        ({"attention": "freezing:x"}, "unknown attention mechanism 'freezing:x': .*; did you mean 'frozen'"),
         ({"adversary_weight": 0.1}, "name the run, or leave it out"),
     ],
 )
@@ -153,4 +153,4 @@ def test_models_of_many_layers_have_none_of_it():
 
 
 def test_records_of_other_trainings_stay_as_they_were():
-    assert not {"frozen_attention", "adversary_of", "adversary_weight"} & set(RECIPE.as_dict())
+    assert not {"attention_run", "adversary_weight"} & set(RECIPE.as_dict())
