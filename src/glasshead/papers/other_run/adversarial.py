@@ -122,9 +122,9 @@ class AdversarialAttention(PooledRunTraining):
         near = maps is not None and maps[1] < HARDLY_MOVED
         away = predictions is not None and predictions[0] > MUCH_MOVED
         if near and away:
-            lines.append("The maps hardly moved, and the predictions did: train for more --epochs.")
+            lines.append(f"The maps hardly moved, and the predictions did: train for more {spell('epochs')}.")
         elif near:
-            lines.append("The maps hardly moved: raise --adversary-weight.")
+            lines.append(f"The maps hardly moved: raise {spell('adversary_weight')}.")
         elif away:
-            lines.append("The predictions moved as well: lower --adversary-weight.")
+            lines.append(f"The predictions moved as well: lower {spell('adversary_weight')}.")
         return lines
