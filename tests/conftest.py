@@ -14,6 +14,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import jaxtyping
@@ -101,7 +102,9 @@ def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
     from glasshead.audits import adversarial
 
-    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, steps=20, doublings=0))
+    short = {"steps": 20, "doublings": 0}
+    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, **short))
+    monkeypatch.setattr(adversarial, "Search", partial(adversarial.Search, **short, candidates=32))
 
 
 @pytest.fixture
