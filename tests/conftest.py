@@ -101,10 +101,13 @@ def quiet() -> Iterator[None]:
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
     from glasshead.audits import adversarial
+    from glasshead.audits.adversary import ascent, doublings
 
     short = {"steps": 20, "doublings": 0}
     monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, **short))
     monkeypatch.setattr(adversarial, "Search", partial(adversarial.Search, **short, candidates=32))
+    monkeypatch.setattr(ascent, "BISECTIONS", 8)
+    monkeypatch.setattr(doublings, "HALVINGS", 4)
 
 
 @pytest.fixture
