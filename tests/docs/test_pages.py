@@ -50,6 +50,7 @@ def generated() -> set[Path]:
     }
 
 
+@cache
 def options() -> dict[str, set[str]]:
     """The options of every command, and under "" those of glasshead itself."""
     root = typer.main.get_command(app)
