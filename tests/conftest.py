@@ -26,7 +26,11 @@ from transformers.utils import logging
 # The same cases everywhere and every time, however slow the machine; `--hypothesis-profile=default` looks for
 # others.
 settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
 

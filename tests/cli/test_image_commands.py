@@ -236,9 +236,9 @@ def audits(run, tmp_path_factory):
     options = ("--limit", 24, "--blocks", 2, "--by", "confidence", "--seed")
     printed = [
         glasshead(
-            "audit", run, "squares", "--audits", asked, *options, seed, "--out", folder / str(seed)
+            "audit", run, "squares", "--audits", names, *options, seed, "--out", folder / str(seed)
         ).output
-        for seed in (0, 1)
+        for seed, names in enumerate((asked, "agreement,performance"))
     ]
     return folder, printed
 

@@ -34,10 +34,8 @@ every_explainer = pytest.mark.parametrize(
     "name", [*METHODS, *(pytest.param(name, marks=pytest.mark.slow) for name in SURROGATES)]
 )
 MODELS = {
-    "softmax": {"activation": "softmax"},
     "tanhmax": {"activation": "tanhmax", "score": "query-key", "value_dim": 4},
     "lstm": {"activation": "softmax", "encoder": "lstm"},
-    "three classes": {"activation": "tanhmax", "encoder": "affine", "classes": 3},
 }
 
 

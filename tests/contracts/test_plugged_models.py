@@ -20,14 +20,14 @@ from tolerances import ALL_LAYERS
 PLAIN = ["tanhmax", "sigsoftmax"]
 PLACED = ["distance-aware", "tanhmax+distance-aware", "shaw"]
 LENGTHS = [9, 4, 6]
-BUILT_LIKE_OTHERS = ("gemma2", "siglip-text", "siglip-vision")
+ALL_SPECS = ("bert", "gpt2", "modernbert", "vit")
 
 
 def specs(name, family):
-    """What a family is tested with: no positions across sequences, little where it is built like others."""
-    if name in BUILT_LIKE_OTHERS:
-        return ["tanhmax", "tanhmax+distance-aware"]
-    return PLAIN if family.crosses else PLAIN + PLACED
+    """What a family is tested with: no positions across sequences, everything in one family of each kind."""
+    if family.crosses:
+        return PLAIN
+    return PLAIN + PLACED if name in ALL_SPECS else ["sigsoftmax", "tanhmax+distance-aware"]
 
 
 CASES = [
