@@ -14,6 +14,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import jaxtyping
@@ -25,7 +26,11 @@ from transformers.utils import logging
 # The same cases everywhere and every time, however slow the machine; `--hypothesis-profile=default` looks for
 # others.
 settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
 
@@ -100,8 +105,13 @@ def quiet() -> Iterator[None]:
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
     from glasshead.audits import adversarial
+    from glasshead.audits.adversary import ascent, doublings
 
-    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, steps=20, doublings=0))
+    short = {"steps": 20, "doublings": 0}
+    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, **short))
+    monkeypatch.setattr(adversarial, "Search", partial(adversarial.Search, **short, candidates=32))
+    monkeypatch.setattr(ascent, "BISECTIONS", 8)
+    monkeypatch.setattr(doublings, "HALVINGS", 4)
 
 
 @pytest.fixture

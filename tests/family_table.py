@@ -16,6 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, adversarial, audit
+from glasshead.audits.adversary import ascent, doublings
 from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, explain_texts
@@ -111,7 +112,11 @@ def audits_of(family: ClassifierFamily) -> Row:
     options = {"tokenizer": family.tokenizer(), "limit": 6, "train": data}
     # How far a search gets is not on the page: only whether there is one.
     short = replace(adversarial.PASS_SEARCH, steps=1, starts=1, candidates=1, doublings=0)
-    with mock.patch.object(adversarial, "PASS_SEARCH", short):
+    with (
+        mock.patch.object(adversarial, "PASS_SEARCH", short),
+        mock.patch.object(ascent, "BISECTIONS", 1),
+        mock.patch.object(doublings, "HALVINGS", 1),
+    ):
         named = {
             name: outcome(lambda name=name: audit(model, data, audits=[name], **options))
             for name, entry in AUDITS.items()

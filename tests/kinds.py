@@ -21,9 +21,9 @@ ENCODER = {
     "intermediate_size": 16,
     "initializer_range": 1.0,
     "learning_rate": 0.02,
-    "batch_size": 16,
+    "batch_size": 8,
     "dropout": 0.1,
-    "epochs": 12,
+    "epochs": 6,
     "max_length": 24,
 }
 KINDS = (
@@ -92,7 +92,8 @@ def recipe(kind, folder=None):
         return preset_config(None, str(folder)).with_changes(**changes)
     if kind.startswith("pooled"):
         return preset_config(None, None).with_changes(learning_rate=0.05, batch_size=16, epochs=3)
-    return preset_config(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER)
+    longer = {"batch_size": 16, "epochs": 12} if kind == "ratings" else {}
+    return preset_config(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER | longer)
 
 
 def saved(folder, family="bert", *, pad=True, seed=1, **changes):

@@ -26,25 +26,6 @@ def run(program, *arguments):
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("first", ["glasshead", "transformers"])
-def test_import_glasshead_changes_nothing(first):
-    program = f"""
-import sys
-{"import torch, transformers" if first == "transformers" else ""}
-finders = list(sys.meta_path)
-import glasshead
-assert sys.meta_path == finders
-from torch.nn.modules.module import _global_module_registration_hooks as hooks
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-glasshead.attend, glasshead.Mask
-registered = [*AttentionInterface._global_mapping, *AttentionMaskInterface._global_mapping]
-words = " ".join([*registered, *CONFIG_MAPPING._extra_content, *vars(PreTrainedConfig)])
-print(len(hooks), "glasshead" in words, "attention_mechanism" in words)
-"""
-    assert run(program) == "0 False False"
-
-
 def test_somebody_elses_attribute_is_theirs(tmp_path):
     class TheirConfig(hf.BertConfig):
         attention_mechanism = "linear"
@@ -89,7 +70,7 @@ import sys
 from pathlib import Path
 def same(folder, model):
     import torch
-    sys.path.insert(0, sys.argv[2])
+    sys.path.insert(0, sys.argv[3])
     from families import FAMILIES
     from tolerances import ALL_LAYERS
     given, expected = torch.load(folder / "expected.pt")
@@ -98,6 +79,9 @@ def same(folder, model):
     torch.testing.assert_close(made, expected, **ALL_LAYERS)
 folders = sorted(Path(sys.argv[1]).glob("*/*"))
 plain, learned = ([each for each in folders if each.name == kind] for kind in ("plain", "learned"))
+ours = Path(sys.argv[2])
+def say(*words):
+    print(*words, sep="; ")
 """
 TESTS = __file__.rpartition("/")[0]
 BY_NAME = """
@@ -107,57 +91,6 @@ def by_name(folder):
     name = json.loads((folder / "config.json").read_text())["architectures"][0]
     return getattr(transformers, name).from_pretrained(folder)
 """
-
-
-def test_load_needs_no_import(folders):
-    program = f"""{READ}
-import glasshead
-for folder in folders:
-    same(folder, glasshead.load(folder))
-print(len(folders), "glasshead.huggingface" in sys.modules)
-"""
-    assert run(program, folders, TESTS) == "10 True"
-
-
-@pytest.mark.parametrize("order", ["ours first", pytest.param("theirs first", marks=pytest.mark.slow)])
-def test_a_plain_load_needs_glasshead_huggingface(folders, order, tmp_path):
-    imports = ["import glasshead.huggingface", BY_NAME]
-    program = f"""{READ}
-{chr(10).join(imports if order == "ours first" else reversed(imports))}
-from glasshead.errors import InputError
-for folder in plain:
-    model = by_name(folder)
-    for again in ("once", "twice"):  # before it has ever run
-        place = Path(sys.argv[3]) / folder.parent.name / again
-        model.save_pretrained(place)
-        model = by_name(place)
-    same(folder, model)
-for folder in learned:
-    try:
-        same(folder, by_name(folder))
-    except InputError as error:
-        assert "glasshead.load" in str(error), error
-        print(folder.parent.name, "has parameters")
-print(len(plain))
-"""
-    # T5's one has none.
-    assert run(program, folders, TESTS, tmp_path).split("\n") == [
-        *(f"{name} has parameters" for name in sorted(NAMES) if name != "t5"), "5",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("imports", [pytest.param("", marks=pytest.mark.slow), "import glasshead"])
-def test_else_transformers_refuses(folders, imports):
-    program = f"""{READ}
-{imports}
-{BY_NAME}
-for folder in folders:
-    try:
-        by_name(folder)
-    except ValueError as error:
-        print('`attn_implementation="glasshead"` is not supported' in str(error))
-"""
-    assert run(program, folders, TESTS).split() == ["True"] * 10
 
 
 @pytest.fixture(scope="module")
@@ -171,53 +104,118 @@ def every_kind(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("first", ["glasshead", pytest.param("transformers", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
-def test_either_import_makes_every_folder_known(package, first, every_kind):
-    imports = [f"import {package}", "from transformers import AutoConfig"]
-    program = f"""
-import sys
-{chr(10).join(imports if first == "glasshead" else reversed(imports))}
-from pathlib import Path
-from transformers import AutoModelForSequenceClassification, pipeline
-folder = Path(sys.argv[1])
-for name in ("encoder", "plugged", "pooled"):
-    config = AutoConfig.from_pretrained(folder / name)
-    model = AutoModelForSequenceClassification.from_pretrained(folder / name)
-    assert type(model.config) is type(config)
-    print(type(model).__name__)
-print(model.config.architectures == [type(model).__name__])
-plugged = AutoModelForSequenceClassification.from_pretrained(folder / "plugged")
-print(plugged.config._attn_implementation, "tanhmax" in str(plugged.config.glasshead_mechanism))
-for name in ("encoder", "pooled"):
-    label = pipeline("text-classification", model=str(folder / name))("a warm film")[0]["label"]
-    print(label in ("negative", "positive"))
-print([name for name in ("glasshead.training", "datasets") if name in sys.modules])
-"""
-    models = ["EncoderClassifier", "BertForSequenceClassification", "PooledClassifier", "True"]
-    expected = [*models, "glasshead True", "True", "True", "[]"]
-    assert run(program, every_kind).split("\n") == expected
+@pytest.fixture(scope="module")
+def said(folders, every_kind, tmp_path_factory):
+    """What a fresh process says, line by line; starting one is most of the work."""
+
+    def ask(program):
+        return run(READ + program, folders, every_kind, TESTS, tmp_path_factory.mktemp("again")).split("\n")
+
+    return ask
 
 
-def test_without_them_transformers_does_not_know_our_models(every_kind):
-    program = """
-import sys
+UNCHANGED = """
+finders = list(sys.meta_path)
 import glasshead
-from pathlib import Path
-from transformers import AutoConfig, AutoModelForSequenceClassification
-folders = [Path(sys.argv[1]) / name for name in ("encoder", "pooled")]
+assert sys.meta_path == finders
+from torch.nn.modules.module import _global_module_registration_hooks as hooks
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+glasshead.attend, glasshead.Mask
+registered = [*AttentionInterface._global_mapping, *AttentionMaskInterface._global_mapping]
+words = " ".join([*registered, *CONFIG_MAPPING._extra_content, *vars(PreTrainedConfig)])
+say(len(hooks), "glasshead" in words, "attention_mechanism" in words)
+"""
+REFUSED = f"""
+{BY_NAME}
 for folder in folders:
     try:
-        AutoModelForSequenceClassification.from_pretrained(folder)
+        by_name(folder)
     except ValueError as error:
-        print("does not recognize this architecture" in str(error))
-for folder in folders:
-    print(type(glasshead.load(folder)).__name__)
+        say('`attn_implementation="glasshead"` is not supported' in str(error))
 """
-    assert run(program, every_kind).split() == ["True", "True", "EncoderClassifier", "PooledClassifier"]
 
 
-def test_the_doctor_needs_no_import(tmp_path):
-    write_model(tmp_path / "run", "encoder")
-    program = "import sys, glasshead; print(glasshead.doctor(sys.argv[1]).healthy)"
-    assert run(program, tmp_path / "run") == "True"
+def test_import_glasshead_changes_nothing_and_load_needs_no_other(said):
+    """What we plugged and our own models are refused by transformers, until `glasshead.load` reads them."""
+    program = f"""
+{UNCHANGED}
+{REFUSED}
+from transformers import AutoConfig, AutoModelForSequenceClassification
+for name in ("encoder", "pooled"):
+    try:
+        AutoModelForSequenceClassification.from_pretrained(ours / name)
+    except ValueError as error:
+        say("does not recognize this architecture" in str(error))
+say("glasshead.huggingface" in sys.modules)
+for folder in folders:
+    same(folder, glasshead.load(folder))
+say(len(folders), *(type(glasshead.load(ours / name)).__name__ for name in ("encoder", "pooled")))
+"""
+    assert said(program) == [
+        "0; False; False", *["True"] * 10, *["True"] * 2, "False", "10; EncoderClassifier; PooledClassifier",
+    ]  # fmt: skip
+
+
+def test_nor_does_it_after_transformers_and_the_doctor_needs_no_other(said):
+    program = f"""
+import torch, transformers
+{UNCHANGED}
+say(glasshead.doctor(ours / "encoder").healthy)
+"""
+    assert said(program) == ["0; False; False", "True"]
+
+
+@pytest.mark.slow
+def test_without_any_import_transformers_refuses(said):
+    assert said(REFUSED) == ["True"] * 10
+
+
+KNOWN = """
+from transformers import AutoModelForSequenceClassification, pipeline
+for name in ("encoder", "plugged", "pooled"):
+    config = AutoConfig.from_pretrained(ours / name)
+    model = AutoModelForSequenceClassification.from_pretrained(ours / name)
+    assert type(model.config) is type(config)
+    say(type(model).__name__)
+say(model.config.architectures == [type(model).__name__])
+plugged = AutoModelForSequenceClassification.from_pretrained(ours / "plugged")
+say(plugged.config._attn_implementation, "tanhmax" in str(plugged.config.glasshead_mechanism))
+for name in ("encoder", "pooled"):
+    label = pipeline("text-classification", model=str(ours / name))("a warm film")[0]["label"]
+    say(label in ("negative", "positive"))
+say([name for name in ("glasshead.training", "datasets") if name in sys.modules])
+"""
+MODELS = ["EncoderClassifier", "BertForSequenceClassification", "PooledClassifier", "True"]
+ALL_KNOWN = [*MODELS, "glasshead; True", "True", "True", "[]"]
+PLAIN = f"""
+{BY_NAME}
+from glasshead.errors import InputError
+for folder in plain:
+    model = by_name(folder)
+    for again in ("once", "twice"):  # before it has ever run
+        place = Path(sys.argv[4]) / folder.parent.name / again
+        model.save_pretrained(place)
+        model = by_name(place)
+    same(folder, model)
+for folder in learned:
+    try:
+        same(folder, by_name(folder))
+    except InputError as error:
+        assert "glasshead.load" in str(error), error
+        say(folder.parent.name, "has parameters")
+say(len(plain))
+"""
+
+
+@pytest.mark.parametrize("order", ["ours first", pytest.param("theirs first", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
+def test_either_import_makes_every_folder_known(said, package, order):
+    """And all plain loads of what is plugged need no more than `glasshead.huggingface`."""
+    imports = [f"import {package}", "from transformers import AutoConfig"]
+    lines = "\n".join(imports if order == "ours first" else reversed(imports))
+    if package == "glasshead.models":
+        assert said(f"{lines}\n{KNOWN}") == ALL_KNOWN
+        return
+    refused = [f"{name}; has parameters" for name in sorted(NAMES) if name != "t5"]  # T5's has none
+    assert said(f"{lines}\n{KNOWN}\n{PLAIN}") == [*ALL_KNOWN, *refused, "5"]

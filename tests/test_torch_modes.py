@@ -9,7 +9,6 @@ from image_families import image_model, pictures, processor
 
 MODES = {
     "no_grad": torch.no_grad,
-    "set_grad_enabled": lambda: torch.set_grad_enabled(False),
     "inference_mode": torch.inference_mode,
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
 }

@@ -238,8 +238,9 @@ def test_sinusoids_score_as_their_features(name, batch):
             torch.testing.assert_close(scores, queries @ keys.transpose(2, 3))
 
 
-@pytest.mark.parametrize("name", ["distance-aware", "shaw", "tener", "cosine"])
-@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    ("name", "is_causal"), [("distance-aware", False), ("shaw", True), ("tener", False), ("cosine", True)]
+)
 @pytest.mark.compiled
 def test_positions_and_padding_compile_whole(name, is_causal):
     """Whether padding has holes is a question to the data, which a compiler cannot ask."""

@@ -36,6 +36,7 @@ def explained(model, texts, labels):
     return audit(as_run(model, texts, labels), split(texts, labels), audits=["explanation"])
 
 
+@pytest.mark.usefixtures("short_search")
 @COUNTS
 def test_weights_that_decide_and_weights_for_show_are_told_apart(counts):
     texts, labels = planted_texts(counts=counts)
@@ -70,8 +71,9 @@ def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
     assert card.finding("adversarial.flat.all").estimate == 1.0
 
 
+@pytest.mark.usefixtures("short_search")
 def test_what_has_no_meaning_is_left_out_with_its_reason_and_not_refused():
-    texts, labels = planted_texts(counts=(12, 12))
+    texts, labels = planted_texts(counts=(6, 6))
     card = explained(random_model(activation="relu"), texts, labels)
     assert {finding.audit for finding in card.findings} >= {"agreement", "perturbation", "performance"}
     assert "adversarial" not in {finding.audit for finding in card.findings}
@@ -151,8 +153,9 @@ def test_without_the_heads_a_change_is_that_of_a_model_with_zero_weights():
     assert json.loads(card.to_json())["facts"]["examples"] == 24
 
 
+@pytest.mark.usefixtures("short_search")
 def test_the_json_of_a_card_has_verdict_and_claims():
-    texts, labels = planted_texts(counts=(12, 12))
+    texts, labels = planted_texts(counts=(6, 6))
     card = explained(planted_model("softmax"), texts, labels)
     body = json.loads(card.to_json())
     assert body["verdict"] == verdict(card)
@@ -162,8 +165,9 @@ def test_the_json_of_a_card_has_verdict_and_claims():
     assert "claims" not in json.loads(plain.to_json())
 
 
+@pytest.mark.usefixtures("short_search")
 def test_all_audits_are_asked_of_slices():
-    texts, labels = planted_texts(counts=(22, 22))
+    texts, labels = planted_texts(counts=(12, 12))
     run = as_run(planted_model("softmax"), texts, labels)
     card = audit(run, split(texts, labels), audits=["explanation"], by=["length", "confidence"])
     assert {test.by for test in card.slice_tests} == {"length", "confidence"}

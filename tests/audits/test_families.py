@@ -42,7 +42,7 @@ def hooks(model):
     }
 
 
-DRAWN = ("encoder", "encoder rating", "encoder added, three classes")  # of the others only the page
+DRAWN = ("encoder rating", "encoder added, three classes")  # of the others only the page
 
 
 @pytest.mark.parametrize("name", list(KINDS))

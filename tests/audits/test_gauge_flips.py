@@ -48,9 +48,9 @@ def same_but_raw(one, other):
     np.testing.assert_allclose(one.examples["max_weight"], other.examples["max_weight"], atol=1e-9)
 
 
-@pytest.mark.parametrize("row", [None, "mean"])
+@pytest.mark.parametrize("row", [None, pytest.param("mean", marks=pytest.mark.slow)])
 def test_one_head_of_several(row):
-    kind, labels = many(family("encoder", num_hidden_layers=2, pooling="first", attention="tanhmax"))
+    kind, labels = many(family("encoder", num_hidden_layers=2, pooling="first", attention="tanhmax"), 20)
     inputs = encode(kind.tokenizer, kind.texts).inputs() | {"labels": torch.tensor(labels)}
     gauge = head_gauges(kind.model, [inputs])
     other = copy.deepcopy(kind)
@@ -65,7 +65,9 @@ def test_one_head_of_several(row):
 
 @pytest.mark.parametrize("rating", [False, True])
 def test_the_one_head_of_a_pooled_model(rating):
-    kind, labels = many(family("pooled", activation="tanhmax", score="query-key", value_dim=4, rating=rating))
+    kind, labels = many(
+        family("pooled", activation="tanhmax", score="query-key", value_dim=4, rating=rating), 20
+    )
     other = copy.deepcopy(kind)
     with torch.no_grad():
         for part in (other.model.pooling.score.key, other.model.pooling.value):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6), (6, 54)], ids=["balanced", "9 to 1", "1 to 9"])
 EACH = pytest.mark.parametrize("world", WORLDS, ids=[world.__name__ for world in WORLDS])
-AUDITS = ("performance", "agreement", "perturbation", "identifiability")
+AUDITS = ("performance", "agreement", "perturbation")
 
 
 def audited(world, counts, audits=AUDITS):
@@ -60,9 +60,10 @@ def assert_one_sentence(card):
     assert str(visible(says)) in card._repr_html_()
 
 
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("world", [uniform, sign_in_weights, mixed])
 def test_the_sentence_does_not_depend_on_which_other_audits_were_made(world):
-    few = audited(world, (24, 24), ("performance", "agreement", "perturbation"))[1]
+    few = audited(world, (24, 24))[1]
     made, all_of_them = audited(world, (24, 24), ("explanation",))
     assert headline(few).decides == headline(all_of_them).decides == made.decides
     assert headline(few).points == headline(all_of_them).points

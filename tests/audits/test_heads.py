@@ -143,7 +143,7 @@ def test_few_texts_decide_nothing():
     assert report.head(0, PREVIOUS).finding("previous").status == "undecided"
 
 
-FEW = ("Bert", "GPT2", "Bart", "MPNet")
+FEW = ("GPT2", "Bart", "MPNet")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_families_that_others_made(name):
         FAMILIES[name].tokenizer(),
     )
     before = model_state(model, tokenizer)
-    report = glasshead.heads(model, labelled_data(22), tokenizer=tokenizer, dtype="float32")
+    report = glasshead.heads(model, labelled_data(10), tokenizer=tokenizer, dtype="float32")
     assert model_state(model, tokenizer) == before
     assert len(report.heads) == sum(layer.num_heads for layer in report.layers)
     kinds = {layer.kind for layer in report.layers}
@@ -228,18 +228,24 @@ def test_an_encoder_without_a_classifier_is_read_without_predictions():
     assert any("predicts no class" in remark for remark in report.remarks)
 
 
-@pytest.mark.parametrize("kind", ["txt", "csv", "memory"])
-def test_texts_without_labels(kind, tmp_path):
+@pytest.fixture(scope="module")
+def labelled():
+    """A model, labelled texts, options, and what is found with the labels."""
     model, tokenizer = planted_heads.planted_model(WORDS)
     labelled = planted_heads.as_data(planted_heads.planted_texts(WORDS, 24))
+    options = {"tokenizer": tokenizer, "limit": 22, "dtype": "float32"}
+    return model, labelled, options, glasshead.heads(model, labelled, **options)
+
+
+@pytest.mark.parametrize("kind", ["txt", "csv", "memory"])
+def test_texts_without_labels(kind, tmp_path, labelled):
+    model, labelled, options, beside = labelled
     texts = list(labelled["text"])
     file = tmp_path / f"texts.{kind}"
     file.write_text("\n".join([*(["text"] if kind == "csv" else []), *texts]) + "\n", encoding="utf-8")
     data = labelled.remove_columns("label") if kind == "memory" else file
-    options = {"tokenizer": tokenizer, "limit": 22, "dtype": "float32"}
     report = glasshead.heads(model, data, **options)
     assert any("has no labels" in remark for remark in report.remarks)
-    beside = glasshead.heads(model, labelled, **options)
     assert not any("has no labels" in remark for remark in beside.remarks)
     for one, other in zip(report.heads, beside.heads, strict=True):
         assert one.finding("removal").n == 22
@@ -274,9 +280,9 @@ def test_batches_change_nothing():
     """Texts of several lengths in one batch, and one by one."""
     family = FAMILIES["Bert"]
     model, tokenizer = family.build(labels=2), family.tokenizer()
-    data = labelled_data(8)
+    data = labelled_data(4)
     together = glasshead.heads(model, data, tokenizer=tokenizer)
-    alone = [glasshead.heads(model, data.select([row]), tokenizer=tokenizer) for row in range(8)]
+    alone = [glasshead.heads(model, data.select([row]), tokenizer=tokenizer) for row in range(4)]
     for place, head in enumerate(together.heads):
         for name in ("entropy", "previous", "removal", "gradient-importance"):
             values = [one.heads[place].finding(name).estimate for one in alone]

@@ -66,7 +66,9 @@ def test_the_key_word_is_first_in_texts_of_either_class(method, planted):
     np.testing.assert_allclose(np.abs(context.scores), np.abs(predicted))
 
 
-@BOTH_RULES
+@pytest.mark.parametrize(
+    "method", ["gradient-attention", pytest.param("gradient-attention-signed", marks=pytest.mark.slow)]
+)
 def test_faithfulness_is_about_the_predicted_class(method, planted):
     model, tokenizer, data = planted
     card = glasshead.audit(model, data, tokenizer=tokenizer, method=method, audits=["faithfulness"])

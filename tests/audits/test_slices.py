@@ -291,8 +291,9 @@ def test_slices_that_a_model_cannot_have_are_refused(tmp_path):
         audit(run, data("ratings"), by="confidence")
 
 
+@pytest.mark.usefixtures("short_search")
 def test_adversaries_are_sliced_and_compared_text_by_text():
-    texts, labels = confident_texts(24, 24)
+    texts, labels = confident_texts(12, 12)
     run, rows = as_run(planted_model("softmax"), texts, labels), split(texts, labels)
     card = audit(run, rows, audits=["adversarial"], by="confidence")
     found = {test.finding: test for test in card.slice_tests}

@@ -78,20 +78,20 @@ class TestHelp:
     def test_no_command_prints_the_help(self):
         assert "Usage" in glasshead(code=2).output
 
-    @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["--version"]], ids=" ".join)
-    def test_help_imports_nothing_heavy(self, arguments):
+    def test_help_imports_nothing_heavy(self):
         program = (
             "import sys\n"
             "from glasshead.cli import app\n"
-            "try:\n"
-            f"    app({arguments})\n"
-            "except SystemExit as end:\n"
-            "    print('exit', end.code)\n"
+            "for arguments in (['--help'], ['train', '--help'], ['--version']):\n"
+            "    try:\n"
+            "        app(arguments)\n"
+            "    except SystemExit as end:\n"
+            "        print('exit', end.code)\n"
             "print('modules', *sys.modules)\n"
         )
         ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        *_, ended, modules = ran.stdout.splitlines()
-        assert ended == "exit 0"
+        *rest, modules = ran.stdout.splitlines()
+        assert rest.count("exit 0") == 3
         heavy = {"torch", "transformers", "datasets", "matplotlib", "numpy", "scipy", "pyarrow", "pandas"}
         assert not heavy & set(modules.split())
 
@@ -207,7 +207,7 @@ class TestTrain:
         glasshead("train", folder, "--epochs", 1, "--out", tmp_path / "run")
         assert set(strict(tmp_path / "run" / "metrics.json")) == {"dev", "epochs"}
 
-    @pytest.mark.parametrize("preset", ["s0-paper", "s0-code", "s4"])
+    @pytest.mark.parametrize("preset", ["s0-code", "s4"])  # and s0-paper, which is that of `tiny`
     def test_presets(self, tmp_path, preset):
         glasshead("train", *TINY, "--preset", preset, "--out", tmp_path / "run")
         assert strict(tmp_path / "run" / "run.json")["recipe"]["preset"] == preset
@@ -222,7 +222,9 @@ class TestTrain:
         assert config.vocab_size == 100
         assert run.tokenizer.model_max_length == 5
         assert len(run.labels) == 3
-        glasshead("audit", tmp_path / "run", "synthetic", "--out", tmp_path / "audit")
+        glasshead(
+            "audit", tmp_path / "run", "synthetic", "--audits", "agreement", "--out", tmp_path / "audit"
+        )
         strict(tmp_path / "audit" / "card.json")
 
     @pytest.mark.parametrize(
@@ -316,7 +318,7 @@ class TestTrain:
         path.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
         glasshead("train", path, "--epochs", 1, "--out", tmp_path / "run")
         assert load_run(tmp_path / "run").labels == [str(label) for label in range(11)]
-        glasshead("audit", tmp_path / "run", path, "--out", tmp_path / "audit")
+        glasshead("audit", tmp_path / "run", path, "--audits", "agreement", "--out", tmp_path / "audit")
         assert strict(tmp_path / "audit" / "card.json")["facts"]["labels"] == [str(k) for k in range(11)]
 
     def test_the_best_epoch_is_kept(self, tmp_path):

@@ -50,6 +50,7 @@ def generated() -> set[Path]:
     }
 
 
+@cache
 def options() -> dict[str, set[str]]:
     """The options of every command, and under "" those of glasshead itself."""
     root = typer.main.get_command(app)
@@ -65,18 +66,17 @@ def options() -> dict[str, set[str]]:
     return found
 
 
-# What changed may name what was before.
-@pytest.mark.parametrize("page", [p for p in [*PAGES, *SCRIPTS] if p.name != "CHANGELOG.md"], ids=name)
-def test_commands_and_options_exist(page: Path) -> None:
+def test_commands_and_options_exist() -> None:
     known = options()
-    text = read(page).replace("\\\n", " ")
-    for command, rest in re.findall(r"^(?:\$ )?glasshead ([a-z]+)\b(.*)$", text, re.MULTILINE):
-        assert command in known, f"glasshead {command}"
-        assert set(re.findall(r"(?<=\s)--[a-z-]+", rest)) <= known[command], rest
-    for command in re.findall(r"`glasshead ([a-z]+)", text):
-        assert command in known, f"glasshead {command}"
-    mentioned = set(re.findall(r"`(--[a-z-]+)", text))
-    assert mentioned <= set().union(*known.values())
+    for page in [p for p in [*PAGES, *SCRIPTS] if p.name != "CHANGELOG.md"]:  # which may name what was before
+        text = read(page).replace("\\\n", " ")
+        for command, rest in re.findall(r"^(?:\$ )?glasshead ([a-z]+)\b(.*)$", text, re.MULTILINE):
+            assert command in known, (name(page), command)
+            assert set(re.findall(r"(?<=\s)--[a-z-]+", rest)) <= known[command], (name(page), rest)
+        for command in re.findall(r"`glasshead ([a-z]+)", text):
+            assert command in known, (name(page), command)
+        mentioned = set(re.findall(r"`(--[a-z-]+)", text))
+        assert mentioned <= set().union(*known.values()), name(page)
 
 
 def test_the_command_pages_list_every_option() -> None:
@@ -96,15 +96,16 @@ def test_the_package_pages_list_what_is_exported_and_nothing_else() -> None:
         assert sorted([*entries, *values]) == sorted(module.__all__), package
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_links_and_images_exist(page: Path) -> None:
-    text = read(page)
-    targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
-    targets += re.findall(r"(?:literalinclude|include)\} (\S+)", text)
-    inside = [target.split("#")[0] for target in targets if not target.startswith(("http", "#"))]
-    paths = {target: (page.parent / target).resolve() for target in inside}
+def test_links_and_images_exist() -> None:
     written = generated()
-    assert [target for target, path in paths.items() if not path.is_file() and path not in written] == []
+    for page in PAGES:
+        text = read(page)
+        targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
+        targets += re.findall(r"(?:literalinclude|include)\} (\S+)", text)
+        inside = [target.split("#")[0] for target in targets if not target.startswith(("http", "#"))]
+        paths = {target: (page.parent / target).resolve() for target in inside}
+        gone = [target for target, path in paths.items() if not path.is_file() and path not in written]
+        assert gone == [], name(page)
 
 
 def test_every_example_is_shown() -> None:
@@ -119,12 +120,12 @@ def test_every_example_is_shown() -> None:
     assert shown == examples
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CITATION.cff"], ids=name)
-def test_pages_speak_to_the_public(page: Path) -> None:
-    text = read(page)
-    # Labels of the project's own notes; the presets are the one place where the letters are names.
-    assert not re.search(r"\bS[0-4]\b|DESIGN|\bseeds?/", text)
-    assert not re.search(r"[\U0001F300-\U0001FAFF]", text)
+def test_pages_speak_to_the_public() -> None:
+    for page in [*PAGES, ROOT / "CITATION.cff"]:
+        text = read(page)
+        # Labels of the project's own notes; the presets are the one place where the letters are names.
+        assert not re.search(r"\bS[0-4]\b|DESIGN|\bseeds?/", text), name(page)
+        assert not re.search(r"[\U0001F300-\U0001FAFF]", text), name(page)
 
 
 def test_the_map_of_the_packages_is_right() -> None:

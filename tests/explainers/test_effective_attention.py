@@ -53,7 +53,7 @@ def by_pseudo_inverse(kind, encoded, place):
 
 @pytest.mark.parametrize(("name", "reading"), READINGS)
 def test_it_is_the_projection_in_the_mean_over_heads_and_rows(name, reading):
-    kind = KINDS[name]()
+    kind = KINDS[name]().of(1, 3, 4)
     kind.model.double()
     encoded = encode(kind.tokenizer, list(kind.texts), kind.pairs)
     place = make_context(

@@ -138,7 +138,7 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
     kind = KINDS[kind]()
     view = view_of(kind, **reading)
     found = view.observation.without_each(operator)
-    for text in range(len(kind.texts)):
+    for text in (0, 3):  # a short one, and the longest
         alone = view_of(kind.of(text), **reading)
         encoded, segments = alone.encoded, None
         if alone.site.key_unit != "token":

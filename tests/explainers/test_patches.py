@@ -68,8 +68,14 @@ def context_of(opened, images, blocks=None, **options):
         return make_context(opened.model, reader.encode(images), reader, **options)
 
 
-@pytest.mark.parametrize("name", list(FAMILIES))
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        pytest.param(method, name, marks=() if (place + number) % 4 == 0 else pytest.mark.slow)
+        for number, name in enumerate(FAMILIES)
+        for place, method in enumerate(METHODS)
+    ],
+)
 def test_every_method_has_one_number_for_each_patch_alone_and_in_batches(method, name):
     opened, images = subject(name), pictures(3)
     if method == "erasure-masked" and name in READ_PATCHES:

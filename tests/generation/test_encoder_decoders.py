@@ -67,8 +67,9 @@ every = pytest.mark.parametrize("name", list(KINDS))
 
 
 @every
-@pytest.mark.parametrize(("strategy", "beams"), [("greedy", 1), ("beam=3", 3)])
-@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize(
+    ("strategy", "beams", "use_cache"), [("greedy", 1, True), ("greedy", 1, False), ("beam=3", 3, True)]
+)
 def test_it_answers_what_the_model_answers_and_attends_as_the_model_did(name, strategy, beams, use_cache):
     model, tokenizer = answerer(name)
     before = model_state(model, tokenizer)

@@ -44,11 +44,10 @@ def pipeline(family="Bert", task="text-classification", limit=None, labels=3, co
 )
 def test_the_probability_that_is_explained_is_what_the_pipeline_prints(family, settings):
     classify = pipeline(family, **settings)
-    for text in (LONG, "a warm film"):
-        printed = {row["label"]: row["score"] for row in classify(text, top_k=3)}
-        for label, probability in printed.items():
-            (attribution,) = glasshead.explain(classify, text, target=label)
-            assert attribution.prediction == pytest.approx(probability, abs=1e-5)
+    for text, place in ((LONG, 0), ("a warm film", 2)):
+        printed = classify(text, top_k=3)[place]
+        (attribution,) = glasshead.explain(classify, text, target=printed["label"])
+        assert attribution.prediction == pytest.approx(printed["score"], abs=1e-5)
 
 
 def test_a_rating_is_printed_as_it_is():

@@ -30,7 +30,7 @@ def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
     assert ("maps: JSD" in ran.stdout) == ("predictions: TVD" in ran.stdout) == ("adversary_weight" in recipe)
     record = load_run(out).record["recipe"]
     assert recipe == {"attention_run", "adversary_weight"} & set(record)
-    glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")
+    glasshead("audit", out, "synthetic", "--audits", "performance", "--out", tmp_path / "audit")
     name = AuditCard.load(tmp_path / "audit").facts["name"]
     weight = f" (λ {record['adversary_weight']:g})" if "adversary_weight" in record else ""
     assert name == f"synthetic · {typed(options, 'softmax')[1]}{weight} · seed 0"
