@@ -9,13 +9,14 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.audits.null_weights import FEW_TOKENS, random_weights
+from glasshead.audits.null_weights import few_tokens, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
 from glasshead.data import batches, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject, run_folders
 from glasshead.results import MAPS, PREDICTIONS, TOO_FEW_EXAMPLES, MapDivergence, Verdict
 from glasshead.statistics import jensen_shannon, total_variation
@@ -85,7 +86,7 @@ def map_divergence(
             group=everything,
             citation=CITATION,
             against=subject.name,
-            undefined={FEW_TOKENS: int(np.isnan(values).sum())} if np.isnan(values).any() else {},
+            undefined={few_tokens(TEXTS): int(np.isnan(values).sum())} if np.isnan(values).any() else {},
         )
     facts = {"model": origin.name, "base": subject.name, "seeds": len(rulers)}
     return MapDivergence(findings[MAPS], findings[PREDICTIONS], by_text, facts)

@@ -90,7 +90,6 @@ from glasshead.results.verdict import (
     LARGE_CHANGE,
     MIN_UNITS,
     NEGLIGIBLE,
-    NO_ORDER,
     NO_SIGN,
     NONE_LEADS,
     ONE_SIGNED,
@@ -107,6 +106,7 @@ from glasshead.results.verdict import (
     Verdict,
     by_construction,
     extent_of,
+    no_order,
     too_few,
 )
 from glasshead.results.written import (
@@ -147,7 +147,6 @@ __all__ = [
     "NEXT_TOKEN",
     "NONE_LEADS",
     "NOT_USED",
-    "NO_ORDER",
     "NO_SIGN",
     "OF_REST",
     "ONE_SIGN",
@@ -228,6 +227,7 @@ __all__ = [
     "guess_in_words",
     "is_unused",
     "json_text",
+    "no_order",
     "plain",
     "sink_of",
     "too_few",

@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
 NO_PREDICTION = (
-    "The model predicts no class of a text, so the effects of its heads on predictions are not measured: no "
-    "importance, no gradients."
+    "The model predicts no class of {a_text}, so the effects of its heads on predictions are not measured: "
+    "no importance, no gradients."
 )
 NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
 BETWEEN_SENTENCES = (
@@ -180,7 +180,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     level = simultaneous_level(len(names))
     scale = 1.0 if predictions is None else predictions.scale
     summaries = [
-        replace(head, findings=[finding.about(nouns) for finding in head.findings])
+        head
         for layer in layers
         for head in summarise_heads(
             layer,
@@ -189,6 +189,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
             level=level,
             scale=scale,
             rng=rng,
+            nouns=nouns,
         )
     ]
     layer_summaries = [
@@ -200,7 +201,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [
         *(f"{note}." for note in subject.notes),
-        *([] if predictions is not None else [nouns.reword(NO_PREDICTION)]),
+        *([] if predictions is not None else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
@@ -218,18 +219,16 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=[
-            nouns.reword(sentence)
-            for sentence in conclude(
-                layer_summaries,
-                summaries,
-                agreement,
-                findings,
-                relations,
-                random_entropies=random_entropies,
-                texts=len(texts.firsts),
-            )
-        ],
+        conclusion=conclude(
+            layer_summaries,
+            summaries,
+            agreement,
+            findings,
+            relations,
+            random_entropies=random_entropies,
+            texts=len(texts.firsts),
+            nouns=nouns,
+        ),
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),
     )
