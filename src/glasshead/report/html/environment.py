@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from glasshead.escaping import FROM_RIGHT_TO_LEFT, visible
 from glasshead.nouns import TEXTS, Nouns
+from glasshead.report.colours import DARK, LIGHT, PRINT, css
 from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls
 from glasshead.report.html.interval_marks import (
     axis,
@@ -30,7 +31,10 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.globals["nouns"] = nouns
+    jinja.globals |= {
+        "nouns": nouns,
+        "colours": {"light": Markup(css(LIGHT)), "dark": Markup(css(DARK)), "print": Markup(css(PRINT))},
+    }
     jinja.filters |= {
         "sentence": sentence,
         "number": number,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from glasshead.nouns import nouns_of
+from glasshead.report.colours import MAX_CLASSES, group_colours
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.marks.card_columns import classes, floats, missing_panel, points_per_card, strings
 from glasshead.report.marks.limits import Floats, limits
 from glasshead.report.marks.scatter import Points, sample, scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
-from glasshead.report.style import MAX_CLASSES, class_colour
 from glasshead.results import AuditCard
 
 TREND_FROM, SLICES = 50, 10
@@ -64,12 +64,7 @@ def examples_figure(cards: Sequence[AuditCard], names: Sequence[str], pair: Colu
         return None
     ends = limits(*(x for x, _ in known), zero=True), limits(*(y for _, y in known), zero=True)
     labels = list(dict.fromkeys(label for card in cards for label in classes(card)))
-    palette = (
-        ["--negative", "--positive"]
-        if len(labels) == 2
-        else [class_colour(rank) for rank in range(len(labels))]
-    )
-    colours = dict(zip(labels, palette, strict=True))
+    colours = group_colours(labels)
     nouns = nouns_of(*(card.facts for card in cards))
     axes = nouns.fill(pair.words[0]), pair.words[1]
     panels, remarks, trends = [], [], False

@@ -12,7 +12,7 @@ from glasshead.escaping import one_line
 from glasshead.report.number_format import number
 from glasshead.report.terminal.bars import CELLS, LEAST, MOST, RANGE, SHOWN, bar, range_bar
 from glasshead.report.terminal.wrapping_table import WrappingTable
-from glasshead.report.text_spans import max_abs, normalised_score, score_name
+from glasshead.report.text_spans import diverging, max_abs, normalised_score, score_name
 from glasshead.report.weight_intervals import (
     HATCH,
     MEANING,
@@ -46,7 +46,9 @@ def attribution_table(attribution: Attribution, scale: float | None = None) -> R
         columns["contribution"] = [number(value, plus=True) for value in attribution.contributions]
     full, limits = max_abs(attribution) if scale is None else scale, extremes([attribution])
     bars = [
-        range_bar(attribution, i, limits) if known else bar(normalised_score(attribution.colours[i], full))
+        range_bar(attribution, i, limits)
+        if known
+        else bar(normalised_score(attribution.colours[i], full), diverging(attribution))
         for i in tokens
     ]
     names = {attribution.nouns.token: [one_line(token) for token in attribution.tokens]}

@@ -4,24 +4,22 @@ import math
 
 from rich.text import Text
 
+from glasshead.report.colours import TERMINAL, meaning
 from glasshead.report.number_format import finite
 from glasshead.report.weight_intervals import HATCH
 from glasshead.results import POINT_WIDTH, Attribution
 
-# Weak tokens colour the letters, strong ones the ground: readable on dark and on light terminals.
-RED = ("#d1503f", "bold #d1503f", "#ffffff on #a63a2b", "bold #ffffff on #c92a1a")
-BLUE = ("#3f86d6", "bold #3f86d6", "#ffffff on #2f639f", "bold #ffffff on #1b5fc4")
 CELLS = 10
 RANGE = 16
 LEAST, SHOWN, MOST = "█", "▓", HATCH
 
 
-def bar(share: float) -> Text:
+def bar(share: float, signed: bool) -> Text:
     """A bar to the right of the middle for a positive number, to the left for a negative one."""
-    length = round(abs(share) * CELLS)
+    length, colour = round(abs(share) * CELLS), TERMINAL[meaning(share, signed)][0]
     if share < 0:
-        return Text.assemble(" " * (CELLS - length), (LEAST * length, BLUE[0]), "│", " " * CELLS)
-    return Text.assemble(" " * CELLS, "│", (LEAST * length, RED[0]))
+        return Text.assemble(" " * (CELLS - length), (LEAST * length, colour), "│", " " * CELLS)
+    return Text.assemble(" " * CELLS, "│", (LEAST * length, colour))
 
 
 def range_bar(attribution: Attribution, token: int, limits: tuple[float, float]) -> Text:
@@ -42,7 +40,8 @@ def range_bar(attribution: Attribution, token: int, limits: tuple[float, float])
         for sign, cells, most in ((-1, left, low), (1, RANGE - left, high))
     )
     mirrored = below[::-1].replace("→", "←").rjust(left)
-    return Text.assemble((mirrored, BLUE[0]), "│", (above, RED[0]))
+    right = TERMINAL[meaning(1.0, attribution.signed)][0]
+    return Text.assemble((mirrored, TERMINAL["against"][0]), "│", (above, right))
 
 
 def _side(cells: int, least: float, shown: float, most: float) -> str:
