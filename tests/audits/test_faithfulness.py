@@ -31,7 +31,7 @@ from glasshead.audits.removal_curves import (
 )
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
-from glasshead.nouns import IMAGES
+from glasshead.nouns import IMAGES, TEXTS
 from glasshead.opening import open_subject
 from glasshead.results import TOO_FEW_EXAMPLES
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -333,7 +333,7 @@ def test_ratings_may_be_asked_and_sentences_not():
     whole, lost = (np.array(card.examples[name]) for name in ("predicted", "faithfulness.deletion"))
     assert np.isfinite(lost).all()
     assert card.finding("faithfulness.comprehensiveness.all").n == len(whole)
-    context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)))
+    context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)), nouns=TEXTS)
     assert "what is removed are tokens" in Faithfulness().unsupported_reason(context)
 
 
