@@ -12,7 +12,7 @@ from test_terminal import made, printed
 import fake_cards
 from glasshead.report import attribution_table, text_heatmap
 from glasshead.report.colours import TERMINAL
-from glasshead.report.terminal.bars import RANGE, range_bar
+from glasshead.report.terminal.attribution_table import RANGE, range_bar
 from glasshead.report.terminal.text_heatmap import faint_style
 from glasshead.report.text_spans import token_description
 from glasshead.report.weight_intervals import MEANING, extremes, range_text, spoken_range, summary_of_ranges
