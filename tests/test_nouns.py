@@ -1,28 +1,44 @@
-"""Sentences about texts become sentences about images."""
+"""Sentences name inputs and units by the nouns that they are given, and nothing that was put in."""
+
+import re
 
 import pytest
 
+from glasshead.explainers import EXPLAINERS
 from glasshead.nouns import IMAGES, TEXTS, nouns_of
 
 
 @pytest.mark.parametrize(
-    ("sentence", "reworded"),
+    ("template", "of_texts", "of_images"),
     [
-        ("Text by text (n = 2).", "Image by image (n = 2)."),
-        ("A text has a token or a word; words are tokens of texts.",
-         "An image has a patch or a patch; patches are patches of images."),
-        ("Special tokens, class tokens and the row of the first token stay; the first tokens do not.",
-         "Special tokens, class tokens and the row of the first token stay; the first patches do not."),
-        ("erasure-mask-token, --text-column, contexts in words",
-         "erasure-mask-token, --text-column, contexts in words"),
+        ("{Text} by {text} (n = 2).", "Text by text (n = 2).", "Image by image (n = 2)."),
+        ("{a_text} has {a_token} or {a_word}", "a text has a token or a word",
+         "an image has a patch or a patch"),
+        ("{A_text} of {words}: {tokens} of {texts}", "A text of words: tokens of texts",
+         "An image of patches: patches of images"),
     ],
 )  # fmt: skip
-def test_words_are_replaced_and_names_are_not(sentence, reworded):
-    assert IMAGES.reword(sentence) == reworded
-    assert TEXTS.reword(sentence) == sentence
+def test_a_template_is_filled_with_nouns(template, of_texts, of_images):
+    assert TEXTS.fill(template) == of_texts
+    assert IMAGES.fill(template) == of_images
+
+
+def test_what_is_put_in_stays_as_it_is():
+    name = "{tokens} of a text"
+    assert IMAGES.fill("{tokens} of {name}", name=name) == "patches of {tokens} of a text"
 
 
 def test_several_results_are_about_images_if_all_are():
     assert nouns_of({"inputs": "images"}, {"inputs": "images"}) == IMAGES
     assert nouns_of({"inputs": "images"}, {}) == nouns_of({}) == nouns_of() == TEXTS
     assert (IMAGES.count(1), IMAGES.count(1200)) == ("1 image", "1,200 images")
+
+
+@pytest.mark.parametrize("name", list(EXPLAINERS))
+def test_what_an_explainer_does_is_said_of_any_input(name):
+    explainer = EXPLAINERS[name]
+    assert explainer.describe(TEXTS) == explainer.description
+    of_images = explainer.describe(IMAGES)
+    if "token" in explainer.description and not name.startswith("captum:"):  # those put in tokens
+        assert "patch" in of_images
+    assert not re.search(r"[{}]", explainer.description + of_images)

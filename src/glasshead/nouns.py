@@ -1,54 +1,59 @@
-"""What inputs and their units are called: sentences are about texts and tokens, and reworded for images."""
+"""What inputs and their units are called: texts of tokens and words, or images of patches."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
-
-KEPT = r"(?:special|class) tokens?|first token(?!s)|in words"
-"""What is no unit of an input, or no input: a class token is one of a model that reads patches, too."""
-WORDS = re.compile(rf"(?<![\w-])(?:({KEPT})|(an? )?(texts?|tokens?|words?))(?![\w-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Nouns:
-    """What an input is called and what its units are, one of them and several."""
+    """What an input is called and what its units are, one of them and several; ``word`` and ``words`` are
+    what the units of a text are called where they are not split into tokens."""
 
     text: str
     texts: str
     token: str
     tokens: str
+    word: str
+    words: str
 
     @property
-    def words(self) -> str:
-        """What units are called where those of a text are words."""
-        return self.reword("words")
+    def a_text(self) -> str:
+        """``a text``, ``an image``."""
+        return with_article(self.text)
+
+    @property
+    def a_token(self) -> str:
+        """``a token``, ``a patch``."""
+        return with_article(self.token)
+
+    @property
+    def a_word(self) -> str:
+        """``a word``, ``a patch``."""
+        return with_article(self.word)
 
     def count(self, number: int) -> str:
         """``1 text``, ``2 texts``."""
         return f"1 {self.text}" if number == 1 else f"{number:,} {self.texts}"
 
-    def reword(self, sentence: str) -> str:
-        """A sentence of this library about texts and their tokens or words as one about what these are.
+    def fill(self, template: str, **values: object) -> str:
+        """A sentence from a template with fields such as ``{tokens}``, ``{a_text}`` and ``{Texts}``.
 
-        What somebody else wrote, such as the name of a class, is put in afterwards; names with hyphens stay.
+        Other fields are ``values``, which are put in as they are, whatever they contain.
         """
-        return sentence if self == TEXTS else WORDS.sub(self._replace, sentence)
-
-    def _replace(self, match: re.Match[str]) -> str:
-        kept, article, word = match.groups()
-        if kept is not None:
-            return match[0]
-        is_input = word.lower().startswith("text")
-        one, several = (self.text, self.texts) if is_input else (self.token, self.tokens)
-        name = several if word.lower().endswith("s") else one
-        if article is not None:
-            name = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-        return name[0].upper() + name[1:] if match[0][0].isupper() else name
+        names = {field.name: getattr(self, field.name) for field in fields(self)}
+        names |= {f"a_{one}": getattr(self, f"a_{one}") for one in ("text", "token", "word")}
+        capitals = {name.capitalize(): noun.capitalize() for name, noun in names.items()}
+        return template.format(**names, **capitals, **values)
 
 
-TEXTS = Nouns("text", "texts", "token", "tokens")
-IMAGES = Nouns("image", "images", "patch", "patches")
+def with_article(noun: str) -> str:
+    """A noun behind its indefinite article."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+TEXTS = Nouns("text", "texts", "token", "tokens", "word", "words")
+IMAGES = Nouns("image", "images", "patch", "patches", "patch", "patches")
 INPUTS = "inputs"
 """The fact of a result that says what its inputs are."""
 

@@ -12,6 +12,7 @@ from glasshead.audits.compare_audits import (
     describe_difference,
     finding_differences,
 )
+from glasshead.nouns import TEXTS
 from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding, by_construction
 from glasshead.statistics.bootstrap import mean_interval
 from small import as_run, planted_model, planted_texts, split
@@ -61,7 +62,7 @@ def named(found):
 def test_the_paired_difference():
     cards = [card(0.0, 1), card(0.05, 2)]
     found, notes = finding_differences(cards)
-    assert notes == [NOT_PAIRED]
+    assert notes == [TEXTS.fill(NOT_PAIRED)]
     assert set(named(found)) == {each.name for each in FINDINGS[:4]}
     tau = named(found)["agreement.contribution.gradient.all"]
     columns = [np.array(each.examples["tau.contribution.gradient"], dtype=float) for each in cards]
@@ -95,7 +96,7 @@ def test_texts_are_paired_by_row_and_words():
 def test_nothing_shared_is_said():
     found, notes = finding_differences([card(0.0, 1), card(0.1, 2, rows=np.arange(N, 2 * N), name="b")])
     assert found == []
-    assert notes == [f"b and a: {NOTHING_SHARED}."]
+    assert notes == [f"b and a: {TEXTS.fill(NOTHING_SHARED)}."]
 
 
 def test_another_base():

@@ -31,6 +31,7 @@ from glasshead.audits.removal_curves import (
 )
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.nouns import IMAGES, TEXTS
 from glasshead.opening import open_subject
 from glasshead.results import TOO_FEW_EXAMPLES
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -332,7 +333,7 @@ def test_ratings_may_be_asked_and_sentences_not():
     whole, lost = (np.array(card.examples[name]) for name in ("predicted", "faithfulness.deletion"))
     assert np.isfinite(lost).all()
     assert card.finding("faithfulness.comprehensiveness.all").n == len(whole)
-    context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)))
+    context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)), nouns=TEXTS)
     assert "what is removed are tokens" in Faithfulness().unsupported_reason(context)
 
 
@@ -353,5 +354,5 @@ def test_rounding_is_no_difference_from_another_order():
     ],
 )
 def test_a_verdict_rests_on_the_paired_interval(interval, statistic, words):
-    assert faithfulness_verdict(interval, statistic).words.startswith(words)
-    assert faithfulness_verdict(None, statistic) == TOO_FEW_EXAMPLES
+    assert faithfulness_verdict(interval, statistic, IMAGES).words.startswith(words)
+    assert faithfulness_verdict(None, statistic, IMAGES) == TOO_FEW_EXAMPLES

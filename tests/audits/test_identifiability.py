@@ -11,6 +11,7 @@ import torch
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
 from glasshead.errors import InputError
+from glasshead.nouns import TEXTS
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
@@ -134,7 +135,8 @@ def test_verdicts_about_width_need_a_null():
 
     def said(over, pairs, interval=(0.1, 0.2), lines=(0.15, 0.15)):
         paired = {"random": PairedDifference(0.0, over, pairs)}
-        return width_verdict(StatSummary(0.15, 0.1, interval, {}, 30, paired), np.array(lines)).words
+        summary = StatSummary(0.15, 0.1, interval, {}, 30, paired)
+        return width_verdict(summary, np.array(lines), 0, TEXTS).words
 
     assert said(None, 0) == said((-0.2, -0.1), 5) == "undecided: too few maps with random values"
     assert said((-0.2, -0.1), 30) == "narrower than over random values"
@@ -149,17 +151,19 @@ def test_verdicts_about_width_need_a_null():
 def test_all_and_none_are_said_of_nothing_less():
     only = "the only one with its head output"
     lines = np.array([1.0] * 299 + [0.0])
-    said = share_verdict("identifiable", (0.99, 1.0), lines).words
+    said = share_verdict("identifiable", (0.99, 1.0), lines, TEXTS).words
     assert said == f"almost every map is {only} (299 of 300 are unique, 1 are not)"
     lines[:6] = np.nan
-    said = share_verdict("identifiable", (1.0, 1.0), lines[:-1]).words
+    said = share_verdict("identifiable", (1.0, 1.0), lines[:-1], TEXTS).words
     assert said == (
         f"almost every map that could be decided is {only} (293 of 299 are unique, 0 are not, 6 undecided)"
     )
-    said = share_verdict("identifiable", (0.0, 0.0), 0 * lines).words
+    said = share_verdict("identifiable", (0.0, 0.0), 0 * lines, TEXTS).words
     assert said.startswith("for almost every map that could be decided other weights give the same")
-    assert share_verdict("another-first", (0.0, 0.05), lines).words.endswith("(293 of 300 maps, 6 undecided)")
-    assert share_verdict("may-be-zero", (0.6, 0.7), lines).words.endswith("(6 of 300 maps undecided)")
+    assert share_verdict("another-first", (0.0, 0.05), lines, TEXTS).words.endswith(
+        "(293 of 300 maps, 6 undecided)"
+    )
+    assert share_verdict("may-be-zero", (0.6, 0.7), lines, TEXTS).words.endswith("(6 of 300 maps undecided)")
 
 
 def keys(unique=0, other=0, undetermined=0, fixed=0, undefined=0):

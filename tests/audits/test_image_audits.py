@@ -2,6 +2,7 @@
 
 import copy
 import io
+import re
 from functools import cache
 
 import numpy as np
@@ -10,11 +11,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from rich.console import Console
 
 import glasshead
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
+from glasshead.report import audit_page, card_table
 from glasshead.statistics import pointing_hits
 from glasshead.training import preset_config, train
 from image_families import image_model, pictures, processor, rows
@@ -65,6 +68,27 @@ def test_blocks_are_the_units_of_orders_and_changes():
     assert not any("blocks" in note for note in fine.facts["remarks"])
     name = "faithfulness.deletion.all"
     assert image.finding(name).estimate != fine.finding(name).estimate
+
+
+def test_a_column_and_its_values_keep_their_names():
+    """They are called as inputs and units of other models are."""
+    split = rows(90)
+    options = {"audits": ["performance"], "limit": 90}
+    examples = audit(split=split, **options).examples
+    right = np.equal(examples["label"], examples["predicted"])
+    split = split.add_column("words", np.where(right, "a text", "two tokens").tolist())
+    card = audit(split=split, by=["words"], **options)
+    assert {finding.group for finding in card.findings if finding.by} == {
+        "words: a text",
+        "words: two tokens",
+    }
+    (test,) = card.slice_tests
+    assert test.verdict == "differs between slices by words"
+    buffer = io.StringIO()
+    Console(file=buffer, width=150).print(card_table([card]))
+    for shown in (audit_page([card]), buffer.getvalue()):
+        assert re.search("by words", shown, re.IGNORECASE)
+        assert not re.search("by patches", shown, re.IGNORECASE)
 
 
 def test_random_numbers_are_no_better_than_random_numbers():

@@ -11,6 +11,7 @@ from glasshead.audits.operators import Operators, Standing, differing_pairs, sid
 from glasshead.data import encode
 from glasshead.explainers import REMOVALS, make_context
 from glasshead.huggingface import isolated_copy
+from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject
 
 INPUT = {"delete", "mask-token", "unknown-token", "mean-embedding"}
@@ -130,7 +131,7 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out(counting):
     ],
 )
 def test_a_verdict_says_no_more_than_its_intervals(sides, differing, words, status):
-    verdict = survival_verdict(sides, {frozenset(pair) for pair in differing})
+    verdict = survival_verdict(sides, {frozenset(pair) for pair in differing}, TEXTS)
     assert verdict.words.startswith(words)
     assert verdict.status == status
 

@@ -5,6 +5,7 @@ import pytest
 
 from glasshead.audits.performance import performance_verdict, standing
 from glasshead.audits.summary import summarise
+from glasshead.nouns import TEXTS
 from glasshead.results import TOO_FEW_EXAMPLES, PairedDifference, guess_in_words
 
 GUESS = guess_in_words({})
@@ -29,7 +30,7 @@ def test_few_texts_do_not_show_what_many_do():
     few, difference = paired(*answers(60, 44, 38))
     assert few.interval[0] < few.null["majority"]
     assert standing(difference) == "undecided"
-    said = performance_verdict(difference, GUESS)
+    said = performance_verdict(difference, GUESS, TEXTS)
     said_of = "not settled on these 60 texts whether it is better than always guessing the commonest class"
     assert said.words == said_of
     # A gate on the accuracy asks something else.
@@ -57,7 +58,7 @@ def test_three_outcomes(interval, stands, errs, word):
     difference = PairedDifference(sum(interval) / 2, interval, 60)
     assert standing(difference) == stands
     assert standing(difference, errors=True) == errs
-    assert word in performance_verdict(difference, GUESS).words
+    assert word in performance_verdict(difference, GUESS, TEXTS).words
     few = PairedDifference(sum(interval) / 2, interval, 19)
     assert standing(few) == "undecided"
-    assert performance_verdict(few, GUESS) == TOO_FEW_EXAMPLES
+    assert performance_verdict(few, GUESS, TEXTS) == TOO_FEW_EXAMPLES

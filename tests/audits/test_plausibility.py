@@ -13,6 +13,7 @@ from glasshead.audits.plausibility import Plausibility, plausibility_verdict, sh
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import explain_texts
+from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject
 from glasshead.requests import MethodRequest
 from glasshead.results import TOO_FEW_EXAMPLES
@@ -183,8 +184,8 @@ def test_slices_and_comparisons_are_those_of_the_texts():
     ],
 )
 def test_a_verdict_rests_on_the_paired_interval(interval, words):
-    assert plausibility_verdict(interval).words.startswith(words)
-    assert plausibility_verdict(None) == TOO_FEW_EXAMPLES
+    assert plausibility_verdict(interval, TEXTS).words.startswith(words)
+    assert plausibility_verdict(None, TEXTS) == TOO_FEW_EXAMPLES
 
 
 def by_loop(attribution, spans, k):

@@ -225,7 +225,11 @@ def test_constants_and_names_of_the_audit_page() -> None:
 
 def test_verdicts_of_the_audit_page() -> None:
     from glasshead.audits import agreement, performance, perturbation, tokens
+    from glasshead.nouns import TEXTS
     from glasshead.results import ONE_SIGNED, PairedDifference
+
+    def agreed(interval: tuple[float, float] | None, over: dict[str, tuple[float, float]]) -> str:
+        return agreement.agreement_verdict(interval, over, "weights", TEXTS).words
 
     page = " ".join("".join(map(read, (DOCS / "reference" / "audits").glob("*.md"))).split())
     over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
@@ -233,7 +237,7 @@ def test_verdicts_of_the_audit_page() -> None:
 
     def beside(interval: tuple[float, float], n: int = 60) -> str:
         return performance.performance_verdict(
-            PairedDifference(sum(interval) / 2, interval, n), "always guessing the commonest class"
+            PairedDifference(sum(interval) / 2, interval, n), "always guessing the commonest class", TEXTS
         ).words
 
     def perturbed(
@@ -245,35 +249,31 @@ def test_verdicts_of_the_audit_page() -> None:
         return perturbation.perturbation_verdict(interval, over_chance, test, way).words
 
     said = {
-        agreement.agreement_verdict(None, better).words: "undecided: too few examples",
-        agreement.agreement_verdict(
-            (0.8, 0.9), {"random": none}
-        ).words: "not distinguishable from random weights on these texts",
-        agreement.agreement_verdict((-0.9, -0.7), worse).words: "strong agreement in the reverse order",
-        agreement.agreement_verdict((-0.6, -0.4), worse).words: "moderate agreement in the reverse order",
-        agreement.agreement_verdict((-0.3, -0.1), worse).words: "weak agreement in the reverse order",
-        agreement.agreement_verdict((-0.1, -0.05), worse).words: "worse than random weights",
-        agreement.agreement_verdict((0.1, 0.2), worse).words: "worse than random weights",
-        agreement.agreement_verdict((0.7, 0.8), better).words: "strong agreement",
-        agreement.agreement_verdict((0.4, 0.6), better).words: "moderate agreement",
-        agreement.agreement_verdict((0.1, 0.3), better).words: "weak agreement",
-        agreement.agreement_verdict((0.1, 0.8), better).words: "at least weak agreement",
-        agreement.agreement_verdict(
-            (-0.8, -0.4), worse
-        ).words: "at least moderate agreement in the reverse order",
-        agreement.agreement_verdict(
-            (0.09, 0.8), better
-        ).words: "hardly any agreement, but more than of random weights",
-        agreement.agreement_verdict((0.7, 0.8), better | {"uniform": none}).words.split(", ")[1]: (
+        agreed(None, better): "undecided: too few examples",
+        agreed((0.8, 0.9), {"random": none}): "not distinguishable from random weights on these texts",
+        agreed((-0.9, -0.7), worse): "strong agreement in the reverse order",
+        agreed((-0.6, -0.4), worse): "moderate agreement in the reverse order",
+        agreed((-0.3, -0.1), worse): "weak agreement in the reverse order",
+        agreed((-0.1, -0.05), worse): "worse than random weights",
+        agreed((0.1, 0.2), worse): "worse than random weights",
+        agreed((0.7, 0.8), better): "strong agreement",
+        agreed((0.4, 0.6), better): "moderate agreement",
+        agreed((0.1, 0.3), better): "weak agreement",
+        agreed((0.1, 0.8), better): "at least weak agreement",
+        agreed((-0.8, -0.4), worse): "at least moderate agreement in the reverse order",
+        agreed((0.09, 0.8), better): "hardly any agreement, but more than of random weights",
+        agreed((0.7, 0.8), better | {"uniform": none}).split(", ")[1]: (
             "not distinguishable from that under uniform weights"
         ),
-        agreement.agreement_verdict((0.7, 0.8), better | {"uniform": under}).words.split(", ")[1]: (
-            "less than under uniform weights"
-        ),
-        agreement.gain_verdict(None).words: "undecided: too few examples",
-        agreement.gain_verdict((0.1, 0.2)).words: "the identifiable part agrees better than the attention",
-        agreement.gain_verdict((-0.2, -0.1)).words: "the identifiable part agrees worse than the attention",
-        agreement.gain_verdict((-0.1, 0.1)).words: "not distinguishable on these texts",
+        agreed((0.7, 0.8), better | {"uniform": under}).split(", ")[1]: ("less than under uniform weights"),
+        agreement.gain_verdict(None, TEXTS).words: "undecided: too few examples",
+        agreement.gain_verdict(
+            (0.1, 0.2), TEXTS
+        ).words: "the identifiable part agrees better than the attention",
+        agreement.gain_verdict(
+            (-0.2, -0.1), TEXTS
+        ).words: "the identifiable part agrees worse than the attention",
+        agreement.gain_verdict((-0.1, 0.1), TEXTS).words: "not distinguishable on these texts",
         beside(over): "better than always guessing the commonest class",
         beside(under): "worse than always guessing the commonest class",
         beside((0.0, 0.0)): "as good as always guessing the commonest class",

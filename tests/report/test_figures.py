@@ -27,7 +27,7 @@ def violins(rows: list[Distribution]) -> str:
 
 
 def test_a_point_lands_where_the_axes_say() -> None:
-    points = Points(np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 0.0, 1.0]), "--positive", ["a", "b", "c"])
+    points = Points(np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 0.0, 1.0]), "--c0", ["a", "b", "c"])
     page = scatter([points])
     low, middle, high = (
         (float(c.attributes["cx"] or 0), float(c.attributes["cy"] or 0)) for c in page.all("circle")
@@ -83,7 +83,7 @@ def test_limits_hold_everything_and_survive_nothing() -> None:
 def test_names_beside_points_do_not_overlap() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(0, 0.01, 200), rng.normal(0, 0.01, 200)
-    points = Points(x + 0.8, y + 0.8, "--positive", ["t"] * 200, [f"word{i}" for i in range(200)])
+    points = Points(x + 0.8, y + 0.8, "--c0", ["t"] * 200, [f"word{i}" for i in range(200)])
     page = scatter([points])
     names = [t for t in page.all("text") if "halo" in t.classes]
     heights = sorted(float(t.attributes["y"] or 0) for t in names)
@@ -93,6 +93,6 @@ def test_names_beside_points_do_not_overlap() -> None:
 
 
 def test_tick_labels_keep_their_decimals() -> None:
-    points = Points(np.array([0.1]), np.array([0.1]), "--positive", ["a"])
+    points = Points(np.array([0.1]), np.array([0.1]), "--c0", ["a"])
     page = scatter([points], ((0.0, 0.13), (0.0, 0.13)))
     assert {"0.05", "0.10"} <= {text.text for text in page.all("text")}

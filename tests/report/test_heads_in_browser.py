@@ -193,7 +193,7 @@ def test_weights_below_zero_have_the_other_colour(browser: Browser, address: str
     page.wait_for_selector(LINES)
     page.locator(LINES).nth(1).focus()
     weights = fake_heads.pair_text(signed=True).weights[0][0][1]
-    below = page.locator(".lines .keys button.below")
+    below = page.locator(".lines .keys button.against")
     strong = np.abs(weights) > 0.05 * np.abs(weights).max()
     assert below.count() >= int(((weights < 0) & strong).sum()) > 0
     assert said == []

@@ -11,7 +11,8 @@ from test_terminal import made, printed
 
 import fake_cards
 from glasshead.report import attribution_table, text_heatmap
-from glasshead.report.terminal.bars import BLUE, RANGE, RED, range_bar
+from glasshead.report.colours import TERMINAL
+from glasshead.report.terminal.attribution_table import RANGE, range_bar
 from glasshead.report.terminal.text_heatmap import faint_style
 from glasshead.report.text_spans import token_description
 from glasshead.report.weight_intervals import MEANING, extremes, range_text, spoken_range, summary_of_ranges
@@ -92,19 +93,19 @@ def test_the_terminal_says_in_one_line_what_a_range_is(dreary: Attribution) -> N
 def test_the_text_has_no_ground_where_a_weight_may_be_zero(dreary: Attribution) -> None:
     told = replace(dreary, scores=(0.1, 0.3, 0.31, 0.2, 0.001, 0.2))
     styles = {told.text[span.start : span.end]: str(span.style) for span in text_heatmap(told).spans}
-    assert styles["dreary"] == RED[3]
-    assert styles["the"] == faint_style(1.0) == f"italic {RED[0]}"
-    assert faint_style(-1.0) == f"italic {BLUE[0]}"
+    assert styles["dreary"] == TERMINAL["size"][3]
+    assert styles["the"] == faint_style(1.0, "size") == f"italic {TERMINAL['size'][0]}"
+    assert faint_style(-1.0, "against") == f"italic {TERMINAL['against'][0]}"
     assert text_heatmap(told).plain == told.text
 
 
 def test_with_ranges_colours_are_weights(dreary: Attribution) -> None:
     told = replace(dreary, contributions=(0.0, -0.5, 0.0, 0.0, 0.0, 0.0))
     styles = {told.text[span.start : span.end]: str(span.style) for span in text_heatmap(told).spans}
-    assert styles["dreary"] == RED[3]
+    assert styles["dreary"] == TERMINAL["size"][3]
     bare = replace(told, intervals=None)
     styles = {told.text[span.start : span.end]: str(span.style) for span in text_heatmap(bare).spans}
-    assert styles["dreary"] == BLUE[3]
+    assert styles["dreary"] == TERMINAL["against"][3]
 
 
 @pytest.mark.parametrize("signed", [False, True])

@@ -283,12 +283,15 @@ def test_tokens_sit_at_their_offsets_and_carry_their_numbers() -> None:
     assert page.all("bdi")[0].text == "[CLS]"
 
 
-def test_one_scale_for_all_texts_of_a_card(tanhmax: AuditCard) -> None:
+def test_featured_texts_have_own_scales_and_all_texts_of_a_card_one(tanhmax: AuditCard) -> None:
     pale = replace(tanhmax.highlights[0].attribution, contributions=(0.001,) * 11)
     strong = tanhmax.highlights[1]
     html = audit_page([replace(tanhmax, highlights=[Highlight("correct", "positive", pale, 0.5), strong])])
     marks = [mark for mark in Page(html).all("mark") if "data-tip" in mark.attributes]
-    assert {mark.attributes["style"] for mark in marks[:11]} == {"--a:0.00"}
+    assert {mark.attributes["style"] for mark in marks[:11]} == {"--a:1.00"}
+    assert {mark.attributes["style"] for mark in marks[len(marks) // 2 :][:11]} == {"--a:0.00"}
+    assert "Each text here has a scale of its own" in html
+    assert "One scale holds for all texts of a model" in html
 
 
 def test_tables_are_tables(read: dict[str, Page]) -> None:

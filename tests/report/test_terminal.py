@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 import fake_cards
 from glasshead.escaping import visible
 from glasshead.report import attribution_table, card_table, text_heatmap
+from glasshead.report.colours import TERMINAL
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
-from glasshead.report.terminal.bars import BLUE, RED
 from glasshead.results import Attribution, AuditCard
 
 
@@ -46,7 +46,7 @@ def test_red_is_positive_blue_is_negative_and_the_rest_is_plain() -> None:
     text = text_heatmap(told)
     assert text.plain == told.text
     styles = {told.text[span.start : span.end]: str(span.style) for span in text.spans if span.style}
-    assert styles == {"good": RED[1], "bad": BLUE[3]}
+    assert styles == {"good": TERMINAL["for"][1], "bad": TERMINAL["against"][3]}
     assert not any(span.style for span in text_heatmap(told, scale=100.0).spans)
 
 

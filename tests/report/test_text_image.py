@@ -8,8 +8,8 @@ from matplotlib.patches import Rectangle
 
 from fake_cards import NASTY, attribution, ranged
 from glasshead.report import PLOTS
+from glasshead.report.colours import GROUNDS, STRONGEST
 from glasshead.report.figure_file import to_matplotlib
-from glasshead.report.style import AGAINST, FOR, STRONGEST
 from glasshead.results import Attributions
 
 CLASSES = ("negative", "positive")
@@ -33,7 +33,7 @@ def test_each_word_stands_on_its_colour():
     axes = to_matplotlib(figure).axes[0]
     assert {text.get_text() for text in axes.texts} >= {"warm", "dull", "film"}
     colours = [tuple(np.round(np.array(box.get_facecolor()) * 255)) for box in boxes(axes)]
-    assert [colour[:3] for colour in colours] == [FOR, AGAINST, FOR]
+    assert [colour[:3] for colour in colours] == [GROUNDS[each] for each in ("for", "against", "for")]
     assert [round(colour[3] / 255, 2) for colour in colours] == [STRONGEST, STRONGEST / 2, 0.0]
     assert figure.title == "Words for and against positive, method attention"
     (bar,) = figure.colour_bars
@@ -46,6 +46,10 @@ def test_numbers_without_a_sign_have_one_colour():
         made("warm film", contributions=None, scores=(0.5, 0.25), signed=False, method="gradient-l2")
     )
     assert figure.title == "How much each word matters, method gradient-l2"
+    colours = [
+        tuple(np.round(np.array(box.get_facecolor()) * 255)) for box in boxes(to_matplotlib(figure).axes[0])
+    ]
+    assert {colour[:3] for colour in colours} == {GROUNDS["size"]}
     assert figure.colour_bars[0].norm.vmin == 0.0
 
 

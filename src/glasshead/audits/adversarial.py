@@ -28,6 +28,7 @@ from glasshead.audits.summary import Interval, StatSummary, null_column, summari
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, attention_rows
+from glasshead.nouns import Nouns
 from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 
 ADVERSARIAL = "adversarial"
@@ -238,6 +239,7 @@ class DistanceTable:
     ) -> Iterator[Finding]:
         """The mean distance, and the share of texts with a map that is far."""
         largest, exact = self.setting.largest, self.setting.exact and kind == FREE
+        nouns = self.setting.context.nouns
         for group in self.groups:
             members = [
                 {base: values[group.members] for base, values in columns.items()}
@@ -249,9 +251,9 @@ class DistanceTable:
             ends = [summary.reliable_interval for summary in summaries]
             if exact:
                 over = summaries[0].reliable_differences.get("random")
-                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind)
+                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind, nouns)
             else:
-                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1], kind)
+                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1], kind, nouns)
                 summaries = [as_bound(summary, "lower") for summary in summaries]
             undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
@@ -289,7 +291,7 @@ class DistanceTable:
 
     def undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
         """How many texts of a group have no distance, by reason."""
-        counts = {"one token": int(self.one[group.members].sum())}
+        counts = {f"one {self.setting.context.nouns.token}": int(self.one[group.members].sum())}
         if flat:
             counts["flat prediction"] = int((self.flat & ~self.one)[group.members].sum())
         return {reason: count for reason, count in counts.items() if count}
@@ -334,31 +336,32 @@ def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Ver
     )
 
 
-def share_verdict(interval: Interval | None, kind: str) -> Verdict:
+def share_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
     """The same of the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
     if low >= MOST:
-        return Verdict(f"a very different map{FROM[kind]} exists for nearly every text")
+        return Verdict(f"a very different map{FROM[kind]} exists for nearly every {nouns.text}")
     if high <= FEW:
-        return Verdict(f"a very different map{FROM[kind]} exists for hardly any text")
+        return Verdict(f"a very different map{FROM[kind]} exists for hardly any {nouns.text}")
     share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
-    return Verdict(f"a very different map{FROM[kind]} exists for {share} of the texts")
+    return Verdict(f"a very different map{FROM[kind]} exists for {share} of the {nouns.texts}")
 
 
-def found_verdict(interval: Interval | None, kind: str) -> Verdict:
+def found_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
     """The same where a search found them."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0]
     if low >= MOST:
-        return Verdict(f"a very different map{FROM[kind]} exists for nearly every text")
+        return Verdict(f"a very different map{FROM[kind]} exists for nearly every {nouns.text}")
     if low < HARDLY_ANY:
         return Verdict(
-            "a lower bound: the search found a very different map for few texts or none; there may be more"
+            f"a lower bound: the search found a very different map for few {nouns.texts} or none; there may "
+            "be more"
         )
-    return Verdict(f"a very different map{FROM[kind]} exists for at least {low:.0%} of the texts")
+    return Verdict(f"a very different map{FROM[kind]} exists for at least {low:.0%} of the {nouns.texts}")
 
 
 def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSummary:

@@ -7,25 +7,25 @@ from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.null_weights import random_scores, random_weights
+from glasshead.audits.null_weights import few_tokens, random_scores, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
+from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
     AGREEMENT_STRENGTHS,
-    NO_ORDER,
     ONE_SIGNED,
     RAW_SIGN,
     TOO_FEW_EXAMPLES,
     Finding,
     Verdict,
     by_construction,
+    no_order,
 )
 from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
 AGREEMENT = "agreement"
-TIED = "all tokens tied"
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS, DIGITS_OF_FLOAT32 = 9, 5
@@ -203,19 +203,23 @@ class Agreement(Audit):
             else:
                 verdict = self._no_evidence_reason(context, statistic, against)
             if verdict is None and statistic in GAINS:
-                verdict = gain_verdict(summary.reliable_interval)
+                verdict = gain_verdict(summary.reliable_interval, context.nouns)
             elif verdict is None and statistic == FOCUS:
-                verdict = focus_verdict(summary.reliable_interval, summary.reliable_differences)
+                verdict = focus_verdict(
+                    summary.reliable_interval, summary.reliable_differences, context.nouns
+                )
             elif verdict is None:
                 numbers = "weights" if context.explainer.reads_weights else "scores"
-                verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, numbers)
+                verdict = agreement_verdict(
+                    summary.reliable_interval, summary.reliable_differences, numbers, context.nouns
+                )
             undefined = self._undefined(context, tau, members)
             if (
                 verdict == TOO_FEW_EXAMPLES
                 and statistic != FOCUS
-                and undefined.get(TIED, 0) > members.sum() / 2
+                and undefined.get(all_tied(context.nouns), 0) > members.sum() / 2
             ):
-                verdict = NO_ORDER
+                verdict = no_order(context.nouns)
             yield summary.finding(
                 "agreement",
                 statistic,
@@ -278,8 +282,8 @@ class Agreement(Audit):
         missing = members & np.isnan(tau)
         short = missing & (context.mask.sum(axis=1) < 2)
         counts = {
-            "fewer than two tokens": int(short.sum()),
-            TIED: int((missing & ~short).sum()),
+            few_tokens(context.nouns): int(short.sum()),
+            all_tied(context.nouns): int((missing & ~short).sum()),
         }
         return {reason: count for reason, count in counts.items() if count}
 
@@ -287,8 +291,16 @@ class Agreement(Audit):
 AUDITS.register(AGREEMENT)(Agreement())
 
 
+def all_tied(nouns: Nouns) -> str:
+    """Why the numbers of an input have no order."""
+    return f"all {nouns.tokens} tied"
+
+
 def agreement_verdict(
-    interval: Interval | None, over: Mapping[str, Interval | None], numbers: str = "weights"
+    interval: Interval | None,
+    over: Mapping[str, Interval | None],
+    numbers: str,
+    nouns: Nouns,
 ) -> Verdict:
     """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls, random
     ``numbers`` among them."""
@@ -297,7 +309,7 @@ def agreement_verdict(
         return TOO_FEW_EXAMPLES
     low, high = interval
     if chance[0] <= 0 <= chance[1]:
-        return Verdict(f"not distinguishable from random {numbers} on these texts")
+        return Verdict(f"not distinguishable from random {numbers} on these {nouns.texts}")
     if chance[1] < 0:
         opposed = strength(-high, -low)
         return Verdict(
@@ -313,16 +325,16 @@ def agreement_verdict(
     return Verdict(f"{text}, {than} under uniform weights")
 
 
-def focus_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+def focus_verdict(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
     """In words, from the interval of the paired difference from uniform weights."""
     uniform = over.get("uniform")
     if interval is None or uniform is None:
         return TOO_FEW_EXAMPLES
     if uniform[0] > 0:
-        return Verdict("important tokens hold more than if all had the same")
+        return Verdict(f"important {nouns.tokens} hold more than if all had the same")
     if uniform[1] < 0:
-        return Verdict("important tokens hold less than if all had the same")
-    return Verdict("not distinguishable from the same for all tokens")
+        return Verdict(f"important {nouns.tokens} hold less than if all had the same")
+    return Verdict(f"not distinguishable from the same for all {nouns.tokens}")
 
 
 def column_of(statistic: str, against: str) -> str:
@@ -337,7 +349,7 @@ def strength(low: float, high: float) -> str:
     return "" if not at_least else at_least[0] if at_least == perhaps else f"at least {at_least[0]}"
 
 
-def gain_verdict(interval: Interval | None) -> Verdict:
+def gain_verdict(interval: Interval | None, nouns: Nouns) -> Verdict:
     """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -345,4 +357,4 @@ def gain_verdict(interval: Interval | None) -> Verdict:
         return Verdict("the identifiable part agrees better than the attention")
     if interval[1] < 0:
         return Verdict("the identifiable part agrees worse than the attention")
-    return Verdict("not distinguishable on these texts")
+    return Verdict(f"not distinguishable on these {nouns.texts}")

@@ -88,7 +88,7 @@ def audit_heads(
         }
         | map_facts
         | dict(facts),
-        findings=list(map_findings(heads, len(texts), np.random.default_rng([seed, 8]))),
+        findings=list(map_findings(heads, len(texts), np.random.default_rng([seed, 8]), nouns)),
         highlights=list(row_highlights(model, tokenizer, encoded, texts, heads, request)),
         examples={
             "index": indices.tolist(),

@@ -72,7 +72,6 @@ def audit_subject(
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
-        reason = None if reason is None else context.nouns.reword(reason)
         if reason is not None and name in (request.audits or ()):
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
@@ -98,7 +97,7 @@ def audit_subject(
         | slice_facts(context.slicings)
         | data_facts
         | {"date": date.today().isoformat(), "seconds": round(time.perf_counter() - started, 2)},
-        findings=[finding.about(context.nouns) for finding in result.findings],
+        findings=result.findings,
         highlights=chosen_texts,
         examples={name: jsonable(column) for name, column in result.examples.items()},
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
@@ -177,7 +176,7 @@ def method_remarks(context: AuditContext) -> list[str]:
     gaps = context.explainer.completeness_gaps(context.explanation)
     if gaps is not None and len(gaps):
         gap = float(gaps.abs().max())
-        words = context.nouns.reword(f"the largest completeness gap of a text is {gap:.2g}")
+        words = f"the largest completeness gap of {context.nouns.a_text} is {gap:.2g}"
         remarks.append(f"{context.method}: {words}.")
     return remarks
 

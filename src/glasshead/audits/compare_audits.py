@@ -30,10 +30,10 @@ from glasshead.statistics import (
     resamples_for,
 )
 
-NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
+NOTHING_SHARED = "they have no {text} in common, so nothing can be paired: compare their intervals"
 NOT_PAIRED = (
-    "Token groups are means over token types, and groups by maximum weight, layer or length, and slices of "
-    "what each model gets right, hold other texts or maps in each audit: such findings have no paired "
+    "{Token} groups are means over {token} types, and groups by maximum weight, layer or length, and slices "
+    "of what each model gets right, hold other {texts} or maps in each audit: such findings have no paired "
     "difference, compare their intervals. Lower and upper bounds have none either: it would bound nothing."
 )
 OF_NO_CLASS = (
@@ -76,7 +76,7 @@ def finding_differences(
         nouns = nouns_of(card.facts, cards[base].facts)
         names = " and ".join(str(audited.facts.get("name") or "an audit") for audited in (card, cards[base]))
         if not len(rows[0]):
-            notes[f"{names}: {nouns.reword(NOTHING_SHARED)}."] = None
+            notes[f"{names}: {nouns.fill(NOTHING_SHARED)}."] = None
             continue
         same = same_target(card, cards[base], rows)
         if not same.all():
@@ -96,11 +96,11 @@ def finding_differences(
             )
             inside, theirs_inside = members(card, finding), members(cards[base], other)
             if inside is None or theirs_inside is None:
-                notes[nouns.reword(NOT_PAIRED)] = None
+                notes[nouns.fill(NOT_PAIRED)] = None
                 continue
             inside, theirs_inside = inside[rows[0]], theirs_inside[rows[1]]
             if not np.array_equal(inside, theirs_inside):
-                notes[nouns.reword(NOT_PAIRED)] = None
+                notes[nouns.fill(NOT_PAIRED)] = None
                 continue
             level = max(finding.level, other.level)
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
@@ -111,7 +111,7 @@ def finding_differences(
                 continue
             ours, theirs = example_values(card, finding), example_values(cards[base], other)
             if ours is None or theirs is None:
-                notes[nouns.reword(NOT_PAIRED)] = None
+                notes[nouns.fill(NOT_PAIRED)] = None
                 continue
             change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
             columns.setdefault(level, {})[finding.name] = (

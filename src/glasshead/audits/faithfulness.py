@@ -9,6 +9,7 @@ import torch
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import predicted_side, token_order
 from glasshead.audits.context import AuditContext
+from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     STATISTICS,
@@ -26,6 +27,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.explainers import ExplanationContext
 from glasshead.huggingface import isolated_copy
+from glasshead.nouns import Nouns
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
 from glasshead.spelling import spell
 
@@ -41,7 +43,7 @@ RESOLUTION = 1e-6
 OWN, GREEDY, BEST = "", "greedy", "best"
 """What a statistic is held against, by a finding's `against`: nothing, or another order."""
 CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
-TOO_SHORT, NOT_DRAWN, UNANSWERED = "fewer than two tokens", "not drawn", "no number for what is left of it"
+NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
 LONGEST = {GREEDY: MOST_TOKENS, BEST: MOST_SUBSETS}
 
 
@@ -67,7 +69,7 @@ class Faithfulness(Audit):
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         if context.sentence_of_token is not None:
-            return f"what is removed are tokens: leave {spell('level')} out"
+            return f"what is removed are {context.nouns.tokens}: leave {spell('level')} out"
         return None
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
@@ -104,9 +106,12 @@ class Faithfulness(Audit):
                 nulls if against == OWN else {},
                 against=against,
                 group=group,
-                undefined=undefined_counts(table, group.members, counts, asked[against], against),
+                undefined=undefined_counts(
+                    table, group.members, counts, asked[against], against, context.nouns
+                ),
                 no_evidence=order.no_evidence,
                 unit=context.prediction_range,
+                nouns=context.nouns,
                 rng=rng,
             )
         ]
@@ -133,6 +138,7 @@ class Faithfulness(Audit):
         undefined: Mapping[str, int],
         no_evidence: Verdict | None,
         unit: float,
+        nouns: Nouns,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """One finding for each statistic: itself beside its null, or its difference from another order."""
@@ -147,7 +153,7 @@ class Faithfulness(Audit):
             yield summary.finding(
                 FAITHFULNESS,
                 name,
-                no_evidence or faithfulness_verdict(over, name, against, unit),
+                no_evidence or faithfulness_verdict(over, name, nouns, against, unit),
                 group=group,
                 citation=self.citation,
                 against=against,
@@ -190,13 +196,13 @@ def difference(values: Floats, others: Floats) -> Floats:
 
 
 def undefined_counts(
-    table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str
+    table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str, nouns: Nouns
 ) -> dict[str, int]:
     """How many texts of a group have no number, by reason."""
     missing = members & np.isnan([*table.values()]).any(axis=0)
-    reasons = {TOO_SHORT: counts < 2}
+    reasons = {few_tokens(nouns): counts < 2}
     if against:
-        reasons[f"more than {LONGEST[against]} tokens"] = counts > LONGEST[against]
+        reasons[f"more than {LONGEST[against]} {nouns.tokens}"] = counts > LONGEST[against]
     reasons |= {NOT_DRAWN: ~drawn, UNANSWERED: drawn}
     result = {}
     for reason, flags in reasons.items():
@@ -206,7 +212,11 @@ def undefined_counts(
 
 
 def faithfulness_verdict(
-    difference: Interval | None, statistic: str, against: str = OWN, unit: float = 1.0
+    difference: Interval | None,
+    statistic: str,
+    nouns: Nouns,
+    against: str = OWN,
+    unit: float = 1.0,
 ) -> Verdict:
     """In words, from the interval of the paired difference from another order alone; ``unit`` is a change
     from one end of the predictions to the other."""
@@ -218,4 +228,4 @@ def faithfulness_verdict(
         return Verdict(f"{hardly}more faithful than {CALLED[against]}")
     if high < 0:
         return Verdict(f"{hardly}less faithful than {CALLED[against]}")
-    return Verdict(f"not distinguishable from {CALLED[against]} on these texts")
+    return Verdict(f"not distinguishable from {CALLED[against]} on these {nouns.texts}")

@@ -36,6 +36,7 @@ from glasshead.audits.summary import (
 from glasshead.data import Encoded
 from glasshead.errors import pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, rows_in_words, solve_batches
+from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 from glasshead.trace import READ, ReadRows
@@ -136,7 +137,7 @@ class Identifiability(Audit):
         )
         rng = np.random.default_rng([seed, 8])
         slices = [group._replace(members=group.members[sample]) for group in context.slices]
-        findings = list(map_findings(heads, len(sample), rng, slices))
+        findings = list(map_findings(heads, len(sample), rng, context.nouns, slices))
         return AuditResult(findings, columns_per_text(heads, sample, len(encoded.ids)), facts=facts)
 
 
@@ -238,7 +239,7 @@ def map_groups(heads: Columns, slices: Iterable[Group]) -> Iterator[Group]:
 
 
 def map_findings(
-    heads: Columns, texts: int, rng: np.random.Generator, slices: Iterable[Group] = ()
+    heads: Columns, texts: int, rng: np.random.Generator, nouns: Nouns, slices: Iterable[Group] = ()
 ) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
     statistics = statistics_per_map(heads)
@@ -259,7 +260,9 @@ def map_findings(
             maps = {name: column[members] for name, column in heads.items()}
             undefined = undefined_counts(statistic, lines[members], maps)
             verdict = (
-                map_verdict(statistic, summary, lines[members], maps) if members.any() else TOO_FEW_EXAMPLES
+                map_verdict(statistic, summary, lines[members], maps, nouns)
+                if members.any()
+                else TOO_FEW_EXAMPLES
             )
             clipped = replace(summary, interval=clip_interval(statistic, summary.interval))
             yield clipped.finding(
@@ -306,15 +309,17 @@ def is_rank_unclear(heads: Columns) -> NDArray[np.bool_]:
     return np.asarray(floats(heads["margin"]) < CLEAR_RANK_MARGIN, dtype=bool)
 
 
-def map_verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> Verdict | None:
+def map_verdict(
+    statistic: str, summary: StatSummary, lines: Floats, heads: Columns, nouns: Nouns
+) -> Verdict | None:
     """In words, from intervals and from how many maps were decided; None where nothing was asked."""
     if statistic == "given-keys":
         return keys_verdict(summary.reliable_interval, heads["given_keys"])
     if not summary.n:
         return None
     if statistic == "width":
-        return width_verdict(summary, lines, int(is_rank_unclear(heads).sum()))
-    return share_verdict(statistic, summary.reliable_interval, lines)
+        return width_verdict(summary, lines, int(is_rank_unclear(heads).sum()), nouns)
+    return share_verdict(statistic, summary.reliable_interval, lines, nouns)
 
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.context import Floats
 from glasshead.audits.summary import Interval, StatSummary
+from glasshead.nouns import Nouns
 from glasshead.results import ALMOST_ALL, HARDLY_ANY, POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
 
 KEYS = {
@@ -20,7 +21,7 @@ KEYS = {
 """Why a certificate is no yes or no."""
 
 
-def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verdict:
+def width_verdict(summary: StatSummary, lines: Floats, unclear: int, nouns: Nouns) -> Verdict:
     """How far weights can move; that of maps which are NaN in ``lines`` is not known.
 
     ``unclear`` is the number of maps whose rank is close to rounding.
@@ -29,7 +30,7 @@ def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verd
         return TOO_FEW_EXAMPLES
     left = count_undecided(lines)
     if summary.reliable_interval[1] > POINT_WIDTH:
-        verdict = random_verdict(summary.reliable_differences.get("random"))
+        verdict = random_verdict(summary.reliable_differences.get("random"), nouns)
         return verdict._replace(words=verdict.words + left)
     if unclear:
         words = "every weight is certain as far as ranks can tell"
@@ -37,12 +38,12 @@ def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verd
     return Verdict(f"every weight{' that could be decided' if left else ''} is certain{left}")
 
 
-def random_verdict(over: Interval | None) -> Verdict:
+def random_verdict(over: Interval | None, nouns: Nouns) -> Verdict:
     """How weights move beside those over random values."""
     if over is None:
         return too_few("maps with random values")
     if over[0] <= 0 <= over[1]:
-        return Verdict("not distinguishable from random values on these texts")
+        return Verdict(f"not distinguishable from random values on these {nouns.texts}")
     return Verdict(f"{'narrower' if over[1] < 0 else 'wider'} than over random values")
 
 
@@ -52,7 +53,7 @@ def count_undecided(lines: Floats) -> str:
     return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
 
 
-def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> Verdict:
+def share_verdict(statistic: str, interval: Interval | None, lines: Floats, nouns: Nouns) -> Verdict:
     """The words that the ``interval`` of a share over texts allows, and how many maps were yes, no and open.
 
     ``lines`` [maps] are 1, 0 or, of the largest weights that may be zero, a share; NaN where it is open.
@@ -67,7 +68,7 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> V
         tally = f"{yes:,} of {len(lines):,} are unique, {no:,} are not{left}"
         return Verdict(f"{identifiable_words(interval, yes, no, decided)} ({tally})")
     if statistic == "another-first":
-        return Verdict(f"{first_match(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})")
+        return Verdict(f"{nouns.fill(first_match(FIRST, interval))} ({yes:,} of {len(lines):,} maps{left})")
     return Verdict(first_match(ZERO, interval) + count_undecided(lines))
 
 
@@ -126,7 +127,7 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
 
 Words = tuple[tuple[Callable[[float, float], bool], str], ...]
 FEW = 0.1
-ANOTHER = "another token could be the most attended one"
+ANOTHER = "another {token} could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
 ZERO: Words = (
     (lambda low, high: high <= FEW, "hardly any of the largest weights could be zero"),
@@ -135,7 +136,7 @@ ZERO: Words = (
     (ALWAYS, "about half of the largest weights could be zero"),
 )
 FIRST: Words = (
-    (lambda low, high: high <= FEW, "the most attended token is almost always certain"),
+    (lambda low, high: high <= FEW, "the most attended {token} is almost always certain"),
     (lambda low, high: low > 0.5, f"in most maps {ANOTHER}"),
     (
         lambda low, high: high < 0.5,
@@ -143,7 +144,8 @@ FIRST: Words = (
     ),
     (ALWAYS, f"in about half of the maps {ANOTHER}"),
 )
-"""Conditions on the ends of an interval, in the order in which they are tried, and words."""
+"""Conditions on the ends of an interval, in the order in which they are tried, and words with fields for
+what inputs are called."""
 
 
 def first_match(words: Words, interval: Interval) -> str:

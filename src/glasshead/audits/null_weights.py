@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from glasshead.audits.context import AuditContext, Floats, uniform_weights
 from glasshead.data import Encoded
 from glasshead.explainers import LinearReadout
+from glasshead.nouns import Nouns
 
 
 def random_weights(
@@ -108,8 +109,9 @@ def mean_of_known(values: Floats) -> Floats:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-FEW_TOKENS = "fewer than two tokens"
-"""Why weights of a text could not be others."""
+def few_tokens(nouns: Nouns) -> str:
+    """Why weights of an input could not be others, or have no order."""
+    return f"fewer than two {nouns.tokens}"
 
 
 def leave_a_choice(context: AuditContext) -> NDArray[np.bool_]:

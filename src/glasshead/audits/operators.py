@@ -16,14 +16,15 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import REMOVALS, ExplanationContext, value_changes, words_of
+from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
-    NO_ORDER,
     TOO_FEW_EXAMPLES,
     Finding,
     Verdict,
     by_construction,
+    no_order,
 )
 from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b
@@ -70,7 +71,9 @@ class Operators(Audit):
         self.texts = texts
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
-        return None if context.sentence_of_token is None else f"words are deleted: leave {spell('level')} out"
+        if context.sentence_of_token is None:
+            return None
+        return f"{context.nouns.words} are deleted: leave {spell('level')} out"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 13])
@@ -101,7 +104,7 @@ class Operators(Audit):
             *(
                 finding
                 for statistic, own in standings.items()
-                for finding in self._standing_findings(statistic, own, members, rng)
+                for finding in self._standing_findings(statistic, own, members, rng, context.nouns)
             ),
         ]
         return AuditResult(
@@ -164,7 +167,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        mask = words_of(explanation).numpy()
+        mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
         stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
         rounded = round_digits(stacked, mask)
         tau = kendall_tau_b(rounded, rounded, mask).tau
@@ -178,7 +181,9 @@ class Operators(Audit):
         names = list(changes)
         for (one, other), summary in zip(pairs, summaries, strict=True):
             same = same_numbers(*(np.where(mask, stacked[place], 0.0) for place in (one, other)))
-            verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers")
+            verdict = agreement_verdict(
+                summary.reliable_interval, summary.reliable_differences, "numbers", nouns
+            )
             yield summary.finding(
                 OPERATORS,
                 ORDER,
@@ -186,11 +191,16 @@ class Operators(Audit):
                 group=group,
                 citation=self.citation,
                 against=f"{names[one]}+{names[other]}",
-                undefined=undefined_orders(tau[one, other], mask),
+                undefined=undefined_orders(tau[one, other], mask, nouns),
             )
 
     def _standing_findings(
-        self, statistic: str, standings: Sequence[Standing], group: Group, rng: np.random.Generator
+        self,
+        statistic: str,
+        standings: Sequence[Standing],
+        group: Group,
+        rng: np.random.Generator,
+        nouns: Nouns,
     ) -> Iterator[Finding]:
         """The agreement under each meaning, and whether it survives all."""
         level = 1 - (1 - LEVEL) / len(standings)
@@ -203,7 +213,7 @@ class Operators(Audit):
         )
         for one, summary in zip(standings, summaries, strict=True):
             verdict = one.verdict or agreement_verdict(
-                summary.reliable_interval, summary.reliable_differences, "numbers"
+                summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
                 OPERATORS, statistic, verdict, group=group, citation=self.citation, against=one.removal
@@ -211,7 +221,7 @@ class Operators(Audit):
         judged = [
             (one, summary) for one, summary in zip(standings, summaries, strict=True) if one.verdict is None
         ]
-        yield self._survival(statistic, judged, group, rng)
+        yield self._survival(statistic, judged, group, rng, nouns)
 
     def _survival(
         self,
@@ -219,13 +229,14 @@ class Operators(Audit):
         judged: Sequence[tuple[Standing, StatSummary]],
         group: Group,
         rng: np.random.Generator,
+        nouns: Nouns,
     ) -> Finding:
         """Whether the explanation is better than random numbers under all meanings, or under some alone."""
         sides = {one.removal: side(summary.reliable_differences.get("random")) for one, summary in judged}
         differing = differing_pairs([one for one, _ in judged], rng)
-        verdict = survival_verdict(sides, differing)
+        verdict = survival_verdict(sides, differing, nouns)
         if verdict == TOO_FEW_EXAMPLES and all(one.orders_nothing for one, _ in judged):
-            verdict = NO_ORDER
+            verdict = no_order(nouns)
         return Finding(
             audit=OPERATORS,
             statistic=statistic,
@@ -284,12 +295,12 @@ def mean_size(changes: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def undefined_orders(tau: Floats, mask: NDArray[np.bool_]) -> dict[str, int]:
+def undefined_orders(tau: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Why an order does not exist, of how many texts."""
     missing, short = np.isnan(tau), mask.sum(axis=1) < 2
     counts = {
-        "fewer than two words": int((missing & short).sum()),
-        "all words tied": int((missing & ~short).sum()),
+        f"fewer than two {nouns.words}": int((missing & short).sum()),
+        f"all {nouns.words} tied": int((missing & ~short).sum()),
     }
     return {reason: count for reason, count in counts.items() if count}
 
@@ -318,7 +329,9 @@ def differing_pairs(standings: Sequence[Standing], rng: np.random.Generator) -> 
     }
 
 
-def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[str]]) -> Verdict:
+def survival_verdict(
+    sides: Mapping[str, int | None], differing: set[frozenset[str]], nouns: Nouns
+) -> Verdict:
     """In words: survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
     shows what another does not and the two differ by a paired interval."""
     known = {name: value for name, value in sides.items() if value is not None}
@@ -340,7 +353,7 @@ def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[s
             (1, "better than random numbers"),
             (-1, "worse"),
             (0, "not distinguishable"),
-            (None, "too few texts in which it changes anything"),
+            (None, f"too few {nouns.texts} in which it changes anything"),
         )
         if by_side[value]
     )

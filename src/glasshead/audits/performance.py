@@ -12,6 +12,7 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
+from glasshead.nouns import Nouns
 from glasshead.results import (
     NEXT_TOKEN,
     REGRESSION,
@@ -80,9 +81,9 @@ class Performance(Audit):
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
             if null:
-                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST)
+                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST, context.nouns)
             elif group.by == CORRECT:
-                verdict = by_construction(group.name, "so these texts were chosen")
+                verdict = by_construction(group.name, f"so these {context.nouns.texts} were chosen")
             yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
         if context.predicts_tokens:
             yield from self._cross_entropies(context, rng)
@@ -93,7 +94,9 @@ class Performance(Audit):
         for group in context.groups:
             values, null = context.surprisal[group.members], {"unigram": unigram[group.members]}
             (summary,) = summarise([values], [null], rng=rng, level=group.level)
-            verdict = performance_verdict(summary.over_null.get("unigram"), BY_FREQUENCY, errors=True)
+            verdict = performance_verdict(
+                summary.over_null.get("unigram"), BY_FREQUENCY, context.nouns, errors=True
+            )
             yield summary.finding(
                 "performance", "cross-entropy", verdict, group=group, citation=self.citation
             )
@@ -106,7 +109,9 @@ class Performance(Audit):
             absolute, squared = summarise([np.abs(error), error**2], nulls, rng=rng, level=group.level)
             rooted = take_root(squared, rmse_difference(context, group, rng))
             for name, summary in (("rmse", rooted), ("mae", absolute)):
-                verdict = performance_verdict(summary.over_null.get("mean"), MEAN_RATING, errors=True)
+                verdict = performance_verdict(
+                    summary.over_null.get("mean"), MEAN_RATING, context.nouns, errors=True
+                )
                 yield summary.finding("performance", name, verdict, group=group, citation=self.citation)
 
 
@@ -146,13 +151,16 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
     return "not better" if high < 0 or low == high == 0 else "undecided"
 
 
-def performance_verdict(difference: PairedDifference | None, guess: str, *, errors: bool = False) -> Verdict:
+def performance_verdict(
+    difference: PairedDifference | None, guess: str, nouns: Nouns, *, errors: bool = False
+) -> Verdict:
     """In words, from the paired interval alone."""
     if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
     compared = standing(difference, errors=errors)
     if compared == "undecided":
-        return Verdict(f"not settled on these {difference.n:,} texts whether it is better than {guess}")
+        settled = f"not settled on these {difference.n:,} {nouns.texts}"
+        return Verdict(f"{settled} whether it is better than {guess}")
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 

@@ -13,10 +13,10 @@ from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import (
-    FEW_TOKENS,
     are_alike,
     base_weights,
     even_weights,
+    few_tokens,
     leave_a_choice,
     same_mass,
     uniform_draws,
@@ -25,6 +25,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, probability
+from glasshead.nouns import Nouns
 from glasshead.results import (
     LARGE_CHANGE,
     NEGLIGIBLE,
@@ -50,9 +51,10 @@ REFERENCES = {
 }
 BASES = ("own", "random", UNIFORM)
 OF_EQUAL_WEIGHTS = {
-    "permutation": by_construction("no change", "all weights of a text are equal, so shuffled ones are too"),
-    UNIFORM: by_construction("no change", "all weights of a text are equal already"),
+    "permutation": "all weights of {a_text} are equal, so shuffled ones are too",
+    UNIFORM: "all weights of {a_text} are equal already",
 }
+"""Why a test changes nothing by construction."""
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 # Whether the answer of a text changes, for the tests that keep the size of the weights.
@@ -127,7 +129,7 @@ class Perturbation(Audit):
                 still = not np.nan_to_num(medians[COLUMNS[test, "absolute"]][members]).any()
                 equal = alike[members & choice]
                 if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
-                    verdict = OF_EQUAL_WEIGHTS[test]
+                    verdict = by_construction("no change", context.nouns.fill(OF_EQUAL_WEIGHTS[test]))
                 elif direction == "share":
                     verdict = share_verdict(summary.reliable_interval, test, context.prediction_range)
                 else:
@@ -146,7 +148,9 @@ class Perturbation(Audit):
                         group=group,
                         citation=self.citation,
                         against=direction,
-                        undefined=undefined_counts(medians[column][members], context.mask[members]),
+                        undefined=undefined_counts(
+                            medians[column][members], context.mask[members], context.nouns
+                        ),
                     )
                 )
         chance = {
@@ -306,11 +310,11 @@ def columns_of_test(test: str, change: Change, unit: float) -> dict[str, Floats]
     return columns
 
 
-def undefined_counts(medians: Floats, mask: NDArray[np.bool_]) -> dict[str, int]:
+def undefined_counts(medians: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Texts that have no weights to change, or none that could be others."""
     missing = np.isnan(medians)
     none = missing & ~mask.any(axis=1)
-    counts = {"no tokens": int(none.sum()), FEW_TOKENS: int((missing & ~none).sum())}
+    counts = {f"no {nouns.tokens}": int(none.sum()), few_tokens(nouns): int((missing & ~none).sum())}
     return {reason: count for reason, count in counts.items() if count}
 
 

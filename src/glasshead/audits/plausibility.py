@@ -10,6 +10,7 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
+from glasshead.nouns import Nouns
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.spelling import spell
 from glasshead.statistics import (
@@ -43,13 +44,14 @@ class Plausibility(Audit):
     def unsupported_reason(self, context: AuditContext) -> str | None:
         if context.marks is None:
             return (
-                f"nobody has marked words in these data: name the column of marks ({spell('marks_column')})"
+                f"nobody has marked {context.nouns.words} in these data: name the column of marks "
+                f"({spell('marks_column')})"
             )
         if context.is_regression:
             return "a rating is no class that marks could speak for"
-        return (
-            None if context.sentence_of_token is None else f"marks are of words: leave {spell('level')} out"
-        )
+        if context.sentence_of_token is None:
+            return None
+        return f"marks are of {context.nouns.words}: leave {spell('level')} out"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 11])
@@ -70,7 +72,9 @@ class Plausibility(Audit):
             ]
             reasons = {reason: int((texts & members).sum()) for reason, texts in undefined.items()}
             for name, summary in zip(values, summaries, strict=True):
-                verdict = no_evidence or plausibility_verdict(summary.reliable_differences.get("random"))
+                verdict = no_evidence or plausibility_verdict(
+                    summary.reliable_differences.get("random"), context.nouns
+                )
                 findings.append(
                     summary.finding(
                         "plausibility",
@@ -114,7 +118,7 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     )
     scores, in_favour, no_evidence = scores_for_class(context, context.labels)
     scores = round_digits(scores, mask)
-    usable, undefined = usable_texts(mask, marked, in_favour)
+    usable, undefined = usable_texts(mask, marked, in_favour, context.nouns)
     counts = marked.sum(axis=1)
     top = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
     values = overlaps(scores, marked, mask, usable, top)
@@ -123,12 +127,14 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     return MarkOverlap(values, by_name, undefined, no_evidence, top)
 
 
-def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, dict[str, Flags]]:
+def usable_texts(
+    mask: Flags, marked: Flags, in_favour: Flags, nouns: Nouns
+) -> tuple[Flags, dict[str, Flags]]:
     """The texts that can be asked, and those that cannot, by reason."""
     count = marked.sum(axis=1)
     reasons = {
-        "no marked token": count == 0,
-        "every token is marked": (count > 0) & (count == mask.sum(axis=1)),
+        f"no marked {nouns.token}": count == 0,
+        f"every {nouns.token} is marked": (count > 0) & (count == mask.sum(axis=1)),
     }
     usable = ~np.any([*reasons.values()], axis=0)
     reasons["explained for another class"] = usable & ~in_favour
@@ -156,7 +162,7 @@ def shuffle(scores: Floats, mask: Flags, rng: np.random.Generator) -> Floats:
     return shuffled
 
 
-def plausibility_verdict(over_chance: Interval | None) -> Verdict:
+def plausibility_verdict(over_chance: Interval | None, nouns: Nouns) -> Verdict:
     """In words, from the interval of the paired difference from a random order alone."""
     if over_chance is None:
         return TOO_FEW_EXAMPLES
@@ -164,4 +170,4 @@ def plausibility_verdict(over_chance: Interval | None) -> Verdict:
         return Verdict("closer to the marks of people than a random order")
     if over_chance[1] < 0:
         return Verdict("further from the marks of people than a random order")
-    return Verdict("not distinguishable from a random order on these texts")
+    return Verdict(f"not distinguishable from a random order on these {nouns.texts}")

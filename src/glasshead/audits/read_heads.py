@@ -24,7 +24,7 @@ INFLATION = (
     "about the attention that contributions account for",
     "not distinguishable from what contributions account for",
 )
-ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
+ONE_QUERY = "one learned query reads the {tokens}, and nothing is left without it"
 SHARES = ("alone", "special")
 """Statistics that are shares."""
 
@@ -56,7 +56,11 @@ class ReadHeads(Audit):
         """Why no heads can be taken out."""
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
-        return None if isinstance(context.explanation.observation, ForwardObservation) else ONE_QUERY
+        return (
+            None
+            if isinstance(context.explanation.observation, ForwardObservation)
+            else context.nouns.fill(ONE_QUERY)
+        )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 18])
@@ -111,8 +115,9 @@ def removal_columns(context: AuditContext) -> dict[str, Column]:
     least = SMALL_CHANGE * context.prediction_range
     share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
     nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
-    columns = {"removal": Column(together[:, 0], nulls, "no tokens")}
-    return columns | ({"alone": Column(share, undefined="no tokens")} if len(read) > 1 else {})
+    none = f"no {context.nouns.tokens}"
+    columns = {"removal": Column(together[:, 0], nulls, none)}
+    return columns | ({"alone": Column(share, undefined=none)} if len(read) > 1 else {})
 
 
 def heads_read(site: AttentionSite) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from glasshead.audits.compare_audits import example_values
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
-from glasshead.nouns import nouns_of
+from glasshead.nouns import Nouns
 from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
 
@@ -21,12 +21,10 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     """
     tests = list(uncorrected_tests(card, slicings, np.random.default_rng([seed, 10])))
     corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
-    nouns = nouns_of(card.facts)
-    described = [
-        describe_test(finding, by, test, None if test.p is None else next(corrected))
+    return [
+        describe_test(finding, by, test, None if test.p is None else next(corrected), card.nouns)
         for finding, by, test in tests
     ]
-    return [replace(one, verdict=nouns.reword(one.verdict)) for one in described]
 
 
 def uncorrected_tests(
@@ -62,15 +60,17 @@ def value_per_text(card: AuditCard, finding: Finding) -> Floats | None:
     return example_values(card, finding)
 
 
-def describe_test(finding: Finding, by: str, test: GroupTest, corrected: float | None) -> SliceTest:
+def describe_test(
+    finding: Finding, by: str, test: GroupTest, corrected: float | None, nouns: Nouns
+) -> SliceTest:
     """A test with its p-value, corrected and not, in words."""
     if corrected is None:
-        few = f"fewer than two slices have {MIN_UNITS} texts with this number"
+        few = f"fewer than two slices have {MIN_UNITS} {nouns.texts} with this number"
         words = f"undecided: {few}"
     elif corrected <= DIFFERENCE_LEVEL:
         words = f"differs between slices by {by}"
     else:
-        words = "slices are not distinguishable on these texts"
+        words = f"slices are not distinguishable on these {nouns.texts}"
     return SliceTest(
         audit=finding.audit,
         statistic=finding.statistic,

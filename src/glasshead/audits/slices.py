@@ -38,7 +38,8 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Slicing:
-    """One way of cutting the texts: ``slice_of_text`` [N] says in which of the named slices a text is. Where
+    """One way of cutting the texts: ``slice_of_text`` [N] says in which of the named slices a text is. The
+    ``note`` of a way that is `COMPUTED` has fields for what inputs are called. Where
     there are ``strata`` [N], differences are tested among the texts of each alone."""
 
     by: str
@@ -98,7 +99,7 @@ def slice_by_length(tokens: NDArray[np.int64]) -> Slicing:
     """Quarters of the texts by their number of tokens, as far as texts of one length allow."""
     bin_of_text, edges = quantile_bins(tokens.astype(np.float64))
     names = tuple(f"length {describe_range(f'{low:g}', f'{high:g}')}" for low, high in edges)
-    return Slicing(LENGTH, names, bin_of_text, "lengths are in tokens, as far as a text is read")
+    return Slicing(LENGTH, names, bin_of_text, "lengths are in {tokens}, as far as {a_text} is read")
 
 
 def slice_by_confidence(probability: NDArray[np.float64]) -> Slicing:
@@ -127,7 +128,7 @@ def slice_by_identifiability(
         IDENTIFIABILITY,
         tuple(names[number] for number in present),
         slice_of_text.astype(np.int64),
-        "long texts have wider intervals, so differences are tested among texts of about the same length",
+        "long {texts} have wider intervals, so differences are tested among {texts} of about the same length",
         quantile_bins(tokens.astype(np.float64), LENGTH_STRATA)[0],
     )
 
@@ -243,15 +244,15 @@ def slice_notes(slicings: Sequence[Slicing], nouns: Nouns) -> list[str]:
     notes = [
         f"Intervals of slices are at {level}: 95 %, corrected for all {count} slices (Bonferroni). How often "
         "all of them hold at once is near 95 %, and less where slices are small and their numbers skewed. "
-        "Whether a mean over texts differs between slices is a permutation test, corrected for the number of "
-        "tests; means over token types have none.",
-        "Slices differ in much else than what they are cut by, such as words, lengths, classes and "
+        f"Whether a mean over {nouns.texts} differs between slices is a permutation test, corrected for the "
+        f"number of tests; means over {nouns.token} types have none.",
+        f"Slices differ in much else than what they are cut by, such as {nouns.words}, lengths, classes and "
         "difficulty: a difference between them names no cause.",
     ]
     return [
-        *map(nouns.reword, notes),
+        *notes,
         *(
-            f"Slices by {one.by}: {nouns.reword(one.note) if one.by in COMPUTED else one.note}."
+            f"Slices by {one.by}: {nouns.fill(one.note) if one.by in COMPUTED else one.note}."
             for one in slicings
             if one.note
         ),

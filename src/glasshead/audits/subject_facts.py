@@ -25,14 +25,14 @@ from glasshead.training import attention_run_name, class_metrics, rating_metrics
 
 IN_FLOAT64 = (
     "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests "
-    "and faithfulness in float32; only real tokens count, padding never does."
+    "and faithfulness in float32; only real {tokens} count, padding never does."
 )
 IN_FLOAT32 = (
     "Everything is computed in float32, so that differences beyond the seventh digit are rounding; only real "
-    "tokens count, padding never does."
+    "{tokens} count, padding never does."
 )
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
-OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the text."
+OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the {text}."
 OF_NEXT_TOKENS = (
     "Every signed number is about the token that the model expects next, and ŷ of erasure and faithfulness "
     "is its log-probability; changes that are called small or large are those of its probability."
@@ -51,17 +51,17 @@ FIRST_ORDER = (
     "heads in all rows of the layer and run the model again."
 )
 SHORTCUT = (
-    "Under other weights the model was run from {}: what comes before does not change. Checked on the "
-    "longest and the shortest text, where the whole model says the same."
+    "Under other weights the model was run from {place}: what comes before does not change. Checked on the "
+    "longest and the shortest {text}, where the whole model says the same."
 )
 WHOLE_MODEL = (
     "Under other weights the whole model was run for every edit, which is slow: it is no stack of layers "
     "that each run once, so it cannot be entered in the middle."
 )
-ERASED_AT = "Where tokens are erased from attention, they are erased at {}."
+ERASED_AT = "Where {tokens} are erased from attention, they are erased at {reading}."
 AFTER_NORM = (
     "This model normalises its embeddings, so gradients are taken along what the first layer reads: the "
-    "derivative along a word's own embedding would be minus that along its place."
+    "derivative along {a_word}'s own embedding would be minus that along its place."
 )
 
 
@@ -94,16 +94,11 @@ def subject_facts(
         "notes": [
             precision_note(context),
             target_note(context),
-            *map(
-                context.nouns.reword,
-                [
-                    EXACT if context.exact else FIRST_ORDER,
-                    *layer_note(context),
-                    *edited_note(context),
-                    *shortcut_note(context),
-                    *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
-                ],
-            ),
+            EXACT if context.exact else FIRST_ORDER,
+            *layer_note(context),
+            *edited_note(context),
+            *shortcut_note(context),
+            *norm_note(context),
             *remarks,
             *slice_notes(context.slicings, context.nouns),
             *context.coverage.lines("audited"),
@@ -115,7 +110,7 @@ def subject_facts(
 def precision_note(context: AuditContext) -> str:
     """In which precision the numbers were computed."""
     exact = context.explanation.model.dtype == torch.float64
-    return context.nouns.reword(IN_FLOAT64 if exact else IN_FLOAT32)
+    return context.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
 
 
 def card_title(subject: Subject, context: AuditContext, data: str) -> str:
@@ -142,9 +137,9 @@ def target_note(context: AuditContext) -> str:
         return OF_RATINGS
     if context.predicts_tokens:
         return OF_NEXT_TOKENS
-    return (
-        OF_TWO_CLASSES.format(context.label_names[1]) if context.binary else context.nouns.reword(OF_CLASSES)
-    )
+    if context.binary:
+        return OF_TWO_CLASSES.format(context.label_names[1])
+    return context.nouns.fill(OF_CLASSES)
 
 
 def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
@@ -170,7 +165,13 @@ def shortcut_note(context: AuditContext) -> list[str]:
         return []
     if observation.shortcut.is_whole:
         return [WHOLE_MODEL] if observation.site.layer else []
-    return [SHORTCUT.format(observation.shortcut)]
+    return [context.nouns.fill(SHORTCUT, place=observation.shortcut)]
+
+
+def norm_note(context: AuditContext) -> list[str]:
+    """Along what gradients are taken, where embeddings are normalised."""
+    normalises = EXPLAINERS["gradient"].caveat(context.explanation) is not None
+    return [context.nouns.fill(AFTER_NORM)] if normalises else []
 
 
 def mechanism_name(context: AuditContext) -> str:
@@ -205,11 +206,12 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     site = context.explanation.site
     assert site is not None
     reading = context.explainer.reading(context.explanation)
+    level = context.explanation.attention_selector.level
     here = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
     return facts | {
         **({"attention_layer": here} if site.above is None else {}),  # words' weights times their sentence's
         **({} if reading is None else {"reading": reading}),
-        "level": context.nouns.reword(context.explanation.attention_selector.level),
+        "level": context.nouns.word if level == "word" else level,
     }
 
 
@@ -226,7 +228,7 @@ def edited_note(context: AuditContext) -> list[str]:
     site = None if explanation.unreadable_reason is not None else explanation.site
     if site is None or context.explainer.reading(explanation) == explanation.reading:
         return []
-    return [ERASED_AT.format(explanation.reading)]
+    return [context.nouns.fill(ERASED_AT, reading=explanation.reading)]
 
 
 def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Tokens(Audit):
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
         if context.is_regression:
-            return "words have no class where ratings are predicted"
+            return f"{context.nouns.words} have no class where ratings are predicted"
         if not context.explanation.encoded.in_line:
             return "an image has no vocabulary, whose entries could belong to classes"
         if context.counts is None:

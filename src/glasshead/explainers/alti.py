@@ -11,6 +11,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import block_vectors, check_post_norm, row_chunks
+from glasshead.nouns import TEXTS
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 
 
@@ -24,7 +25,8 @@ class ALTI(StackExplainer):
     brings the output nearer stays zero. The vector of a divided word is the sum of those of its tokens.
     """
 
-    description = "how much nearer each token brings the output of every attention block, through all layers"
+    template = "how much nearer each {token} brings the output of every attention block, through all layers"
+    description = TEXTS.fill(template)
     citation = "Ferrando, Gállego and Costa-jussà 2022"
     combines_heads = False
     needs_norms = True

@@ -10,6 +10,7 @@ from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import canonical_weights, observe_weights
 from glasshead.explainers.row_caveat import row_caveat
+from glasshead.nouns import TEXTS
 from glasshead.trace import LayerRecord
 
 
@@ -17,7 +18,8 @@ class Attention(Explainer):
     """The weights a_i in the canonical gauge; the map is coloured by the contribution."""
 
     family = "attention of one layer"
-    description = "attention weights, and the contribution of each token where the model has one"
+    template = "attention weights, and the contribution of each {token} where the model has one"
+    description = TEXTS.fill(template)
     citation = "Huang, Yang and Wang 2024, section 5.2"
     reads_attention = True
     reads_target_fn = False
@@ -78,7 +80,8 @@ class Contribution(Explainer):
     first order of it, a ∂z/∂a."""
 
     family = "attention of one layer"
-    description = "attention weight × what it does to the class score: the token's share of it"
+    template = "attention weight × what it does to the class score: the {token}'s share of it"
+    description = TEXTS.fill(template)
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True
     reads_target_fn = False

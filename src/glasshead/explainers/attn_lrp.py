@@ -76,7 +76,7 @@ class LayerwiseRelevance(Explainer):
         """What is explained, and where its relevance ends, over the texts that were explained together."""
         relevance = self.relevance(context)
         named = {
-            "tokens": relevance.share(relevance.words),
+            context.encoded.nouns.tokens: relevance.share(relevance.words),
             "positions and types": relevance.share(relevance.places),
             "biases": relevance.share(relevance.biases),
             "rest": relevance.rest,

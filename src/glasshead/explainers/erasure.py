@@ -7,6 +7,7 @@ from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals import REMOVALS
 from glasshead.explainers.targets import value_change
+from glasshead.nouns import TEXTS, Nouns
 
 
 class Erasure(Explainer):
@@ -17,8 +18,11 @@ class Erasure(Explainer):
 
     def __init__(self, removal: str) -> None:
         self.removal = REMOVALS[removal]
-        self.description = f"change of ŷ when the token is removed: {self.removal.description}"
+        self.description = self.describe(TEXTS)
         self.reads_attention = self.removal.edits_attention
+
+    def describe(self, nouns: Nouns) -> str:
+        return f"change of ŷ when the {nouns.token} is removed: {self.removal.description}"
 
     def own_removal(self, context: ExplanationContext) -> str:
         return self.removal.name

@@ -23,6 +23,7 @@ from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
 from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier
+from glasshead.nouns import Nouns
 from glasshead.registry import Registry
 from glasshead.results import Attribution, sink_of
 from glasshead.spelling import spell
@@ -45,6 +46,8 @@ class Explainer(ABC):
 
     name: str
     description: str
+    template: str = ""
+    """The description with fields for what inputs are called (`Nouns.fill`), where it names them."""
     citation: str
     family: str = "other methods"
     """The kind of method, one of `FAMILIES`, by which a list of all is ordered."""
@@ -63,6 +66,10 @@ class Explainer(ABC):
     are asked about the class that is predicted, unless one is named."""
     sign_is_gauge: bool = False
     """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
+
+    def describe(self, nouns: Nouns) -> str:
+        """The description, in words about such inputs."""
+        return nouns.fill(self.template) if self.template else self.description
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         """Numbers of tokens that add up to that of each word, where those of `importance` do not; None: they
@@ -306,12 +313,7 @@ def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str |
     caveats = [explainer.caveat(context)]
     if explainer.reads_attention:
         caveats = [context.layer_note, row_caveat(context), *caveats]
-    caveat = "; ".join(words for words in caveats if words) or None
-    caveat, settings = (
-        None if words is None else context.encoded.nouns.reword(words)
-        for words in (caveat, explainer.settings(context))
-    )
-    return caveat, settings
+    return "; ".join(words for words in caveats if words) or None, explainer.settings(context)
 
 
 def sink_share(

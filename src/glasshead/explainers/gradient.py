@@ -18,6 +18,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
+from glasshead.nouns import TEXTS
 from glasshead.trace import gradients_that_pass, slopes_of, thread_hook, token_layout
 
 Reduction = Callable[[Tensor], Tensor]
@@ -182,24 +183,27 @@ class GradientAlong(Explainer):
 
     def __init__(self, *, after_norm: bool = False) -> None:
         self.after_norm = after_norm
-        self.description = (
-            "derivative along the token, behind the layer norm of the embeddings if there is one"
+        self.template = (
+            "derivative along the {token}, behind the layer norm of the embeddings if there is one"
             if after_norm
-            else "derivative along the token itself, e·∂ŷ/∂e"
+            else "derivative along the {token} itself, e·∂ŷ/∂e"
         )
+        self.description = TEXTS.fill(self.template)
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        normalised = normalises(context)
+        normalised, nouns = normalises(context), context.encoded.nouns
         if normalised is None:
             return (
                 "whether this model normalises its embeddings cannot be told; if it does, the derivative "
-                f"along a word says little of the word: compare with {context.encoded.erasure!r}"
+                f"along {nouns.a_word} says little of the {nouns.word}: compare with "
+                f"{context.encoded.erasure!r}"
             )
         if self.after_norm or not normalised:
             return None
         return (
-            "this model normalises its embeddings, so the derivative along a word is minus that along its "
-            f"place, and mixes the two: for the word alone use {INSTEAD.format(context.encoded.erasure)}"
+            f"this model normalises its embeddings, so the derivative along {nouns.a_word} is minus that "
+            f"along its place, and mixes the two: for the {nouns.word} alone use "
+            f"{INSTEAD.format(context.encoded.erasure)}"
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:

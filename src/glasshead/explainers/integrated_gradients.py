@@ -42,8 +42,9 @@ class IntegratedGradients(Explainer):
         if not large:
             return None
         return (
-            f"in {large} of {len(gaps)} texts the numbers miss the change from the baseline by more than "
-            f"{LARGE_GAP:.0%}: {STEPS} steps are too few there, or the change is next to nothing"
+            f"in {large} of {len(gaps)} {context.encoded.nouns.texts} the numbers miss the change from the "
+            f"baseline by more than {LARGE_GAP:.0%}: {STEPS} steps are too few there, or the change "
+            "is next to nothing"
         )
 
     def _integrate(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:

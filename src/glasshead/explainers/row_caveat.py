@@ -23,8 +23,13 @@ def row_caveat(context: ExplanationContext) -> str | None:
     unread = int((~overlap.any(dim=1) & layout.mask.any(dim=1)).sum())
     if not unread:
         return None
-    texts = "" if unread == len(layout.mask) else f" in {unread} of {len(layout.mask)} texts"
+    texts = (
+        ""
+        if unread == len(layout.mask)
+        else f" in {unread} of {len(layout.mask)} {context.encoded.nouns.texts}"
+    )
     return (
-        f"the prediction does not use the row you chose ({context.rows.in_words}){texts}; "
+        f"the prediction does not use the row you chose ({context.rows.in_words})"
+        f"{'' if unread == len(layout.mask) else texts}; "
         f"it uses {used.in_words}"
     )

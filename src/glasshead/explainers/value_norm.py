@@ -19,6 +19,7 @@ from glasshead.explainers.value_vectors import (
 )
 from glasshead.identifiability import pooled_batches
 from glasshead.models import PooledClassifier
+from glasshead.nouns import TEXTS
 from glasshead.trace import SUMMARY, AttentionStack
 
 
@@ -35,9 +36,10 @@ class ValueNorm(StackExplainer):
 
     def __init__(self, *, with_residual: bool = False) -> None:
         self.with_residual = self.needs_norms = with_residual
-        self.description = "length of what a token adds to the row that is read, ‖weight × value‖" + (
+        self.template = "length of what {a_token} adds to the row that is read, ‖weight × value‖" + (
             ", with residual and layer norm" if with_residual else ""
         )
+        self.description = TEXTS.fill(self.template)
         self.citation = "Kobayashi et al. " + ("2021" if with_residual else "2020")
 
     def reading(self, context: ExplanationContext) -> str | None:

@@ -14,6 +14,7 @@ from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import value_vectors
 from glasshead.huggingface import class_name
+from glasshead.nouns import TEXTS
 from glasshead.spelling import spell
 from glasshead.trace import SUMMARY, AttentionStack, BlockRun, StackLayer, run_blocks
 
@@ -26,7 +27,8 @@ class ValueZeroing(StackExplainer):
     values of all tokens are.
     """
 
-    description = "turn of every block's output without the value of a token, through all layers"
+    template = "turn of every block's output without the value of {a_token}, through all layers"
+    description = TEXTS.fill(template)
     citation = "Mohebbi et al. 2023"
     combines_heads = False
 

@@ -9,6 +9,7 @@ from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is imported for what needs it
     from glasshead.report.claims import judge_claims
+    from glasshead.report.colours import class_colour, group_colours
     from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
     from glasshead.report.figure_file import image_file
     from glasshead.report.headline import words_of_card
@@ -41,7 +42,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.plots import PLOTS, plots_of
     from glasshead.report.plots.head_maps import map_panel
     from glasshead.report.run_facts import any_signed
-    from glasshead.report.style import SHADES, SIGNED, class_colour, group_colours
+    from glasshead.report.style import SHADES, SIGNED
     from glasshead.report.terminal.attribution_table import attribution_table
     from glasshead.report.terminal.card_table import card_table
     from glasshead.report.terminal.comparison_table import comparison_table

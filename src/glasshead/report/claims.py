@@ -1,10 +1,9 @@
 """What people say about an attention map, and whether the findings of an audit support it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from glasshead.nouns import nouns_of
 from glasshead.report.conclusion import (
     FEW_TEXTS,
     FOUND,
@@ -65,15 +64,13 @@ HOLDS_OF_EXTENT: dict[Extent, Holds] = {
     "undecided": "undecided",
 }
 HOLDS_OF_ANSWER: dict[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
-UNEQUAL = "Attention gives some tokens more weight than others"
+UNEQUAL = "Attention gives some {tokens} more weight than others"
 Judge = Callable[[AuditCard, Finding], Holds | None]
 
 
 def judge_claims(card: AuditCard) -> list[Claim]:
     """All claims on which the findings of a card bear, in the order in which they are argued."""
-    nouns = nouns_of(card.facts)
-    claims = [*use_claims(card), *finding_claims(card)]
-    return [replace(claim, says=nouns.reword(claim.says)) for claim in claims]
+    return [*use_claims(card), *finding_claims(card)]
 
 
 def claims_by_answer(card: AuditCard) -> dict[str, list[Claim]]:
@@ -91,7 +88,7 @@ def finding_claims(card: AuditCard) -> Iterator[Claim]:
             continue
         holds = judge(card, finding) if finding.status == "evidence" else "undecided"
         if holds is not None:
-            says_it = says.format(method=method_words(card.method))
+            says_it = card.nouns.fill(says, method=method_words(card.method))
             because = sentence(finding.verdict)
             numbers = f"{numbers_of(finding)}{threshold_words(card, judge)}"
             yield Claim(capitalise(says_it), holds, because, finding.name, numbers)
@@ -125,11 +122,11 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     use = card.facts.get("attention_use")
     if card.method != ATTENTION or not use or not use["after"]:
         return
-    layers = use["after"]
+    layers, says = use["after"], card.nouns.fill(UNEQUAL)
     unused = [layer for layer in layers if is_unused(layer)]
     if any(use_is_unclear(layer) for layer in layers):
         which = "Attention is" if len(layers) == 1 else "Some layers are"
-        yield Claim(UNEQUAL, "undecided", f"{which} nearly uniform or not.", "", entropy_range(layers))
+        yield Claim(says, "undecided", f"{which} nearly uniform or not.", "", entropy_range(layers))
         return
     holds: Holds = "yes" if not unused else "no" if len(unused) == len(layers) else "in part"
     if len(layers) == 1:
@@ -139,7 +136,7 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     else:
         which = "All layers are" if unused else "No layer is"
     numbers = entropy_range(unused or layers)
-    yield Claim(UNEQUAL, holds, f"{which} nearly uniform.", "", numbers)
+    yield Claim(says, holds, f"{which} nearly uniform.", "", numbers)
 
 
 def large_where(card: AuditCard, finding: Finding) -> Holds | None:
@@ -229,10 +226,10 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 LITTLE = 0.02
-SENSITIVE = "where {method} is large, the prediction is sensitive to the token"
-ERASED = "where {method} is large, the prediction changes without the weight of the token"
+SENSITIVE = "where {method} is large, the prediction is sensitive to the {token}"
+ERASED = "where {method} is large, the prediction changes without the weight of the {token}"
 EVEN = "uniform weights would change the predictions"
-SHUFFLED = "shuffling the weights among the tokens would change the predictions"
+SHUFFLED = "shuffling the weights among the {tokens} would change the predictions"
 BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
@@ -247,17 +244,17 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
         large_where,
     ),
     (
-        "the sign of {method} says which class a token supports",
+        "the sign of {method} says which class {a_token} supports",
         "agreement.{}.erasure-renormalise.all",
         side,
     ),
     (
-        "{method} ranks tokens better than chance under every type of deletion",
+        "{method} ranks {tokens} better than chance under every type of deletion",
         "operators.{}" + ABSOLUTE + ".survival.all",
         survives,
     ),
     (
-        "removing the tokens that {method} ranks first lowers the prediction more than removing others",
+        "removing the {tokens} that {method} ranks first lowers the prediction more than removing others",
         "faithfulness.comprehensiveness.all",
         over_chance,
     ),

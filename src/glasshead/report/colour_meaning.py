@@ -17,9 +17,9 @@ def colour_meaning(attributions: Sequence[Attribution]) -> str:
         sides = ", red above and blue below zero" if signed else ""
         return f"The stronger the colour{sides}, the larger the weight"
     if not any(attribution.signed or attribution.contributions is not None for attribution in attributions):
-        return nouns.reword("The stronger the colour, the more a word matters")
+        return f"The stronger the colour, the more {nouns.a_word} matters"
     if any(attribution.rates for attribution in attributions):
-        return nouns.reword("Red words raise the predicted rating, blue words lower it")
+        return f"Red {nouns.words} raise the predicted rating, blue {nouns.words} lower it"
     targets = {attribution.target for attribution in attributions}
     side = in_quotes(visible(*targets)) if len(targets) == 1 else "its target class"
     if len(targets) > 1 and all(attribution.target == attribution.predicted for attribution in attributions):

@@ -44,11 +44,6 @@ class Outcome:
 def findings_sentence(card: AuditCard) -> str:
     """What each audit of a card found, in one sentence, with what stayed undecided; empty for a card without
     any of the tests that it speaks of."""
-    return nouns_of(card.facts).reword(sentence_about_texts(card))
-
-
-def sentence_about_texts(card: AuditCard) -> str:
-    """The same, said of texts."""
     outcomes = [outcome for name in TESTS if (outcome := audit_outcome(card, name)) is not None]
     words = [outcome.words for outcome in outcomes if outcome.words]
     undecided = [what for outcome in outcomes for what in outcome.undecided] + undecided_facts(card)
@@ -57,7 +52,7 @@ def sentence_about_texts(card: AuditCard) -> str:
         tokens = audit_outcome(card, "tokens")
         if not undecided or not outcomes:
             return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
-        return f"Undecided{', with too few texts' if few else ''}: {join_names(undecided)}."
+        return f"Undecided{f', with too few {card.nouns.texts}' if few else ''}: {join_names(undecided)}."
     text = capitalise(about_the_method(card, "; ".join(words)))
     return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
 
@@ -105,7 +100,7 @@ def agreement(card: AuditCard) -> Outcome | None:
     )
     subject = "it"
     if card.method == ATTENTION and (not known or len(undecided) == len(known)):
-        subject = "what tokens contribute"
+        subject = f"what {card.nouns.tokens} contribute"
         contributed = {m: usable(card, f"agreement.contribution.{m}.all") for m in METHODS}
         known = {METHODS[method]: finding for method, finding in contributed.items() if finding is not None}
     levels = {method: agreement_level(f) for method, f in known.items() if decisive(f) is not None}
@@ -239,13 +234,14 @@ def faithfulness(card: AuditCard) -> Outcome | None:
     if decisive(finding) is None:
         return Outcome(undecided=("faithfulness against a random order",))
     low, high = over_random(finding)
+    random = f"a random order of the {card.nouns.tokens}"
     if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
-        return Outcome("it is about as faithful as a random order of the tokens")
+        return Outcome(f"it is about as faithful as {random}")
     if low > 0:
-        return Outcome("it is more faithful than a random order of the tokens")
+        return Outcome(f"it is more faithful than {random}")
     if high < 0:
-        return Outcome("it is less faithful than a random order of the tokens")
-    return Outcome("it is not shown to be more faithful than a random order of the tokens")
+        return Outcome(f"it is less faithful than {random}")
+    return Outcome(f"it is not shown to be more faithful than {random}")
 
 
 def identifiability(card: AuditCard) -> Outcome | None:
@@ -309,21 +305,21 @@ def adversarial(card: AuditCard) -> Outcome | None:
     if free is None:
         return None
     interval = decisive(free)
-    others = "very different weights give the same prediction"
+    others, nouns = "very different weights give the same prediction", card.nouns
     if interval is None:
         return Outcome(undecided=(f"whether {others}",))
     low, high = interval
     if high <= FEW_TEXTS:
-        return Outcome(f"{others} in hardly any text{of_which(card)}")
+        return Outcome(f"{others} in hardly any {nouns.text}{of_which(card)}")
     if low <= FEW_TEXTS:
-        return Outcome(undecided=(f"in how many texts {others}",))
+        return Outcome(undecided=(f"in how many {nouns.texts} {others}",))
     if low <= 0.5:
-        return Outcome(f"{others} in some texts")
+        return Outcome(f"{others} in some {nouns.texts}")
     producible = usable(card, f"{FOUND}.producible.all")
     drawn = None if producible is None else decisive(producible)
     if drawn is not None and drawn[0] > 0.5:
-        return Outcome(f"{others} in most texts, and the head can produce them")
-    return Outcome(f"{others} in most texts")
+        return Outcome(f"{others} in most {nouns.texts}, and the head can produce them")
+    return Outcome(f"{others} in most {nouns.texts}")
 
 
 def hardly_flat(card: AuditCard) -> bool:

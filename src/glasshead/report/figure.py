@@ -22,7 +22,7 @@ class Ink(Protocol):
     """What a panel is painted with: the colours and letters of a page, or those of a file."""
 
     def __call__(self, colour: str) -> str:
-        """A colour of the page, such as ``--positive``, as matplotlib takes it."""
+        """A colour of the page, such as ``--for``, as matplotlib takes it."""
 
     def text(self, words: str) -> str:
         """Words from outside, made fit to be drawn."""

@@ -17,10 +17,11 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from glasshead.escaping import visible
+from glasshead.report.colours import FILE, LINE, MUTED, PAPER
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
 from glasshead.report.fonts import FONT, drawable, in_order, used_fonts
 from glasshead.report.labels import sentence
-from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, in_style, matplotlib_style
+from glasshead.report.style import in_style, matplotlib_style
 
 WIDTH, HEIGHT, ALONE = 3.5, 2.7, 3.4
 """Of a panel in inches; the height of one that stands alone."""
@@ -34,7 +35,7 @@ class FileInk:
     """The colours of the page in daylight, and letters that a font has."""
 
     def __call__(self, colour: str) -> str:
-        return COLOURS[colour]
+        return FILE[colour]
 
     def text(self, words: str) -> str:
         """Words from outside with a question mark in a box for every character that no font has."""
@@ -217,7 +218,7 @@ def legend_columns(legend: Sequence[LegendEntry], width: float) -> int:
 
 def handle(entry: LegendEntry) -> Line2D | Patch:
     """A legend's sample of a line or an area."""
-    colour, words = COLOURS[entry.colour], drawable(entry.words)
+    colour, words = FILE[entry.colour], drawable(entry.words)
     if entry.kind == "hatched":
         return Patch(facecolor="none", edgecolor=colour, hatch="/////", linewidth=0.0, label=words)
     if entry.kind == "outline":

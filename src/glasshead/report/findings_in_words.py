@@ -1,5 +1,6 @@
 """The numbers of a finding as they are printed: estimate or bound, interval, nulls, paired differences."""
 
+from glasshead.nouns import Nouns
 from glasshead.report.number_format import DASH, count, finite, interval, number
 from glasshead.results import Finding
 
@@ -38,7 +39,7 @@ def nulls(finding: Finding) -> str:
     return ", ".join(known) or DASH
 
 
-def over_nulls(finding: Finding) -> str:
+def over_nulls(finding: Finding, nouns: Nouns) -> str:
     """The paired differences in words: ``Text by text (n = 60), minus random: −0.023 [−0.044, −0.002].``"""
     known = {name: pair for name, pair in finding.over_null.items() if pair.estimate is not None}
     sizes = {name: f" (n = {count(pair.n)})" for name, pair in known.items()}
@@ -48,4 +49,4 @@ def over_nulls(finding: Finding) -> str:
         f"{interval(pair.interval, plus=True)}"
         for name, pair in known.items()
     )
-    return f"Text by text{shared}, {differences}." if known else ""
+    return f"{nouns.text.capitalize()} by {nouns.text}{shared}, {differences}." if known else ""

@@ -17,7 +17,7 @@ long text, and for no short one, whatever the model does.
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from glasshead.nouns import nouns_of
+from glasshead.nouns import Nouns
 from glasshead.report.claims import in_how_many, judge_claims
 from glasshead.report.conclusion import (
     METHODS,
@@ -76,8 +76,8 @@ def headline(card: AuditCard) -> Headline:
         return Headline(findings_sentence(card), decides, points)
     says = decides_words(card, decides, points)
     if guessing == "undecided":
-        says += " These texts do not settle whether the model is better than guessing."
-    return Headline(nouns_of(card.facts).reword(says), decides, points)
+        says += f" These {card.nouns.texts} do not settle whether the model is better than guessing."
+    return Headline(says, decides, points)
 
 
 def weights_decide(card: AuditCard) -> Decides:
@@ -108,37 +108,39 @@ def weights_point(card: AuditCard) -> Points:
 
 def decides_words(card: AuditCard, decides: Decides, points: Points) -> str:
     """What follows, then how many predictions uniform weights would change."""
-    layer = layer_words(card)
+    layer, nouns = layer_words(card), card.nouns
     if equal_by_construction(card):
-        same = "all tokens of a text have the same weight"
-        others = "; other layers give some tokens more weight than others"
+        same = f"all {nouns.tokens} of {nouns.a_text} have the same weight"
+        others = f"; other layers give some {nouns.tokens} more weight than others"
         elsewhere = others if others_prefer_tokens(card) else ""
-        return f"Attention{layer} is uniform: {same}, so it does not say which tokens matter{elsewhere}."
+        return (
+            f"Attention{layer} is uniform: {same}, so it does not say which {nouns.tokens} matter{elsewhere}."
+        )
     uniform, shuffled = share_of(card, "uniform"), share_of(card, "permutation")
     assert uniform is not None
-    would_change = f"Uniform weights would {change_words(card)} in {share_words(uniform)}"
+    would_change = f"Uniform weights would {change_words(card)} in {share_words(uniform, nouns)}"
     if decides == "undecided":
         few = "So few" if uniform.reason == "too few" else "These"
-        open_end = f"texts do not settle whether the weights{layer} decide the predictions."
+        open_end = f"{nouns.texts} do not settle whether the weights{layer} decide the predictions."
         return f"{few} {open_end} {would_change}."
     shuffling = None if shuffled is None else holds_in(card, shuffled)
     if decides == "no":
         not_needed = f"The weights{layer} do not decide these predictions. {would_change}"
         if shuffled is None or shuffling not in ("yes", "in part"):
             return f"{not_needed}."
-        return f"{not_needed}; shuffled weights would in {share_words(shuffled)}."
+        return f"{not_needed}; shuffled weights would in {share_words(shuffled, nouns)}."
     if nearly_uniform(card) and points == "no":
         entropy = entropy_range(uses_of_layer(card))
-        same = f"All tokens of a text have nearly the same weight ({entropy})"
-        return f"{same}, so attention{layer} does not say which tokens matter. {would_change}."
+        same = f"All {nouns.tokens} of {nouns.a_text} have nearly the same weight ({entropy})"
+        return f"{same}, so attention{layer} does not say which {nouns.tokens} matter. {would_change}."
     assert uniform.interval is not None
     extent = extent_of(uniform.interval)
     which = "these predictions" if extent == "nearly all" else f"{extent} of these predictions"
     says = f"The weights{layer} decide {which}{points_words(card, points)}. {would_change}."
     if shuffled is None or shuffling != "no":
         return says
-    any_token = "so it hardly matters which token has which weight"
-    return f"{says} Shuffled weights would in {share_words(shuffled)}, {any_token}."
+    any_token = f"so it hardly matters which {nouns.token} has which weight"
+    return f"{says} Shuffled weights would in {share_words(shuffled, nouns)}, {any_token}."
 
 
 def points_words(card: AuditCard, points: Points) -> str:
@@ -150,14 +152,15 @@ def points_words(card: AuditCard, points: Points) -> str:
         for answer in (True, False, None)
         if answer in known.values()
     }
-    where = "large where a token matters"
+    where = f"large where {card.nouns.a_token} matters"
     if points == "yes":
         return f", and {subject} {where}, according to {named[True]}"
     if points == "no":
         return f", but {subject} not {where}, according to {named[False]}"
     if points == "in part" and set(known.values()) == {True}:
         sinks = (
-            "tokens with large weights contribute less than others and matter only by taking weight from them"
+            f"{card.nouns.tokens} with large weights contribute less than others and matter only by taking "
+            "weight from them"
         )
         return f", and {subject} {where}, according to {named[True]}; but {sinks}"
     if points == "in part":
@@ -219,13 +222,13 @@ def share_of(card: AuditCard, test: str) -> Finding | None:
     return card.finding(f"perturbation.{test}.share.all")
 
 
-def share_words(finding: Finding) -> str:
+def share_words(finding: Finding, nouns: Nouns) -> str:
     """``72 % (95 % interval 62 % to 81 %)``."""
     if finding.estimate is None or finding.interval is None:
-        return "an unknown share of texts"
+        return f"an unknown share of {nouns.texts}"
     low, high = finding.interval
     share, *ends = (f"{100 * value:.0f}\u00a0%" for value in (finding.estimate, low, high))
-    return f"{share} of texts (95\u00a0% interval {' to '.join(ends)})"
+    return f"{share} of {nouns.texts} (95\u00a0% interval {' to '.join(ends)})"
 
 
 def holds_in(card: AuditCard, finding: Finding | None) -> Decides:

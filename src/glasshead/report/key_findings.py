@@ -186,8 +186,8 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
         )
     yield from filter(None, (use_caution(card), sign_caution(card)))
     if "sink_share" in card.facts:
-        yield nouns.reword(
-            f"{number(card.facts['sink_share'])} of the weights of a text is on its first token, an "
-            "attention sink, which sways every number on the order of tokens. Findings 'without the first "
-            "token' leave it as it is, and ask about the others."
+        yield (
+            f"{number(card.facts['sink_share'])} of the weights of {nouns.a_text} is on its first token, an "
+            f"attention sink, which sways every number on the order of {nouns.tokens}. Findings "
+            "'without the first token' leave it as it is, and ask about the others."
         )

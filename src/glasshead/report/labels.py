@@ -1,6 +1,7 @@
 """What statistics, comparisons and audits are called on paper, and in which order they stand.
 
-A name that is not listed here is shown as it is, after those that are.
+A name that is not listed here is shown as it is, after those that are. Fields such as ``{tokens}`` are filled
+with what inputs are called (`Nouns.fill`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,9 +17,10 @@ AUDITS = {
     ),
     "agreement": (
         "Agreement",
-        "Does the explanation rank the tokens as gradients do, and as removing the attention weight of a "
-        "token does (the token stays in the text)? Mean Kendall τ-b over the examples; 1 is the same order, "
-        "0 no relation, −1 the reverse order. And how important the tokens are that hold most of it.",
+        "Does the explanation rank the {tokens} as gradients do, and as removing the attention weight of "
+        "{a_token} does (the {token} stays in the {text})? Mean Kendall τ-b over the examples; 1 is the "
+        "same order, 0 no relation, −1 the reverse order. And how important the {tokens} are that hold most "
+        "of it.",
     ),
     "perturbation": (
         "Perturbation",
@@ -30,9 +32,9 @@ AUDITS = {
         "Is there a map far from that of the model that gives the same prediction? The largest distance at "
         "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most "
         "0.693; total variation, at most 1, where rows do not sum to one); and the share of examples with "
-        "such a map at half of the largest distance or more. Among many tokens nearly any model has one, and "
-        "so have random weights, the null: maps with the same output of the head, or that the head can draw "
-        "from its keys, say more.",
+        "such a map at half of the largest distance or more. Among many {tokens} nearly any model has one, "
+        "and so have random weights, the null: maps with the same output of the head, or that the head can "
+        "draw from its keys, say more.",
     ),
     "heads": (
         "The heads that are read",
@@ -43,21 +45,21 @@ AUDITS = {
     ),
     "operators": (
         "Types of deletion",
-        "Is it the same whether a word is cut out, replaced, averaged, or loses its attention weight? The "
-        "mean change of ŷ by a word under each type; Kendall τ-b between the changes under two of them; "
+        "Is it the same whether {a_word} is cut out, replaced, averaged, or loses its attention weight? The "
+        "mean change of ŷ by {a_word} under each type; Kendall τ-b between the changes under two of them; "
         "and τ-b of the explanation with the changes under each, with intervals that hold for all types "
         "together. A conclusion that flips depends on the type of deletion.",
     ),
     "faithfulness": (
         "Faithfulness",
-        "Does the prediction depend on the tokens that the explanation ranks first? Means over the examples "
-        "of what ŷ, the probability of the predicted class or the rating, does as tokens go in that order, "
-        "and as they alone are kept. Comprehensiveness and insertion are faithful if large, sufficiency and "
-        "deletion if small. The null has the same tokens in random order.",
+        "Does the prediction depend on the {tokens} that the explanation ranks first? Means over the "
+        "examples of what ŷ, the probability of the predicted class or the rating, does as {tokens} go in "
+        "that order, and as they alone are kept. Comprehensiveness and insertion are faithful if large, "
+        "sufficiency and deletion if small. The null has the same {tokens} in random order.",
     ),
     "plausibility": (
         "Plausibility",
-        "Does the explanation point to the words that people have marked for the class of the text? Mean "
+        "Does the explanation point to the {words} that people have marked for the class of the {text}? Mean "
         "over the examples; 1 is full agreement with the marks. The null has the same scores in random "
         "order. An explanation that looks right to people may still not reflect what the model does.",
     ),
@@ -65,14 +67,14 @@ AUDITS = {
         "Identifiability",
         "Is this the only attention map that gives the head's output? For every weight the smallest and the "
         "largest value with which the head gives the same output, by linear programs; means over the heads "
-        "and rows of each text. The null has the same weights over random values of the same size. Given the "
-        "keys: could this head, with these keys, give the same output with other weights nearby?",
+        "and rows of each {text}. The null has the same weights over random values of the same size. Given "
+        "the keys: could this head, with these keys, give the same output with other weights nearby?",
     ),
     "tokens": (
-        "Token groups",
-        "Do words that belong to a label get a score, weight, polarity or contribution of their own? "
-        "Means over token types; separation is the probability that a token of the first group has the "
-        "larger value, and the share of right signs is averaged over positive and negative tokens.",
+        "{Token} groups",
+        "Do {words} that belong to a label get a score, weight, polarity or contribution of their own? "
+        "Means over {token} types; separation is the probability that {a_token} of the first group has the "
+        "larger value, and the share of right signs is averaged over positive and negative {tokens}.",
     ),
     "clicks": (
         "The clicked news",
@@ -111,7 +113,7 @@ STATISTICS = {
     "effective-absolute": "effective attention, absolute",
     "effective-gain": "effective minus attention",
     "effective-gain-absolute": "effective minus attention, absolute",
-    "focus": "importance of the tokens that hold it (1: all on the most important)",
+    "focus": "importance of the {tokens} that hold it (1: all on the most important)",
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
@@ -125,20 +127,20 @@ STATISTICS = {
     "alone": "share of these heads that matter by themselves",
     "special": "share of attention on special tokens",
     "inflation": "the same minus their share of |a ∂z/∂a|",
-    "change": "mean change of ŷ by a word",
-    "order": "order of the words under two types of deletion",
-    "comprehensiveness": "comprehensiveness: fall of ŷ without the top-ranked tokens",
-    "sufficiency": "sufficiency: fall of ŷ with the top-ranked tokens alone",
+    "change": "mean change of ŷ by {a_word}",
+    "order": "order of the {words} under two types of deletion",
+    "comprehensiveness": "comprehensiveness: fall of ŷ without the top-ranked {tokens}",
+    "sufficiency": "sufficiency: fall of ŷ with the top-ranked {tokens} alone",
     "deletion": "area under the deletion curve",
     "insertion": "area under the insertion curve",
     "auprc": "area under precision and recall",
-    "token-f1": "token F1 of the largest scores",
+    "token-f1": "{token} F1 of the largest scores",
     "iou": "intersection over union of the largest scores",
     "pointing": "is the largest score marked? (pointing game)",
     "identifiable": "share of maps that are the only one",
     "width": "mean width of the intervals",
     "may-be-zero": "share of the five largest weights that could be zero",
-    "another-first": "share of maps in which another token could be first",
+    "another-first": "share of maps in which another {token} could be first",
     "given-keys": "share of maps that are alone, given the keys",
     "separation": "separation (AUC)",
     "sign": "share of right signs",
@@ -215,12 +217,12 @@ QUESTIONS = (
     ),
     Question(
         "agreement.attention-absolute.erasure-renormalise.all",
-        "Is attention large where removing a token's weight matters?",
+        "Is attention large where removing {a_token}'s weight matters?",
         "Kendall τ-b",
     ),
     Question(
         "agreement.attention.erasure-renormalise.all",
-        "Does its sign say which class a token supports?",
+        "Does its sign say which class {a_token} supports?",
         "Kendall τ-b with removed weights",
         signed=True,
     ),
@@ -231,7 +233,7 @@ QUESTIONS = (
     ),
     Question(
         "agreement.contribution.erasure-renormalise.all",
-        "Does the contribution agree with removing tokens' weights?",
+        "Does the contribution agree with removing {tokens}' weights?",
         "Kendall τ-b",
     ),
     Question(
@@ -272,17 +274,17 @@ QUESTIONS = (
     ),
     Question(
         "faithfulness.comprehensiveness.all",
-        "Does removing the top-ranked tokens lower the predicted probability?",
+        "Does removing the top-ranked {tokens} lower the predicted probability?",
         "fall of ŷ",
     ),
     Question(
         "faithfulness.sufficiency.all",
-        "Do the top-ranked tokens alone keep the predicted probability?",
+        "Do the top-ranked {tokens} alone keep the predicted probability?",
         "fall of ŷ",
     ),
     Question(
         "plausibility.auprc.all",
-        "Does it point to the words that people mark?",
+        "Does it point to the {words} that people mark?",
         "area under precision and recall",
     ),
     Question(
@@ -292,7 +294,7 @@ QUESTIONS = (
     ),
     Question(
         "identifiability.another-first.all",
-        "Could another token be the most attended one?",
+        "Could another {token} be the most attended one?",
         "share of maps",
     ),
     Question(
@@ -302,7 +304,7 @@ QUESTIONS = (
     ),
     Question(
         "tokens.separation.weight.positive vs negative",
-        "Do the weights tell positive from negative words?",
+        "Do the weights tell positive from negative {words}?",
         "AUC",
     ),
 )
@@ -371,15 +373,13 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
         return list(RECOMMENDATION_QUESTIONS)
     statistic = next((card.statistic for card in cards), ATTENTION)
     nouns = nouns_of(*(card.facts for card in cards))
+    filled = [replace(question, asks=nouns.fill(question.asks)) for question in QUESTIONS]
     if all(card.facts.get("task") == NEXT_TOKEN for card in cards):
-        asked = [ask_of_log(question) for question in QUESTIONS]
+        asked = [ask_of_log(question) for question in filled]
     else:
         rated = all(card.facts.get("task") == REGRESSION for card in cards)
         what = RATING if rated else PROBABILITY
-        asked = [
-            replace(question, asks=nouns.reword(question.asks.replace(PROBABILITY, what)))
-            for question in QUESTIONS
-        ]
+        asked = [replace(question, asks=question.asks.replace(PROBABILITY, what)) for question in filled]
     if statistic == ATTENTION:
         return asked
     about = tuple(f"{audit}.{ATTENTION}" for audit in ("agreement", "operators"))
@@ -409,7 +409,7 @@ def display_name(name: str, names: Mapping[str, str], signed: bool = True, nouns
     """The wording of a name about such inputs, or the name itself; weights that are not ``signed`` have no
     gauge."""
     absolute = f"{name.removesuffix(ABSOLUTE)}, absolute" if name.endswith(ABSOLUTE) else name
-    words = nouns.reword(names[name]) if name in names else absolute
+    words = nouns.fill(names[name]) if name in names else absolute
     return words if signed else words.removesuffix(CANONICAL)
 
 

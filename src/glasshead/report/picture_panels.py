@@ -23,10 +23,12 @@ ATTENTION = "attention"
 
 @dataclass(frozen=True)
 class PicturePanel:
-    """One reading of an image: ``shares`` of full strength in [−1, 1] of each token."""
+    """One reading of an image: ``shares`` of full strength in [−1, 1] of each token, and whether they have
+    signs."""
 
     title: str
     shares: tuple[float, ...]
+    signed: bool = True
 
 
 def picture_panels(attribution: Attribution, scale: float) -> list[PicturePanel]:
@@ -39,12 +41,12 @@ def picture_panels(attribution: Attribution, scale: float) -> list[PicturePanel]
     colours = tuple(normalised_score(value, scale) for value in attribution.colours)
     if attribution.method.split("+")[0] != ATTENTION:
         if not diverging(attribution):
-            return [PicturePanel(attribution.method, colours)]
+            return [PicturePanel(attribution.method, colours, False)]
         return [
             PicturePanel(f"for {attribution.target}", tuple(max(share, 0.0) for share in colours)),
             PicturePanel(f"against {attribution.target}", tuple(min(share, 0.0) for share in colours)),
         ]
-    panels = [PicturePanel("weights", of_largest(attribution, attribution.scores))]
+    panels = [PicturePanel("weights", of_largest(attribution, attribution.scores), False)]
     if attribution.signed:
         both = (*attribution.positive, *(-value for value in attribution.negative))
         shares = of_largest(attribution, both)

@@ -126,7 +126,7 @@ def used_glyphs(ranking: MethodRanking, statistic: str) -> list[tuple[str, str]]
     shown = [standing for standing in Standing if any(cell.standing == standing for cell in cells)]
     entries = [(GLYPHS[standing], MEANINGS[standing]) for standing in shown]
     if any(cell.own_edit for cell in cells):
-        entries.append((OWN_EDIT, nouns_of(ranking.facts).reword("scores tokens by this very edit")))
+        entries.append((OWN_EDIT, f"scores {nouns_of(ranking.facts).tokens} by this very edit"))
     return entries
 
 
@@ -143,7 +143,7 @@ def statistic_title(ranking: MethodRanking, statistic: str) -> str:
 
 def time_title(ranking: MethodRanking) -> str:
     """What the cost of a method is called."""
-    return nouns_of(ranking.facts).reword("time for a text")
+    return f"time for {nouns_of(ranking.facts).a_text}"
 
 
 def intro_sentence(ranking: MethodRanking) -> str:

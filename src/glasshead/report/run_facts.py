@@ -24,11 +24,11 @@ NAMES = {
     "examples": "Examples",
     "inputs": "Inputs",
     "labels": "Labels",
-    "empty_texts": "Empty texts",
-    "unknown_texts": "Texts of unknown words only",
+    "empty_texts": "Empty {texts}",
+    "unknown_texts": "{Texts} of unknown {words} only",
     "accuracy": "Accuracy",
     "macro_f1": "Macro-F1",
-    "perplexity": "Perplexity of the next token",
+    "perplexity": "Perplexity of the next {token}",
     "rmse": "RMSE",
     "mae": "MAE",
     "against_guessing": "Against always guessing",
@@ -49,13 +49,13 @@ NAMES = {
     "encoder": "Encoder",
     "preset": "Training preset",
     "seed": "Seed",
-    "truncated_to": "Texts cut to (tokens)",
+    "truncated_to": "{Texts} cut to ({tokens})",
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
-    "top_tokens": "Largest scores held against marks, per text",
-    "removal": "Faithfulness: tokens are removed by",
-    "faithfulness_texts": "Faithfulness: texts asked",
-    "random_orders": "Random orders of every text",
+    "top_tokens": "Largest scores held against marks, per {text}",
+    "removal": "Faithfulness: {tokens} are removed by",
+    "faithfulness_texts": "Faithfulness: {texts} asked",
+    "random_orders": "Random orders of every {text}",
     "comparisons": "Comparisons of a table, for which each is corrected",
     "interval_level": "Level of each of these intervals",
     "rank_seed": "Seed of random orders and bootstrap",
@@ -130,7 +130,10 @@ def fact_rows(cards: Sequence[WithFacts]) -> list[tuple[str, list[str]]]:
     keys += sorted(stated - set(NAMES) - set(APART) - nested)
     nouns = nouns_of(*(card.facts for card in cards))
     rows = [
-        (nouns.reword(NAMES.get(key, key)), [_value(key, card.facts.get(key)) for card in cards])
+        (
+            nouns.fill(NAMES[key]) if key in NAMES else key,
+            [_value(key, card.facts.get(key)) for card in cards],
+        )
         for key in keys
     ]
     return rows + use_rows(cards)

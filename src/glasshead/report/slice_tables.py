@@ -82,13 +82,13 @@ class SliceTable:
     def summary(self) -> str:
         """How many findings differ."""
         if not self.tests:
-            return self.nouns.reword(
-                "No finding could be tested: none of them is a mean of numbers of single texts."
+            return (
+                f"No finding could be tested: none of them is a mean of numbers of single {self.nouns.texts}."
             )
         if not self.tested:
-            return self.nouns.reword(
-                f"No finding could be tested: fewer than two slices have {MIN_UNITS} texts with a number. "
-                "Read more texts."
+            return (
+                f"No finding could be tested: fewer than two slices have {MIN_UNITS} {self.nouns.texts} "
+                f"with a number. Read more {self.nouns.texts}."
             )
         return f"{self.differing:,} of {self.tested:,} findings differ between the slices."
 
@@ -135,7 +135,8 @@ def differing_question(card: AuditCard, test: SliceTest) -> Question:
     finding = card.finding(test.finding)
     nouns = nouns_of(card.facts)
     name = test.finding if finding is None else finding_label(finding, any_signed(card), nouns)
-    return Question(test.finding, f"{AUDITS.get(test.audit, (test.audit, ''))[0]}: {name}.", "")
+    title = nouns.fill(AUDITS[test.audit][0]) if test.audit in AUDITS else test.audit
+    return Question(test.finding, f"{title}: {name}.", "")
 
 
 def whole_name(finding: Finding) -> str:

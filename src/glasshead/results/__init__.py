@@ -89,7 +89,6 @@ from glasshead.results.verdict import (
     LARGE_CHANGE,
     MIN_UNITS,
     NEGLIGIBLE,
-    NO_ORDER,
     NO_SIGN,
     NONE_LEADS,
     ONE_SIGNED,
@@ -106,6 +105,7 @@ from glasshead.results.verdict import (
     Verdict,
     by_construction,
     extent_of,
+    no_order,
     too_few,
 )
 from glasshead.results.written import (
@@ -145,7 +145,6 @@ __all__ = [
     "NEXT_TOKEN",
     "NONE_LEADS",
     "NOT_USED",
-    "NO_ORDER",
     "NO_SIGN",
     "OF_REST",
     "ONE_SIGN",
@@ -224,6 +223,7 @@ __all__ = [
     "guess_in_words",
     "is_unused",
     "json_text",
+    "no_order",
     "plain",
     "sink_of",
     "too_few",

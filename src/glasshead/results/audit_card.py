@@ -22,6 +22,7 @@ from glasshead.drawable import Drawable, renderer_of
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
@@ -118,6 +119,11 @@ class AuditCard(Drawable):
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
         return next((finding for finding in self.findings if finding.name == name), None)
+
+    @property
+    def nouns(self) -> Nouns:
+        """What its inputs are called."""
+        return nouns_of(self.facts)
 
     @property
     def method(self) -> str:

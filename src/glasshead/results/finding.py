@@ -1,9 +1,8 @@
 """One number of an audit, with its interval and its nulls."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from glasshead.nouns import Nouns
 from glasshead.results.verdict import Reason, Status
 
 
@@ -60,8 +59,3 @@ class Finding:
     def name(self) -> str:
         """The name by which ``--fail-under`` and ``compare`` know this finding."""
         return ".".join(part for part in (self.audit, self.statistic, self.against, self.group) if part)
-
-    def about(self, nouns: Nouns) -> "Finding":
-        """The same in words about inputs of that kind."""
-        undefined = {nouns.reword(reason): count for reason, count in self.undefined.items()}
-        return replace(self, verdict=nouns.reword(self.verdict), undefined=undefined)

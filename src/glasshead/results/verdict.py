@@ -2,6 +2,8 @@
 
 from typing import Any, Literal, NamedTuple
 
+from glasshead.nouns import Nouns
+
 Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
@@ -70,11 +72,6 @@ WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
 TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
 NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
-NO_ORDER = Verdict(
-    "undecided: in most texts all tokens have equal numbers, so there is no order to compare",
-    "undecided",
-    "no order",
-)
 NO_SIGN = Verdict("undecided: these tokens do not settle the sign", "undecided", "no sign")
 
 
@@ -85,6 +82,16 @@ def too_few(units: str) -> Verdict:
 
 TOO_FEW_EXAMPLES = too_few("examples")
 TOO_FEW_TOKENS = too_few("tokens")
+
+
+def no_order(nouns: Nouns) -> Verdict:
+    """Of an agreement where most inputs have nothing but ties."""
+    return Verdict(
+        f"undecided: in most {nouns.texts} all {nouns.tokens} have equal numbers, so there is no order to "
+        "compare",
+        "undecided",
+        "no order",
+    )
 
 
 def by_construction(what: str, why: str) -> Verdict:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from importlib import resources
 
 import fake_histories
 import numpy as np
@@ -17,12 +16,12 @@ from glasshead.errors import InputError
 from glasshead.papers.report.plots.ledger import stacked_areas
 from glasshead.papers.report.plots.token_scatter import usable_by_group
 from glasshead.papers.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
-from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, plots_of
+from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, page_part, plots_of
+from glasshead.report.colours import FILE, INKS, LIGHT
 from glasshead.report.figure_file import drawable, to_matplotlib
 from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shorten
 from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
-from glasshead.report.style import COLOURS
 from pages import Page
 
 CHOSEN = PlotOptions(("positive0", NASTY))
@@ -113,11 +112,11 @@ def test_what_stands_at_one_step_is_told_of_the_look_nearest_to_it(step, look):
 def test_pairs_of_groups_have_lines_of_their_own():
     picture = PLOTS["products"].draw(fake_histories.history(), PlotOptions())
     assert [(key.words, key.colour, key.kind) for key in picture.legend] == [
-        ("positive × positive", "--positive", "line"),
+        ("positive × positive", "--for", "line"),
         ("positive × negative", "--ink", "line"),
-        ("positive × neutral", "--positive", "dashed"),
-        ("negative × negative", "--negative", "line"),
-        ("negative × neutral", "--negative", "dashed"),
+        ("positive × neutral", "--for", "dashed"),
+        ("negative × negative", "--against", "line"),
+        ("negative × neutral", "--against", "dashed"),
         ("neutral × neutral", "--neutral", "line"),
     ]
     assert [0.0, 0.0] in lines(panel(picture))[1]
@@ -143,7 +142,7 @@ def test_tokens_in_their_texts_and_alone():
     picture = PLOTS["contexts"].draw(history, PlotOptions())
     assert [each.title for each in picture.panels] == ["in their texts", "alone"]
     assert [(key.words, key.colour) for key in picture.legend] == [
-        ("positive", "--positive"), ("negative", "--negative"), ("neutral", "--neutral"),
+        ("positive", "--for"), ("negative", "--against"), ("neutral", "--neutral"),
     ]  # fmt: skip
     figure = to_matplotlib(picture)
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()  # one scale
@@ -372,9 +371,9 @@ def test_scatter_holds_every_token_and_names_the_chosen():
         assert points.get_offsets().tolist() == [
             [pytest.approx(last["polarity"]), pytest.approx(last["score"])]
         ]
-        assert to_hex(points.get_edgecolor()[0]) == COLOURS["--ink"]
+        assert to_hex(points.get_edgecolor()[0]) == FILE["--ink"]
     for each in axes.texts:
-        assert [effect._gc["foreground"] for effect in each.get_path_effects()] == [COLOURS["--paper"]]
+        assert [effect._gc["foreground"] for effect in each.get_path_effects()] == [FILE["--paper"]]
     ringed = re.search(r'<g [^>]*stroke="var\(--ink\)"[^>]*>(<circle.*?)</g>', page)
     assert ringed is not None
     assert len(Page(ringed[0]).all("circle")) == 1
@@ -499,13 +498,11 @@ def test_powers_of_ten(largest, told):
 
 
 def test_ink_is_the_page_in_daylight():
-    style = (
-        resources.files("glasshead.report").joinpath("html/templates/style.css").read_text(encoding="utf-8")
-    )
+    style = page_part("style.css")
     light = dict(re.findall(r"(--[\w]+): (#[0-9a-f]{6})", style[: style.index("@media")]))
-    for name in ("--positive", "--negative", "--neutral", "--accent", *(f"--c{rank}" for rank in range(8))):
-        assert COLOURS[name] == light[name], name
-    assert set(PLACEHOLDERS) == set(COLOURS) <= set(light)
+    assert light.items() <= LIGHT.items()
+    assert {name: light[name] for name in FILE if name not in INKS} | INKS == FILE
+    assert set(PLACEHOLDERS) == set(FILE) <= set(light)
 
 
 def test_letters_that_the_font_lacks_are_replaced():

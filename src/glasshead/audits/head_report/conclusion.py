@@ -10,6 +10,7 @@ from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
 from glasshead.errors import pluralise
+from glasshead.nouns import Nouns
 from glasshead.results import (
     MIN_UNITS,
     SMALL_CHANGE,
@@ -33,13 +34,14 @@ def conclude(
     *,
     random_entropies: Mapping[int, Range],
     texts: int,
+    nouns: Nouns,
 ) -> list[str]:
     """What these texts show; intervals of heads hold for all heads at once."""
     if texts < MIN_UNITS:
-        return [f"These maps are of {pluralise(texts, 'text')}; to say what heads do takes {MIN_UNITS}."]
+        return [f"These maps are of {nouns.count(texts)}; to say what heads do takes {MIN_UNITS}."]
     return [
         *pattern_sentences(heads),
-        *breadth_sentences(heads, random_entropies),
+        *breadth_sentences(heads, random_entropies, nouns),
         *importance_sentences(heads),
         *agreement_sentences(heads, agreement),
         *special_sentences(layers, findings),
@@ -73,7 +75,9 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         yield f"{others} of {pluralise(len(heads), 'head')} {verb} no pattern."
 
 
-def breadth_sentences(heads: Sequence[HeadSummary], random: Mapping[int, Range]) -> Iterator[str]:
+def breadth_sentences(
+    heads: Sequence[HeadSummary], random: Mapping[int, Range], nouns: Nouns
+) -> Iterator[str]:
     """How many heads look at less than any head of random weights in their layer does."""
     ends = [
         (finding.interval, random[head.layer])
@@ -85,7 +89,7 @@ def breadth_sentences(heads: Sequence[HeadSummary], random: Mapping[int, Range])
         broader = sum(low > most for (low, _), (_, most) in ends)
         verb = "looks" if narrower == 1 else "look"
         yield (
-            f"{narrower} of {pluralise(len(ends), 'head')} {verb} at fewer tokens than any head of "
+            f"{narrower} of {pluralise(len(ends), 'head')} {verb} at fewer {nouns.tokens} than any head of "
             f"{MODELS} models with random weights does in the same layer, {broader} at more (by entropy)."
         )
 

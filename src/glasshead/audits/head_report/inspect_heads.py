@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
 NO_PREDICTION = (
-    "The model predicts no class of a text, so the effects of its heads on predictions are not measured: no "
-    "importance, no gradients."
+    "The model predicts no class of {a_text}, so the effects of its heads on predictions are not measured: "
+    "no importance, no gradients."
 )
 NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
 BETWEEN_SENTENCES = (
@@ -125,7 +125,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     level = simultaneous_level(len(names))
     scale = 1.0 if predictions is None else predictions.scale
     summaries = [
-        replace(head, findings=[finding.about(nouns) for finding in head.findings])
+        head
         for layer in layers
         for head in summarise_heads(
             layer,
@@ -134,6 +134,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             level=level,
             scale=scale,
             rng=rng,
+            nouns=nouns,
         )
     ]
     layer_summaries = [
@@ -145,7 +146,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [
         *(f"{note}." for note in subject.notes),
-        *([] if predictions is not None else [nouns.reword(NO_PREDICTION)]),
+        *([] if predictions is not None else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
@@ -163,18 +164,16 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=[
-            nouns.reword(sentence)
-            for sentence in conclude(
-                layer_summaries,
-                summaries,
-                agreement,
-                findings,
-                relations,
-                random_entropies=random_entropies,
-                texts=len(texts.firsts),
-            )
-        ],
+        conclusion=conclude(
+            layer_summaries,
+            summaries,
+            agreement,
+            findings,
+            relations,
+            random_entropies=random_entropies,
+            texts=len(texts.firsts),
+            nouns=nouns,
+        ),
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),
     )

@@ -15,6 +15,7 @@ from glasshead.audits.head_report.token_kinds import SPECIAL
 from glasshead.audits.head_report.verdicts import HALF, head_verdict
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
+from glasshead.nouns import Nouns
 from glasshead.results import HEADS, MIN_UNITS, NOT_USED, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
 from glasshead.statistics import share_interval
 
@@ -67,19 +68,21 @@ def summarise_heads(
     level: float,
     scale: float,
     rng: np.random.Generator,
+    nouns: Nouns,
 ) -> Iterator[HeadSummary]:
     """The heads of a layer; ``more`` holds further statistics [texts] of each, ``random`` those of random
-    weights, ``scale`` is the range of what is predicted, intervals have that ``level``."""
+    weights, ``scale`` is the range of what is predicted, intervals have that ``level``, and inputs are
+    called by ``nouns``."""
     profiles = layer.profile()
     for head in range(layer.facts.num_heads):
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
         findings = [
-            to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale))
+            to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
             for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
         ]
         if "identifiable" in more[head]:
-            findings.append(identifiable_finding(more[head]["identifiable"], group))
+            findings.append(identifiable_finding(more[head]["identifiable"], group, nouns))
         yield HeadSummary(
             layer.facts.layer, head, findings, head_pattern(findings), profiles[head].round(6).tolist()
         )
@@ -130,12 +133,12 @@ def to_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict
     )
 
 
-def identifiable_finding(values: Floats, group: Group) -> Finding:
+def identifiable_finding(values: Floats, group: Group, nouns: Nouns) -> Finding:
     """The share of texts before which the weights of a head are the only ones with its output."""
     estimate = share_interval(values[~np.isnan(values)] > 0.5, group.level)
     summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
     statistic = Statistic("identifiable", "", values, {})
-    return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0))
+    return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
 
 
 NAMES = {

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.summary import Interval, StatSummary
+from glasshead.nouns import Nouns
 from glasshead.results import (
     ALMOST_ALL,
     HARDLY_ANY,
@@ -33,7 +34,7 @@ HARDLY_CHANGES = "predictions hardly change without it"
 UNRELATED = "unrelated maps"
 
 
-def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
+def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Nouns) -> Verdict:
     """On a statistic of a head; ``scale`` is the range of what is predicted."""
     interval = summary.reliable_interval
     if interval is None:
@@ -50,7 +51,7 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
     if statistic == "removal-size":
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
-        return identifiable_verdict(low, high)
+        return identifiable_verdict(low, high, nouns)
     if UNIFORM in summary.null and statistic not in NO_SHARES:
         return share_verdict(summary)
     return Verdict("")
@@ -77,7 +78,7 @@ def size_verdict(low: float, high: float) -> Verdict:
     return Verdict("undecided: the change may be negligible", "undecided")
 
 
-def identifiable_verdict(low: float, high: float) -> Verdict:
+def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
     """On the share of texts before which a head could have drawn no other map."""
     if high < HARDLY_ANY:
         return Verdict("almost always, other maps give the same output")
@@ -85,9 +86,9 @@ def identifiable_verdict(low: float, high: float) -> Verdict:
         return Verdict("almost always the only map with its output")
     if low > HALF:
         return Verdict("mostly the only map with its output")
-    return Verdict(
-        "mostly, other maps give the same output" if high < HALF else "undecided: between some and most texts"
-    )
+    if high < HALF:
+        return Verdict("mostly, other maps give the same output")
+    return Verdict(f"undecided: between some and most {nouns.texts}")
 
 
 class Comparison(NamedTuple):

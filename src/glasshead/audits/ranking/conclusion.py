@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from glasshead.audits.ranking.criteria import larger_is_better
 from glasshead.audits.ranking.standings import finding_name, in_words
+from glasshead.nouns import Nouns
 from glasshead.results import (
     AUPRC,
     MIN_UNITS,
@@ -23,6 +24,7 @@ def conclude(
     differences: Sequence[MethodDifference],
     statistic: str,
     removals: Sequence[str],
+    nouns: Nouns,
 ) -> list[str]:
     """Which methods lead, which tie, which are not shown to be better than a random order,
     and what stayed undecided."""
@@ -39,31 +41,35 @@ def conclude(
         removal_of = {finding_name(statistic, removal): removal for removal in leaders}
         pairs = [(removal_of[each.name], each) for each in differences if each.name in removal_of]
         if len(methods) == 1:
-            sentences += sentences_of_one(methods[0], leaders)
+            sentences += sentences_of_one(methods[0], leaders, nouns)
         else:
-            sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders))
+            sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders), nouns)
         sentences += margin_sentences(methods, pairs, statistic, leaders)
         sentences += tie_sentences(methods, pairs, leaders)
-        sentences += random_sentences(methods, statistic, removals)
-    sentences += undecided_sentences(methods, statistic, removals)
+        sentences += random_sentences(methods, statistic, removals, nouns)
+    sentences += undecided_sentences(methods, statistic, removals, nouns)
     if any(method.finding(AUPRC) for method in methods):
-        sentences.append(marks_sentence(methods))
+        sentences.append(marks_sentence(methods, nouns))
     return sentences
 
 
-def sentences_of_one(method: RankedMethod, leaders: Leaders) -> list[str]:
+def sentences_of_one(method: RankedMethod, leaders: Leaders, nouns: Nouns) -> list[str]:
     """Under which types of deletion the only method that was tried is better than a random order: it leads
     nobody. That it is nowhere better is said of several methods, too (`random_sentences`)."""
     better = [removal for removal, names in leaders.items() if names]
     if not better:
         return []
-    own = f" ({method.own_removal} is the edit by which it scores tokens)" * (method.own_removal in better)
+    own = f" ({method.own_removal} is the edit by which it scores {nouns.tokens})"
+    own *= method.own_removal in better
     where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {in_words(better)} only"
     return [f"{method.name} is more faithful than a random order {where}{own}."]
 
 
 def leading_sentences(
-    leaders: Leaders, own: Mapping[str, str | None], reversals: Collection[tuple[str, str]]
+    leaders: Leaders,
+    own: Mapping[str, str | None],
+    reversals: Collection[tuple[str, str]],
+    nouns: Nouns,
 ) -> list[str]:
     """Who leads under all meanings of deleting, or that it depends on them, or that nobody does; and under
     which each leads. ``own`` are the meanings by which methods score tokens themselves."""
@@ -77,7 +83,7 @@ def leading_sentences(
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
         owners = [name for name in names if own[name] == removal]
-        note = f" (the edit by which {in_words(owners)} scores tokens)" if owners else ""
+        note = f" (the edit by which {in_words(owners)} scores {nouns.tokens})" if owners else ""
         by_leaders.setdefault(names, []).append(removal + note)
     listed = "; ".join(
         f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
@@ -151,7 +157,9 @@ def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leader
     return [f"Tied with a leader, but not shown to lead: {listed}."] if listed else []
 
 
-def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]) -> list[str]:
+def random_sentences(
+    methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], nouns: Nouns
+) -> list[str]:
     """Which methods are nowhere shown to be better than a random order, and which are worse somewhere."""
     standings = {
         method.name: [method.standing(statistic, removal) for removal in removals] for method in methods
@@ -172,7 +180,7 @@ def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: 
         )
         sentences.append(
             f"{in_words(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
-            f"order {any_meaning(removals)} ({n:,} texts)."
+            f"order {any_meaning(removals)} ({n:,} {nouns.texts})."
         )
     for name, own in standings.items():
         worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
@@ -182,7 +190,7 @@ def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: 
 
 
 def undecided_sentences(
-    methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]
+    methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], nouns: Nouns
 ) -> list[str]:
     """Which methods are undecided, under which meanings of deleting, and why."""
     undecided: dict[tuple[tuple[str, ...], str], list[str]] = {}
@@ -192,7 +200,8 @@ def undecided_sentences(
             finding = method.finding(statistic, removal)
             if method.standing(statistic, removal) == Standing.UNDECIDED and finding is not None:
                 few = finding.n < MIN_UNITS and finding.status == "undecided"
-                why = f"{finding.n} texts have a number, and it takes {MIN_UNITS}" if few else finding.verdict
+                number = f"{finding.n} {nouns.texts} have a number, and it takes {MIN_UNITS}"
+                why = number if few else finding.verdict
                 by_reason.setdefault(why.removeprefix("undecided: "), []).append(removal)
         for why, own in by_reason.items():
             undecided.setdefault((tuple(own), why), []).append(method.name)
@@ -203,19 +212,20 @@ def undecided_sentences(
     ]
 
 
-def marks_sentence(methods: Sequence[RankedMethod]) -> str:
+def marks_sentence(methods: Sequence[RankedMethod], nouns: Nouns) -> str:
     """Who is closest to the words that people have marked."""
+    marked = f"the {nouns.words} that people mark"
     if all(method.standing(AUPRC) == Standing.UNDECIDED for method in methods):
-        return "Too few texts with marks to say who is closest to the words that people mark."
+        return f"Too few {nouns.texts} with marks to say who is closest to {marked}."
     names = [method.name for method in methods if method.standing(AUPRC) == Standing.LEADS]
     if not names:
-        return "No method is shown to be closer to the words that people mark than a random order."
+        return f"No method is shown to be closer to {marked} than a random order."
     if len(names) == len(methods) > 1:
-        return "All methods are closer to the words that people mark than a random order, and tie."
+        return f"All methods are closer to {marked} than a random order, and tie."
     if len(methods) == 1:
-        return f"{names[0]} is closer to the words that people mark than a random order."
+        return f"{names[0]} is closer to {marked} than a random order."
     together = " (tied)" if len(names) > 1 else ""
-    return f"Closest to the words that people mark: {in_words(names)}{together}."
+    return f"Closest to {marked}: {in_words(names)}{together}."
 
 
 def all_meanings(removals: Sequence[str]) -> str:

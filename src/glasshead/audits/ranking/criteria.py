@@ -8,6 +8,7 @@ import numpy as np
 from glasshead.audits.class_scores import predicted_side
 from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
+from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.plausibility import mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
@@ -21,7 +22,7 @@ from glasshead.audits.removal_curves import (
 from glasshead.explainers import REMOVALS, words_of
 from glasshead.results import AUPRC, Verdict
 
-WITHOUT_MARKS = "no word marked, every word marked, or some method explains another class"
+WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Criterion:
     values: Floats
     draws: Floats
     no_evidence: Mapping[str, Verdict | None]
-    missing: str = "fewer than two tokens, or no number for what is left"
+    missing: str = ""
     """Why some texts have no number."""
 
     @property
@@ -82,14 +83,15 @@ def faithfulness_criteria(
     weights = statistic_weights(counts, words.shape[1])
     nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)
     orders = np.concatenate([[method.order.ranks for method in methods], nulls])
+    missing = f"{few_tokens(context.nouns)}, or no number for what is left"
     for removal in removals:
-        stages.begin(f"without tokens ({removal})")
+        stages.begin(f"without {context.nouns.tokens} ({removal})")
         drops = ValueDrops(explanation, removal, side)
         table = statistics_along(drops, orders, counts >= 2, weights)
         for statistic, values in table.items():
             own, random = values[: len(methods)], values[len(methods) :]
             draws = np.broadcast_to(random, (len(own), *random.shape))
-            yield Criterion(statistic, removal, own, draws, no_evidence)
+            yield Criterion(statistic, removal, own, draws, no_evidence, missing)
 
 
 def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
@@ -107,7 +109,7 @@ def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criter
     lacking = np.isnan(values).any(axis=0)
     values[:, lacking], draws[:, :, lacking] = np.nan, np.nan
     no_evidence = {name: overlap.no_evidence for name, overlap in overlaps.items()}
-    return Criterion(AUPRC, "", values, draws, no_evidence, WITHOUT_MARKS)
+    return Criterion(AUPRC, "", values, draws, no_evidence, methods[0].context.nouns.fill(WITHOUT_MARKS))
 
 
 def distinct_criteria(

@@ -39,11 +39,11 @@ def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats
 
 def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> dict[str, int]:
     """Rows, by why each is shown."""
-    tokens = methods[0].context.token_mask.sum(axis=1)
+    nouns, tokens = methods[0].context.nouns, methods[0].context.token_mask.sum(axis=1)
     readable = np.isin(tokens, READABLE)
     if not agreement:
         rows = readable.nonzero()[0]
-        return {} if not len(rows) else {"a text of some length": int(rows[0])}
+        return {} if not len(rows) else {f"{nouns.a_text} of some length": int(rows[0])}
     stacked = np.stack([*agreement.values()])
     usable = (readable & ~np.isnan(stacked).any(axis=0)).nonzero()[0]
     if not len(usable):
@@ -51,7 +51,7 @@ def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats])
     order = usable[np.argsort(stacked[:, usable].mean(axis=0), kind="stable")]
     places = {
         "where the methods agree most": order[-1],
-        "where they agree as in most texts": order[len(order) // 2],
+        f"where they agree as in most {nouns.texts}": order[len(order) // 2],
         "where they agree least": order[0],
     }
     shown: dict[str, int] = {}

@@ -29,7 +29,7 @@ def method_agreement(
     if not pairs:
         return [], {}
     explanation = methods[0].context.explanation
-    mask = words_of(explanation).numpy()
+    mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
     scores = np.stack([method.order.scores for method in methods])
     signed = [has_sides(method.context) for method in methods]
     tables = {}
@@ -44,7 +44,7 @@ def method_agreement(
     agreements = []
     for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
         same = same_numbers(scores[one], scores[other])
-        verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers")
+        verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
         missing = len(mask) - summary.n
         finding = summary.finding(
             RANK,
@@ -53,7 +53,7 @@ def method_agreement(
             group=all_texts(len(mask), level),
             citation=CITATION,
             against=f"{methods[one].name}+{methods[other].name}",
-            undefined={"fewer than two words, or all tied": missing} if missing else {},
+            undefined={f"fewer than two {nouns.words}, or all tied": missing} if missing else {},
         )
         agreements.append(MethodAgreement(one, other, finding))
     columns = {

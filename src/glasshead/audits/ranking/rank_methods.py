@@ -47,7 +47,7 @@ from glasshead.audits.summary import null_column
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
-from glasshead.nouns import INPUTS, nouns_of
+from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
@@ -142,8 +142,8 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     ranked = [
         RankedMethod(
             method.name,
-            nouns.reword(method.context.explainer.description),
-            [each.findings[place].about(nouns) for each in judged],
+            method.context.explainer.describe(nouns),
+            [each.findings[place] for each in judged],
             {each.findings[place].name: each.standings[place] for each in judged},
             method.seconds,
             method.seconds / seconds,
@@ -159,8 +159,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         *use_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
-            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: "
-            f"{nouns.reword(reason)}."
+            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
             for reason, names in by_reason(left_out).items()
         ),
         *(
@@ -171,7 +170,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
             f"{one} and {other} give this model the same scores: they are one explanation of it."
             for one, other in equal_methods(methods)
         ),
-        *map(nouns.reword, own_edit_notes(ranked, meanings)),
+        *own_edit_notes(ranked, meanings, nouns),
         *(remark for method in methods for remark in method_remarks(method.context)),
     ]
     return MethodRanking(
@@ -182,13 +181,13 @@ def run_ranking(request: RankRequest) -> MethodRanking:
             "seconds": round(time.perf_counter() - started, 2),
         },
         statistic=request.statistic,
-        removals={name: nouns.reword(words) for name, words in meanings.items()},
+        removals=meanings,
         methods=ranked,
         differences=differences,
         agreement=agreement,
-        conclusion=list(map(nouns.reword, conclude(ranked, differences, request.statistic, list(meanings)))),
+        conclusion=conclude(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
-        texts=[replace(text, reason=nouns.reword(text.reason)) for text in ranked_texts(methods, taus)],
+        texts=ranked_texts(methods, taus),
         examples=example_columns(context, methods, criteria, taus),
     )
 
@@ -230,6 +229,7 @@ def judge_methods(
             level=level,
             citation=(Plausibility if criterion.statistic == AUPRC else Faithfulness).citation,
             rng=np.random.default_rng([seed, 15]),
+            nouns=methods[0].context.nouns,
         )
         for criterion in criteria
     ]
@@ -240,10 +240,11 @@ def own_removal(method: ScoredMethod) -> str | None:
     return method.context.explainer.own_removal(method.context.explanation)
 
 
-def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str]) -> list[str]:
+def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str], nouns: Nouns) -> list[str]:
     """Who is judged by the very edit that it scores tokens by."""
     return [
-        f"{method.name} scores tokens by {method.own_removal} itself, which favours it under that meaning."
+        f"{method.name} scores {nouns.tokens} by {method.own_removal} itself, which favours it under that "
+        "meaning."
         for method in methods
         if method.own_removal in removals
     ]

@@ -11,6 +11,7 @@ from glasshead.audits.faithfulness import RESOLUTION, difference
 from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
+from glasshead.nouns import Nouns
 from glasshead.results import RANK, TOO_FEW_EXAMPLES, Finding, MethodDifference, Standing, Verdict
 from glasshead.statistics import LEVEL, exchange_tails
 
@@ -55,7 +56,13 @@ def all_texts(count: int, level: float) -> Group:
 
 
 def judge(
-    criterion: Criterion, names: Sequence[str], *, level: float, citation: str, rng: np.random.Generator
+    criterion: Criterion,
+    names: Sequence[str],
+    *,
+    level: float,
+    citation: str,
+    rng: np.random.Generator,
+    nouns: Nouns,
 ) -> Judged:
     """Every method by one criterion."""
     summaries = summarise(
@@ -91,7 +98,7 @@ def judge(
                 if other != rank and not {(other, rank), (rank, other)} & better
             ],
         )
-        verdict = criterion.no_evidence[name] or standing_verdict(standings[rank], peers)
+        verdict = criterion.no_evidence[name] or standing_verdict(standings[rank], peers, nouns)
         missing = int(np.isnan(criterion.values[rank]).sum())
         findings.append(
             summary.finding(
@@ -188,7 +195,7 @@ class Peers(NamedTuple):
     tied: list[str]
 
 
-def standing_verdict(standing: Standing, peers: Peers) -> Verdict:
+def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
     """In words."""
     if standing == Standing.UNDECIDED:
         return TOO_FEW_EXAMPLES
@@ -196,7 +203,7 @@ def standing_verdict(standing: Standing, peers: Peers) -> Verdict:
     words: Mapping[Standing, str] = {
         Standing.LEADS: "leads" + (f", tied with {in_words(peers.tied)}" if peers.tied else " alone"),
         Standing.BEHIND: "better than a random order" + behind,
-        Standing.NOT_SHOWN: "not distinguishable from a random order on these texts"
+        Standing.NOT_SHOWN: f"not distinguishable from a random order on these {nouns.texts}"
         + (behind if peers.better else ""),
         Standing.WORSE: "worse than a random order",
     }

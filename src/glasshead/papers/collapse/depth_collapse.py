@@ -88,7 +88,9 @@ def collapse_by_depth(
     encoded = encode(tokenizer, list(texts), None if pairs is None else list(pairs))
     places = (encoded.mask.sum(dim=1) > 1).nonzero()[:, 0]
     if not len(places):
-        raise InputError(nouns.reword("no text has two tokens, so there is nothing that could become alike"))
+        raise InputError(
+            f"no {nouns.text} has two {nouns.tokens}, so there is nothing that could become alike"
+        )
     inputs = []
     for place in places.tolist():
         length = int(encoded.mask[place].sum())

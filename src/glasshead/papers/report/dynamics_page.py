@@ -146,9 +146,9 @@ NAMES = {
     "every": "Steps between two snapshots",
     "best_step": "Step whose model was kept",
     "inputs": "Inputs",
-    "probe": "Texts of train looked at",
-    "grouped_by": "Groups of tokens by",
-    "groups": "Tokens of the groups",
+    "probe": "{Texts} of train looked at",
+    "grouped_by": "Groups of {tokens} by",
+    "groups": "{Tokens} of the groups",
     "penalties": "Penalties",
     "labels": "Classes",
     "why_not_exact": "Why terms do not add up",
@@ -160,7 +160,7 @@ def facts(summary: DynamicsSummary) -> list[tuple[str, str]]:
     rows = []
     of = summary.history.facts
     for key, name in NAMES.items():
-        name, value = nouns_of(of).reword(name), of.get(key)
+        name, value = nouns_of(of).fill(name), of.get(key)
         if key == "every" and value is not None and value >= of["steps"]:
             name, value = "Snapshots", "before the first step and after the last"
         if value is None or value == {} or value == []:

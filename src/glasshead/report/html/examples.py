@@ -1,7 +1,7 @@
 """The highlighted texts, the same text under every model where several are compared."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -15,7 +15,7 @@ from glasshead.report.labels import sort_names
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes
-from glasshead.results import AGREEMENT_STRENGTHS, AuditCard, Highlight
+from glasshead.results import AGREEMENT_STRENGTHS, Attribution, AuditCard, Highlight
 
 REASONS = (
     "correct", "wrong", "closer than most", "further off than most", "most agreement with erasure",
@@ -45,6 +45,14 @@ class ExampleView:
     reason: str
     ranges: TokenTable | None = None
     place: str = ""
+    attribution: Attribution | None = None
+
+    @property
+    def on_own_scale(self) -> "ExampleView":
+        """The same with the strongest of its own tokens in full colour."""
+        if self.attribution is None:
+            return self
+        return replace(self, html=text_heatmap(self.attribution, shared_scale([self.attribution])))
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,8 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
 
 def leading_examples(found: Sequence[Example], nouns: Nouns = TEXTS) -> list[tuple[str, Example]]:
     """What a reader sees first: a text that was predicted right, one wrong, and the one whose colours agree
-    least with erasure, as far as there are such; preferably texts of which every card has the tokens."""
+    least with erasure, as far as there are such; preferably texts of which every card has the tokens. Each
+    has a scale of its own: on a common one most would be white."""
     pool = [one for one in found if len(one.views_with_tokens) == len(one.readings)] or list(found)
     by_reason = {one.reason: one for one in reversed(pool)}
     chosen: list[tuple[str, Example]] = []
@@ -143,7 +152,10 @@ def leading_examples(found: Sequence[Example], nouns: Nouns = TEXTS) -> list[tup
         choose(reason.capitalize(), [by_reason[reason]])
     for one in pool:
         choose(one.reason.capitalize(), [one])
-    return chosen
+    return [
+        (title, replace(one, readings=[view and view.on_own_scale for view in one.readings]))
+        for title, one in chosen
+    ]
 
 
 def _rows(card: AuditCard) -> dict[str, dict[str, Any]]:
@@ -173,6 +185,7 @@ def _view(
             highlight.reason,
             None if attribution.intervals is None else token_table(attribution, limits),
             "" if attribution.predicted else attribution.reading or "",
+            attribution,
         )
     if row is None:
         return None

@@ -156,12 +156,12 @@ def _section(
         folded.setdefault(_collapsed_title(finding), []).append(finding)
     if "" not in folded and folded:
         folded = {"": [finding for group in folded.values() for finding in group]}
-    title, question = AUDITS.get(audit, (audit, ""))
+    title, question = map(footnotes.nouns.fill, AUDITS[audit]) if audit in AUDITS else (audit, "")
     return Section(
         audit,
-        footnotes.nouns.reword(title),
+        title,
         [audit_answer(card, audit) for card in cards],
-        footnotes.nouns.reword(question),
+        question,
         _table("", folded.pop("", []), by_name, footnotes, differences),
         [_table(name, findings, by_name, footnotes, differences) for name, findings in folded.items()],
         footnotes.citations,
@@ -187,7 +187,7 @@ def audit_answer(card: AuditCard, audit: str) -> str:
     if outcome is not None:
         words = about_the_method(card, outcome.words)
         left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
-        return nouns_of(card.facts).reword(sentence(capitalise("; ".join(filter(None, (words, left))))))
+        return sentence(capitalise("; ".join(filter(None, (words, left)))))
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
             name = finding_label(finding, any_signed(card), nouns_of(card.facts))

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from glasshead.errors import pluralise
 from glasshead.escaping import one_line, visible
-from glasshead.nouns import nouns_of
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import figure_fragment
@@ -22,19 +22,19 @@ from glasshead.report.run_facts import fact_rows, notes, origin
 from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
 
 HEAD_TITLES = {
-    "share": "on {}",
-    "previous": "on the previous token",
-    "next": "on the next token",
+    "share": "on {kind}",
+    "previous": "on the previous {token}",
+    "next": "on the next {token}",
     "left": "on the patch to the left",
     "right": "on the patch to the right",
     "above": "on the patch above",
     "below": "on the patch below",
     "itself": "on itself",
-    "same-token": "on the same token elsewhere",
-    "induction": "on the token after an earlier copy",
+    "same-token": "on the same {token} elsewhere",
+    "induction": "on the {token} after an earlier copy",
     "mean-distance": "mean distance, in patches",
     "entropy": "entropy",
-    "effective-tokens": "effective tokens",
+    "effective-tokens": "effective {tokens}",
     "score-sd": "SD of scores",
     "removal": "prediction falls without it by",
     "removal-size": "prediction changes without it by",
@@ -47,9 +47,9 @@ LAYER_TITLES = {
     "gradient-share": "|∂z/∂A|",
     "relevance-share": "|A ∂z/∂A|",
     "inflation": "attention − |A ∂z/∂A|",
-    "joined-share": "attention, words joined",
+    "joined-share": "attention, {words} joined",
     "joining": "joined − before",
-    "beyond-unsplit-words": "minus a word never split",
+    "beyond-unsplit-words": "minus {a_word} never split",
 }
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
@@ -61,15 +61,16 @@ BRIEF = ("entropy", *IMPORTANCE, "identifiable")
 """What a notebook shows of every head."""
 
 
-def head_title(statistic: str, against: str) -> str:
+def head_title(statistic: str, against: str, nouns: Nouns) -> str:
     """What a statistic of a head is called."""
-    title = HEAD_TITLES.get(statistic, statistic.replace("-", " "))
-    return title.format(against) if "{}" in title else f"{title}: {against}" if against else title
+    template = HEAD_TITLES.get(statistic)
+    title = statistic.replace("-", " ") if template is None else nouns.fill(template, kind=against)
+    return f"{title}: {against}" if against and "{kind}" not in (template or "") else title
 
 
-def layer_title(statistic: str) -> str:
+def layer_title(statistic: str, nouns: Nouns) -> str:
     """What a statistic of a layer is called, among those about the same kind of token."""
-    return LAYER_TITLES.get(statistic, statistic.replace("-", " "))
+    return nouns.fill(LAYER_TITLES[statistic]) if statistic in LAYER_TITLES else statistic.replace("-", " ")
 
 
 TITLE_LETTERS = 60
@@ -145,7 +146,10 @@ def heads_page(report: HeadReport) -> str:
             heads=head_table(report),
             pairs=pairs is not None,
             closest=closest_pairs(report),
-            findings=[(finding_title(finding), finding) for finding in report.findings],
+            findings=[
+                (head_title(finding.statistic, finding.against, nouns), finding)
+                for finding in report.findings
+            ],
             facts=fact_rows([report]),
             notes=notes([report]),
             origin=origin(report),
@@ -173,26 +177,30 @@ def text_title(text: str) -> str:
 
 def grid_rows(report: HeadReport) -> list[GridRow]:
     """The heads by layer, with bars as long as they are important."""
-    statistic = importance_statistic(report)
+    statistic, title = importance_statistic(report), importance_title(report)
     sizes = [importance_of(head, statistic) for head in report.heads]
     longest = max((size for size in sizes if size is not None), default=0.0) or 1.0
     return [
         GridRow(
             layer,
-            [grid_cell(head, statistic, longest) for head in report.heads if head.layer == layer.layer],
+            [
+                grid_cell(head, statistic, title, longest)
+                for head in report.heads
+                if head.layer == layer.layer
+            ],
         )
         for layer in report.layers
     ]
 
 
-def grid_cell(head: HeadSummary, statistic: str, longest: float) -> GridCell:
-    """One head, beside the most important one."""
+def grid_cell(head: HeadSummary, statistic: str, title: str, longest: float) -> GridCell:
+    """One head, beside the most important one; ``title`` is what the statistic is called."""
     finding, size = head.finding(statistic), importance_of(head, statistic)
     does = f"Looks mostly at: {head.pattern}." if head.pattern else "No pattern is shown."
     spoken = f"layer {head.layer}, head {head.head}: {head.pattern or 'no pattern shown'}"
     if finding is None or size is None:
         return GridCell(head, does, spoken, None, False)
-    spoken += f"; {head_title(statistic, '')} {number(finding.estimate)} {interval(finding.interval)}"
+    spoken += f"; {title} {number(finding.estimate)} {interval(finding.interval)}"
     excludes_zero = finding.interval is not None and not finding.interval[0] <= 0 <= finding.interval[1]
     shown = finding.status == "evidence" and excludes_zero
     return GridCell(head, does, spoken, round(100 * size / longest), shown)
@@ -206,7 +214,7 @@ def importance_statistic(report: HeadReport) -> str:
 def importance_title(report: HeadReport) -> str:
     """What the bars of the grid are; empty where there are none."""
     statistic = importance_statistic(report)
-    return head_title(statistic, "") if statistic else ""
+    return head_title(statistic, "", nouns_of(report.facts)) if statistic else ""
 
 
 def importance_of(head: HeadSummary, statistic: str) -> float | None:
@@ -227,12 +235,12 @@ def first_head(report: HeadReport) -> str:
 
 def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
     """The numbers above the map of a head: what it looks at most, how much that matters, who is like it."""
-    head = report.heads[place]
+    head, nouns = report.heads[place], nouns_of(report.facts)
     looks = [one for one in head.findings if one.statistic in LOOKS and finite(one.estimate) is not None]
     most = sorted(looks, key=lambda one: -(one.estimate or 0.0))[:1]
     brief = [finding for name in BRIEF if (finding := head.finding(name)) is not None]
     numbers = {
-        visible(head_title(finding.statistic, finding.against)): (
+        visible(head_title(finding.statistic, finding.against, nouns)): (
             f"{number(finding.estimate)} {interval(finding.interval)}{null_in_words(finding)}"
         )
         for finding in (*most, *brief)
@@ -261,7 +269,7 @@ def head_table(report: HeadReport) -> FindingsBy:
         for head in report.heads
     ]
     nouns = nouns_of(report.facts)
-    return FindingsBy([nouns.reword(head_title(*column)) for column in columns], [("", rows)])
+    return FindingsBy([head_title(*column, nouns) for column in columns], [("", rows)])
 
 
 def layer_table(report: HeadReport) -> FindingsBy:
@@ -273,7 +281,8 @@ def layer_table(report: HeadReport) -> FindingsBy:
         (kind, [layer_row(layer, [(statistic, kind) for statistic in statistics]) for layer in report.layers])
         for kind in kinds
     ]
-    return FindingsBy([layer_title(statistic) for statistic in statistics], groups)
+    nouns = nouns_of(report.facts)
+    return FindingsBy([layer_title(statistic, nouns) for statistic in statistics], groups)
 
 
 def layer_row(layer: HeadLayer, columns: Sequence[tuple[str, str]]) -> FindingRow:
@@ -292,11 +301,6 @@ def cells_of(findings: Sequence[Finding], columns: Sequence[tuple[str, str]]) ->
     return [by_name.get(column) for column in columns]
 
 
-def finding_title(finding: Finding) -> str:
-    """What a finding is called beside its number."""
-    return head_title(finding.statistic, finding.against)
-
-
 def heads_fragment(report: HeadReport) -> str:
     """The conclusion, the small maps and the most important heads, for a notebook."""
     statistic = importance_statistic(report)
@@ -309,7 +313,7 @@ def heads_fragment(report: HeadReport) -> str:
         parts.append(Markup(figure_fragment(head_grid(report))))
     columns = [name for name in BRIEF if any(head.finding(name) for head in report.heads)]
     lines = [notebook_row(head, columns) for head in ranked[:NOTEBOOK_ROWS]]
-    titles = [head_title(name, "") for name in columns]
+    titles = [head_title(name, "", nouns_of(report.facts)) for name in columns]
     parts.append(notebook_table(("head", "looks mostly at", *titles), lines, words=(0, 1)))
     if len(lines) < len(report.heads):
         parts.append(quiet_line(f"{len(report.heads) - len(lines)} more heads: to_pandas()"))

@@ -21,11 +21,12 @@ from matplotlib.transforms import Affine2D, Transform
 from numpy.typing import NDArray
 
 from glasshead.escaping import visible
+from glasshead.report.colours import FILE
 from glasshead.report.figure import Figure, Panel, frame
 from glasshead.report.fonts import drawable
-from glasshead.report.style import COLOURS, in_style, matplotlib_style
+from glasshead.report.style import in_style, matplotlib_style
 
-PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(COLOURS, 1)}
+PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(FILE, 1)}
 """A colour of the page → what matplotlib draws it with until it is written."""
 VARIABLES = {placeholder: f"var({name})" for name, placeholder in PLACEHOLDERS.items()}
 WIDE, NARROW = (400.0, 250.0), (310.0, 215.0)

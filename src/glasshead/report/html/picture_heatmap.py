@@ -6,8 +6,8 @@ from zlib import crc32
 from markupsafe import Markup
 
 from glasshead.escaping import visible
+from glasshead.report.colours import GROUNDS, meaning
 from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, picture_panels
-from glasshead.report.style import AGAINST, FOR
 from glasshead.report.text_spans import strongest_tokens, token_description
 from glasshead.results import Attribution
 
@@ -18,7 +18,7 @@ GAP, LETTERS = 0.06, 0.1
 
 
 def picture_heatmap(attribution: Attribution, scale: float) -> Markup:
-    """The image and its readings; red is for, blue against. Each patch says its numbers when pointed at."""
+    """The image and its readings, coloured as `colours` says. Each patch says its numbers when pointed at."""
     boxes = [box for box in attribution.boxes or () if box is not None]
     width, height = max(box[2] for box in boxes), max(box[3] for box in boxes)
     panels = picture_panels(attribution, scale)
@@ -58,7 +58,7 @@ def group(
         if box is None:
             continue
         x, y, right, bottom = box
-        colour = ",".join(map(str, FOR if share >= 0 else AGAINST))
+        colour = ",".join(map(str, GROUNDS[meaning(share, panel.signed)]))
         yield Markup(
             '<rect x="{}" y="{}" width="{}" height="{}" fill="rgb({})" fill-opacity="{:.2f}">'
             "<title>{}</title></rect>"

@@ -48,7 +48,7 @@ def layer_row(layer: RecordedLayer, several: bool) -> tuple[str, ...]:
 def scale_words(maps: HeadMaps) -> str:
     """What the darkest cell is, and what is left out."""
     values = [abs(float(value)) for one in maps.maps for value in one.weights.ravel() if value == value]
-    sides = "raw signs, blue above zero, orange below" if maps.signed else "the darker, the larger"
+    sides = "raw signs, red above zero, blue below" if maps.signed else "the darker, the larger"
     words = f"a row is a query, a column a key; {sides}, up to {number(max(values, default=0.0))}"
     return f"{words}; {maps.remark}" if maps.remark else words
 

@@ -5,9 +5,15 @@ from collections.abc import Callable
 from markupsafe import Markup, escape
 
 from glasshead.escaping import visible
+from glasshead.report.colours import GROUNDS, MARKS, STRONGEST, meaning
 from glasshead.report.html.picture_heatmap import picture_heatmap
-from glasshead.report.style import AGAINST, FOR, STRONGEST
-from glasshead.report.text_spans import ColouredSpan, coloured_spans, strongest_tokens, token_description
+from glasshead.report.text_spans import (
+    ColouredSpan,
+    coloured_spans,
+    diverging,
+    strongest_tokens,
+    token_description,
+)
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import Attribution
 
@@ -23,7 +29,7 @@ INLINE = {
 
 
 def text_heatmap(attribution: Attribution, scale: float) -> Markup:
-    """The whole text for a page, each token coloured by its number; red is positive, blue is negative.
+    """The whole text for a page, each token coloured by its number, as `colours` says.
 
     Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
     its weight (``--a``) that of the least it can have (``--least``), for the page's switch. Of an image the
@@ -45,7 +51,7 @@ def notebook_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The same with its styles on each token, for a notebook, on whatever paper it has."""
     if attribution.boxes is not None:
         return picture_heatmap(attribution, scale)
-    return highlight_tokens(attribution, scale, inline_mark) or Markup("(empty text)")
+    return highlight_tokens(attribution, scale, inline_mark(attribution)) or Markup("(empty text)")
 
 
 def highlight_tokens(attribution: Attribution, scale: float, mark: Mark) -> Markup:
@@ -61,10 +67,10 @@ def highlight_tokens(attribution: Attribution, scale: float, mark: Mark) -> Mark
 
 def page_mark(attribution: Attribution) -> Mark:
     """Elements in the classes of the page; the first one can be reached by the keyboard."""
-    focus = iter("0")
+    focus, signed = iter("0"), diverging(attribution)
 
     def mark(span: ColouredSpan, tip: str, letters: str) -> Markup:
-        kind = "p" if span.share > 0 else "n" if span.share < 0 else "z"
+        kind = MARKS[meaning(span.share, signed)] if span.share else "z"
         style = f"--a:{abs(span.share):.2f}"
         if attribution.intervals is not None:
             style += f";--least:{abs(span.least):.2f}"
@@ -74,9 +80,14 @@ def page_mark(attribution: Attribution) -> Mark:
     return mark
 
 
-def inline_mark(span: ColouredSpan, tip: str, letters: str) -> Markup:
-    """An element with its own style; numbers stand in its title."""
-    colour = ",".join(map(str, FOR if span.share >= 0 else AGAINST))
-    style = INLINE[""].format(colour=colour, opacity=STRONGEST * abs(span.share))
-    style += INLINE[span.doubt] if span.doubt else ""
-    return Markup('<span style="{}" title="{}">{}</span>').format(style, tip, letters)
+def inline_mark(attribution: Attribution) -> Mark:
+    """Elements with their own style; numbers stand in their titles."""
+    signed = diverging(attribution)
+
+    def mark(span: ColouredSpan, tip: str, letters: str) -> Markup:
+        colour = ",".join(map(str, GROUNDS[meaning(span.share, signed)]))
+        style = INLINE[""].format(colour=colour, opacity=STRONGEST * abs(span.share))
+        style += INLINE[span.doubt] if span.doubt else ""
+        return Markup('<span style="{}" title="{}">{}</span>').format(style, tip, letters)
+
+    return mark

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.report.colours import MAX_CLASSES
 from glasshead.report.figure import Panel
 from glasshead.report.labels import sort_names
 from glasshead.report.marks.distributions import Distribution
 from glasshead.report.marks.limits import Floats
 from glasshead.report.marks.scatter import MAX_POINTS
 from glasshead.report.number_format import finite
-from glasshead.report.style import MAX_CLASSES
 from glasshead.results import REGRESSION, AuditCard
 
 

@@ -13,7 +13,7 @@ from glasshead.results import AuditCard
 
 NOISE = (
     "Signed weights drawn from U(−1, 1) move the answer either way, often from one end to the other: the "
-    "median of one text is mostly the luck of its draws, and no text may be ranked by it. On SST-2 the "
+    "median of one {text} is mostly the luck of its draws, and no {text} may be ranked by it. On SST-2 the "
     "medians of two sets of 100 draws correlated by 0.01 (normalised: 0.71). Read the distribution."
 )
 
@@ -45,7 +45,7 @@ def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure
     caption = (
         f"Share of the {nouns.texts}{where_classes(cards, ' of each true class')}; the dot is the median."
     )
-    legend = [LegendEntry("--accent", nouns.reword("median |Δŷ| of a text"), "area")]
+    legend = [LegendEntry("--accent", f"median |Δŷ| of {nouns.a_text}", "area")]
     return Figure("Permuted weights", panels, caption, legend)
 
 
@@ -63,7 +63,7 @@ def random_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     nouns, of_each = nouns_of(*(card.facts for card in cards)), where_classes(cards, " of each true class")
     caption = f"Distribution over the {nouns.texts}{of_each}; the dots are medians."
     if any(card.facts.get("signed") for card in cards):
-        caption += f" {nouns.reword(NOISE)}"
+        caption += f" {nouns.fill(NOISE)}"
     legend = [LegendEntry("--accent", "as in the paper", "area")]
     if any(row.other is not None for of_card in rows for row in of_card):
         legend = [

@@ -4,14 +4,16 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
+from glasshead.report.colours import FILE
 from glasshead.report.figure import ColourBar, Figure, Ink, Panel
 from glasshead.report.marks.limits import spread_apart
 from glasshead.report.number_format import plain
 from glasshead.report.plot_registry import plot
-from glasshead.report.style import BLUE, ORANGE, SHADES
+from glasshead.report.style import SHADES
 from glasshead.results import CoefficientMatrix, DistanceCoefficients
 
-CURVES = LinearSegmentedColormap.from_list("curves", [ORANGE, "#9a8f86", BLUE])
+SIGNS = [FILE[name] for name in ("--against", "--neutral", "--for")]
+CURVES = LinearSegmentedColormap.from_list("curves", SIGNS)
 EQUATION = "f(R) = (1 + eᵛ) / (1 + eᵛ⁻ᴿ)"
 
 

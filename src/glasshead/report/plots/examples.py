@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from glasshead.nouns import nouns_of
+from glasshead.report.colours import MAX_CLASSES, group_colours
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.marks.card_columns import classes, floats, missing_panel, points_per_card, strings
 from glasshead.report.marks.limits import Floats, limits
 from glasshead.report.marks.scatter import Points, sample, scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
-from glasshead.report.style import MAX_CLASSES, class_colour
 from glasshead.results import AuditCard
 
 TREND_FROM, SLICES = 50, 10
@@ -21,7 +21,8 @@ TREND_FROM, SLICES = 50, 10
 
 @dataclass(frozen=True)
 class ColumnPair:
-    """Two columns of the examples: the title of their plot, and what each axis and the plot say."""
+    """Two columns of the examples: the title of their plot, and what the axes and the plot say, with
+    fields for what inputs are called."""
 
     title: str
     columns: tuple[str, str]
@@ -32,14 +33,14 @@ class ColumnPair:
 PERMUTATION = ColumnPair(
     "Shuffling the weights",
     ("max_weight", "permutation.median.absolute"),
-    ("maximum |weight| of the text", "median |Δŷ| under permutation"),
+    ("maximum |weight| of the {text}", "median |Δŷ| under permutation"),
     "Median change under permutation against maximum attention",
 )
 WIDTH = ColumnPair(
     "How sure the weights are",
     ("tokens", "maps.width"),
-    ("tokens of the text", "mean width of the intervals"),
-    "Mean width of the intervals of the weights against the length of the text",
+    ("{tokens} of the {text}", "mean width of the intervals"),
+    "Mean width of the intervals of the weights against the length of the {text}",
 )
 
 
@@ -63,14 +64,9 @@ def examples_figure(cards: Sequence[AuditCard], names: Sequence[str], pair: Colu
         return None
     ends = limits(*(x for x, _ in known), zero=True), limits(*(y for _, y in known), zero=True)
     labels = list(dict.fromkeys(label for card in cards for label in classes(card)))
-    palette = (
-        ["--negative", "--positive"]
-        if len(labels) == 2
-        else [class_colour(rank) for rank in range(len(labels))]
-    )
-    colours = dict(zip(labels, palette, strict=True))
+    colours = group_colours(labels)
     nouns = nouns_of(*(card.facts for card in cards))
-    axes = nouns.reword(pair.words[0]), pair.words[1]
+    axes = nouns.fill(pair.words[0]), pair.words[1]
     panels, remarks, trends = [], [], False
     for card, name, (x, y) in zip(cards, names, pairs, strict=True):
         if x is None or y is None:
@@ -83,11 +79,11 @@ def examples_figure(cards: Sequence[AuditCard], names: Sequence[str], pair: Colu
         trend = binned_means(x[usable], y[usable])
         trends |= trend is not None
         points = example_points(card, x, y, drawn, colours)
-        description = f"{nouns.reword(pair.description)}, {name}: {drawn.size} examples."
+        description = f"{nouns.fill(pair.description)}, {name}: {drawn.size} examples."
         panels.append(scatter_panel(name, points, axes, ends, description, trend))
     coloured = ", coloured by true class" if labels else ""
     joined = "; the line joins the means of ten equal slices" if trends else ""
-    caption = " ".join([f"{nouns.reword('Each point is a text')}{coloured}{joined}.", *remarks])
+    caption = " ".join([f"Each point is {nouns.a_text}{coloured}{joined}.", *remarks])
     legend = [LegendEntry(colours[label], label, "dot") for label in labels][:MAX_CLASSES]
     return Figure(pair.title, panels, caption, legend)
 

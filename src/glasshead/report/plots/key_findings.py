@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 
+from glasshead.report.colours import class_colour
 from glasshead.report.comparison_rows import intro_sentence as runs_sentence
 from glasshead.report.difference_rows import can_be_judged, pairs
 from glasshead.report.figure import Figure, LegendEntry
@@ -18,7 +19,6 @@ from glasshead.report.marks.intervals import (
 from glasshead.report.number_format import count, finite
 from glasshead.report.plot_registry import plot
 from glasshead.report.run_facts import card_names, split_names
-from glasshead.report.style import class_colour
 from glasshead.results import (
     METRIC_NAMES,
     AuditCard,

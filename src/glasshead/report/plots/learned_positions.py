@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from glasshead.errors import pluralise
+from glasshead.report.colours import FILE
 from glasshead.report.figure import Figure, Ink, Panel
 from glasshead.report.number_format import number, plain
 from glasshead.report.plot_registry import plot
@@ -14,7 +15,7 @@ from glasshead.results import LearnedParameter
 
 MEANINGS = {"w": "local  ←  w  →  distant", "v": "v", "k": "slope k", "b": "intercept b"}
 BAR = 0.22  # inches
-INITIAL = "#8d949c"
+INITIAL = FILE["--c6"]
 
 
 @plot("positions", LearnedParameter)
@@ -40,7 +41,7 @@ def learned_positions(layers: Sequence[Sequence[LearnedParameter]]) -> Figure:
 
 
 def parameter_panel(learned: LearnedParameter, size: tuple[float, float], first: bool) -> Panel:
-    """Heads as bars, of w orange below zero and blue above it; faint marks where they began."""
+    """Heads as bars, of w red above zero and blue below it; faint marks where they began."""
     seeds, heads = learned.values.shape
     order = np.argsort(learned.values[0], kind="stable")
     values = np.sort(learned.values, axis=1)
@@ -49,8 +50,8 @@ def parameter_panel(learned: LearnedParameter, size: tuple[float, float], first:
 
     def draw(axes: Axes, ink: Ink) -> None:
         x = np.arange(heads)
-        signed = ["--negative" if height > 0 else "--positive" for height in heights]
-        colours = [ink(colour if learned.parameter == "w" else "--c7") for colour in signed]
+        signed = ["--for" if height > 0 else "--against" for height in heights]
+        colours = [ink(colour if learned.parameter == "w" else "--size") for colour in signed]
         axes.axhline(0.0, color=ink("--muted"), linewidth=0.7, zorder=1)
         axes.bar(x, heights, width=0.68, color=colours, zorder=2)
         if seeds > 1:

@@ -1,6 +1,7 @@
 """How much better than a random order each explanation of a model is, by every criterion."""
 
 from glasshead.escaping import visible
+from glasshead.report.colours import class_colour
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.marks.intervals import (
     IntervalPoint,
@@ -17,7 +18,6 @@ from glasshead.report.ranking_rows import (
     intro_sentence,
     ranking_rows,
 )
-from glasshead.report.style import class_colour
 from glasshead.results import MethodRanking, Standing
 
 WIDTH = 3.6

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from glasshead.escaping import in_quotes, one_line
+from glasshead.report.colours import GROUNDS, meaning
 from glasshead.report.figure import Figure, Ink, Panel
 from glasshead.report.picture_panels import STRONGEST, VEIL, PicturePanel, image_array, picture_panels
 from glasshead.report.plot_registry import plot
-from glasshead.report.style import AGAINST, FOR
 from glasshead.report.text_spans import prediction, shared_scale, strongest_tokens
 from glasshead.results import Attribution, Attributions
 
@@ -63,7 +63,8 @@ def row_name(attribution: Attribution, reading: PicturePanel | None, several: bo
 
 def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     """What the colours mean, and the remarks."""
-    words = ["The stronger the colour, the larger the number; red is above zero, blue below."]
+    signed = any(panel.signed for each in shown for panel in picture_panels(each, 1.0))
+    words = ["The stronger the colour, the larger the number" + "; red is above zero, blue below." * signed]
     words += [f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in attributions.remarks]
     if len(attributions) > len(shown):
         words.append(
@@ -80,11 +81,9 @@ def picture_panel(attribution: Attribution, reading: PicturePanel | None, row: s
         pale = pixels if reading is None else 255 - (1 - VEIL) * (255 - pixels)
         height, width = pixels.shape[:2]
         axes.imshow(np.rint(pale).astype(np.uint8), extent=(0, width, height, 0), interpolation="nearest")
-        shares = () if reading is None else reading.shares
-        for share, box in zip(shares, attribution.boxes or (), strict=False):
-            if box is not None and share:
-                colour = FOR if share > 0 else AGAINST
-                red, green, blue = (part / 255 for part in colour)
+        for share, box in zip(reading.shares if reading else (), attribution.boxes or (), strict=False):
+            if reading and box is not None and share:
+                red, green, blue = (part / 255 for part in GROUNDS[meaning(share, reading.signed)])
                 left, top, right, bottom = box
                 axes.add_patch(
                     Rectangle(

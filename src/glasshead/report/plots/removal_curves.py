@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.nouns import nouns_of
+from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.figure import DASHES, Figure, Ink, LegendEntry, Panel
 from glasshead.report.marks.card_columns import missing_panel
 from glasshead.report.marks.limits import Floats
@@ -14,7 +14,7 @@ from glasshead.report.plot_registry import plot
 from glasshead.results import AuditCard, curve_column
 from glasshead.statistics import Estimate, mean_intervals
 
-KINDS = {"deletion": ("without the first tokens", "line"), "insertion": ("with the first alone", "dashed")}
+KINDS = {"deletion": ("without the first {tokens}", "line"), "insertion": ("with the first alone", "dashed")}
 OWN, CHANCE = "--accent", "--muted"
 
 
@@ -25,17 +25,15 @@ def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     if all(panel.draw is None for panel in panels):
         return None
     nouns = nouns_of(*(card.facts for card in cards))
-    kinds = [(nouns.reword(words), kind) for words, kind in KINDS.values()]
+    kinds = [(nouns.fill(words), kind) for words, kind in KINDS.values()]
     legend = [LegendEntry(OWN, words, kind) for words, kind in kinds]
     legend += [LegendEntry(CHANCE, f"random order, {words}", kind) for words, kind in kinds]
     return Figure(
-        nouns.reword("What the first tokens do to the prediction"),
+        f"What the first {nouns.tokens} do to the prediction",
         panels,
-        nouns.reword(
-            "Mean ŷ of the predicted class, or the rating, over the share of the tokens that go, or are "
-            "kept, those that the explanation puts first before the others; bands are 95 % intervals at each "
-            "point."
-        ),
+        f"Mean ŷ of the predicted class, or the rating, over the share of the {nouns.tokens} that go, or are "
+        "kept, those that the explanation puts first before the others; bands are 95 % intervals at each "
+        "point.",
         legend,
         source="after Samek et al. 2017; Petsiuk, Das and Saenko 2018",
     )
@@ -70,9 +68,8 @@ def card_panel(card: AuditCard, name: str) -> Panel:
                 low, high = zip(*(point.interval or (0.0, 0.0) for point in points), strict=True)
                 axes.fill_between(shares, low, high, color=ink(colour), alpha=0.15, linewidth=0)
 
-    nouns = nouns_of(card.facts)
-    axes, words = nouns.reword("share of the tokens"), description(estimates, len(tables[("deletion", OWN)]))
-    return Panel(name, (axes, "ŷ"), draw, nouns.reword(words))
+    words = description(estimates, len(tables[("deletion", OWN)]), card.nouns)
+    return Panel(name, (f"share of the {card.nouns.tokens}", "ŷ"), draw, words)
 
 
 def curve_table(card: AuditCard, column: str) -> Floats | None:
@@ -81,14 +78,16 @@ def curve_table(card: AuditCard, column: str) -> Floats | None:
     return np.array(rows, dtype=float) if rows else None
 
 
-def description(estimates: dict[tuple[str, str], list[Estimate]], n: int) -> str:
+def description(estimates: dict[tuple[str, str], list[Estimate]], n: int, nouns: Nouns) -> str:
     """The middle of each curve, for those who do not see them."""
     words = ", ".join(
-        f"{KINDS[kind][0]} {number(points[len(points) // 2].mean)}"
+        f"{nouns.fill(KINDS[kind][0])} {number(points[len(points) // 2].mean)}"
         for (kind, colour), points in estimates.items()
         if colour == OWN
     )
     chance = ", ".join(
         number(points[len(points) // 2].mean) for (_, colour), points in estimates.items() if colour == CHANCE
     )
-    return f"Mean ŷ over {n} texts at half of their tokens: {words}; of random orders {chance}."
+    return (
+        f"Mean ŷ over {n} {nouns.texts} at half of their {nouns.tokens}: {words}; of random orders {chance}."
+    )

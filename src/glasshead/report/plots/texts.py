@@ -13,11 +13,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from glasshead.escaping import visible
+from glasshead.report.colours import GROUNDS, PAPER, STRONGEST, Colour, Meaning, meaning
 from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
 from glasshead.report.figure_file import SMALL_LETTER, SMALL_LINE
 from glasshead.report.fonts import drawable, is_right_to_left, sides_of, visual_order, width_in_points
 from glasshead.report.plot_registry import plot
-from glasshead.report.style import AGAINST, FOR, STRONGEST
 from glasshead.report.text_spans import (
     ColouredSpan,
     coloured_spans,
@@ -83,11 +83,10 @@ def texts(attributions: Attributions) -> Figure:
         for attribution, layout, title in zip(shown, layouts, headings, strict=True)
     ]
     signed = any(diverging(attribution) for attribution in shown)
-    shades = LinearSegmentedColormap.from_list("heat", [on_paper(AGAINST), "#ffffff", on_paper(FOR)])
-    bar = ColourBar(key_words(shown), range(len(panels)), Normalize(-scale, scale), shades, 0.16)
-    if not signed:
-        shades = LinearSegmentedColormap.from_list("heat", ["#ffffff", on_paper(FOR)])
-        bar = ColourBar(key_words(shown), range(len(panels)), Normalize(0.0, scale), shades, 0.16)
+    ends: list[Meaning | None] = ["against", None, "for"] if signed else [None, "size"]
+    shades = LinearSegmentedColormap.from_list("heat", [on_paper(end) for end in ends])
+    norm = Normalize(-scale if signed else 0.0, scale)
+    bar = ColourBar(key_words(shown), range(len(panels)), norm, shades, 0.16)
     doubts = {word.span.doubt for layout in layouts for word in layout}
     legend = [entry for doubt, entry in DOUBTS.items() if doubt in doubts]
     caption = " ".join(
@@ -158,7 +157,7 @@ def text_panel(attribution: Attribution, layout: list[Word], title: str) -> Pane
             inches + ScaledTranslation(0.0, -more, inches) + ScaledTranslation(0.0, 1.0, on_axes.transAxes)
         )
         for word in words:
-            draw_word(axes, ink, word, place)
+            draw_word(axes, ink, word, place, diverging(attribution))
         if not words:
             axes.text(
                 0.0, -HEADING - 0.66 * LINE, EMPTY, transform=place, fontsize=SIZE, color=ink("--muted")
@@ -171,14 +170,14 @@ def text_panel(attribution: Attribution, layout: list[Word], title: str) -> Pane
     return Panel("", ("", ""), draw, f"{said}: {attribution.text}", x="own", grid=False, size=size)
 
 
-def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform) -> None:
+def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform, signed: bool) -> None:
     """Letters on their colour."""
     top = -HEADING - LINE * word.line
     if word.span.token is not None:
         strength = STRONGEST * abs(word.span.share)
         box = Rectangle(
             (word.left, top - 0.86 * LINE), word.width, 0.8 * LINE, transform=place, linewidth=0,
-            facecolor=(*rgb(FOR if word.span.share >= 0 else AGAINST), strength), clip_on=False,
+            facecolor=(*rgb(GROUNDS[meaning(word.span.share, signed)]), strength), clip_on=False,
             edgecolor=HATCH, hatch="////" if word.span.doubt == "maybe" else None,
         )  # fmt: skip
         box.set_in_layout(False)
@@ -275,13 +274,15 @@ def width_of(letters: str, before: str = "", after: str = "") -> float:
     return width_in_points(f"{before}{drawable(letters)}{after}", SIZE) / 72
 
 
-def rgb(colour: tuple[int, int, int]) -> tuple[float, float, float]:
+def rgb(colour: Colour) -> tuple[float, float, float]:
     """The same between 0 and 1."""
     red, green, blue = colour
     return red / 255, green / 255, blue / 255
 
 
-def on_paper(colour: tuple[int, int, int]) -> str:
-    """The strongest colour as it looks on white."""
-    red, green, blue = (1 - STRONGEST * (1 - part) for part in rgb(colour))
+def on_paper(end: Meaning | None) -> str:
+    """The strongest colour of a meaning as it looks on white; white itself for none."""
+    if end is None:
+        return PAPER
+    red, green, blue = (1 - STRONGEST * (1 - part) for part in rgb(GROUNDS[end]))
     return to_hex((red, green, blue))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from glasshead.report.colours import group_colours
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.labels import CANONICAL, LAST, display_name, sort_groups
 from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
@@ -12,7 +13,6 @@ from glasshead.report.marks.scatter import Points, sample, scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
 from glasshead.report.run_facts import any_signed
-from glasshead.report.style import group_colours
 from glasshead.results import AuditCard
 
 AXES = {

@@ -134,7 +134,7 @@ def _numbers(finding: Finding) -> tuple[str, str, str]:
 
 def _paired_text(finding: Finding, nouns: Nouns) -> str:
     """The differences from nulls, where they say anything."""
-    return nouns.reword(over_nulls(finding)) if speaks(finding) else ""
+    return over_nulls(finding, nouns) if speaks(finding) else ""
 
 
 def _null_text(finding: Finding) -> str:

@@ -6,27 +6,26 @@ What comes from outside is always a `rich.text.Text`: square brackets in it are 
 from rich.text import Text
 
 from glasshead.escaping import visible
-from glasshead.report.terminal.bars import BLUE, RED
-from glasshead.report.text_spans import coloured_spans, drawn_max, max_abs, normalised_score
+from glasshead.report.colours import TERMINAL, Meaning, meaning
+from glasshead.report.text_spans import coloured_spans, diverging, drawn_max, max_abs, normalised_score
 from glasshead.results import Attribution
 
 STEPS = (0.08, 0.25, 0.5, 0.75)
 
 
-def heat_style(share: float) -> str:
-    """The terminal style of a signed strength in [−1, 1]; empty for almost nothing."""
+def heat_style(share: float, means: Meaning) -> str:
+    """The terminal style of a strength in [−1, 1]; empty for almost nothing."""
     level = sum(abs(share) >= step for step in STEPS)
-    return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
+    return "" if level == 0 else TERMINAL[means][level - 1]
 
 
-def faint_style(share: float) -> str:
+def faint_style(share: float, means: Meaning) -> str:
     """The same for a weight that may be zero: letters alone, however strong it is drawn."""
-    colour = (RED if share > 0 else BLUE)[0]
-    return f"italic {colour}" if heat_style(share) else "italic dim"
+    return f"italic {TERMINAL[means][0]}" if heat_style(share, means) else "italic dim"
 
 
 def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
-    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
+    """The whole text, tokens coloured at their offsets as `colours` says, stronger for more.
 
     ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
     may be zero gets slanted letters and no ground.
@@ -34,11 +33,11 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     full = max(max_abs(attribution), drawn_max(attribution)) if scale is None else scale
     if attribution.boxes is not None:
         return patch_grid(attribution, full)
-    text = Text(visible(attribution.text))
+    text, signed = Text(visible(attribution.text)), diverging(attribution)
     for span in coloured_spans(attribution, full):
         if span.token is not None:
             style = faint_style if span.doubt == "maybe" else heat_style
-            text.stylize(style(span.share), span.start, span.end)
+            text.stylize(style(span.share, meaning(span.share, signed)), span.start, span.end)
     return text
 
 
@@ -52,5 +51,6 @@ def patch_grid(attribution: Attribution, scale: float) -> Text:
             text.append("\n")
             row = box[1]
         share = normalised_score(value, scale)
-        text.append("▪ " if heat_style(share) == "" else "■ ", heat_style(share))
+        style = heat_style(share, meaning(share, diverging(attribution)))
+        text.append("■ " if style else "▪ ", style)
     return text

@@ -3,11 +3,12 @@ import { element, isolated } from "./dom.js";
 
 const STRONGEST = 1;
 const CERTAIN = "certain", MEANS = ": no other weight gives the same output";
-const kindOf = share => share > 0 ? "p" : share < 0 ? "n" : "z";
+// Red is for, blue against; numbers without a sign have a colour of their own.
+const kindOf = (share, signed) => share === 0 ? "z" : !signed ? "s" : share > 0 ? "p" : "n";
 
-function mark(span, letters = span.text) {
+function mark(span, drawing, letters = span.text) {
   return element("mark", {
-    className: `${kindOf(span.share)} ${span.doubt}`.trim(), textContent: letters,
+    className: `${kindOf(span.share, drawing.diverging)} ${span.doubt}`.trim(), textContent: letters,
     style: { "--a": (STRONGEST * Math.abs(span.share)).toFixed(2), "--least": Math.abs(span.least).toFixed(2) },
   });
 }
@@ -17,7 +18,7 @@ export function drawText(box, drawing, pressed) {
   let first = true;
   box.replaceChildren(...drawing.spans.map(span => {
     if (span.token === null) return document.createTextNode(span.text);
-    const made = mark(span);
+    const made = mark(span, drawing);
     const gone = pressed(span), certain = span.certain;
     made.tabIndex = first ? 0 : -1;
     made.setAttribute("role", "button");
@@ -32,10 +33,10 @@ export function drawText(box, drawing, pressed) {
 
 export function drawKey(box, drawing) {
   const sample = (kind, amount, letters) => element("mark", { className: kind, textContent: letters, style: { "--a": amount } });
-  const below = drawing.diverging || drawing.spans.some(span => span.share < 0);
+  const below = drawing.diverging, above = below ? "p" : "s";
   const [low, high] = !below ? ["less", "more"] : drawing.ranged ? ["below zero", "above zero"] : ["against", "for"];
   const parts = below ? [element("span", { textContent: low }), sample("n", .8, "−"), sample("n", .3, "\u00a0"), sample("z", 0, "0")] : [element("span", { textContent: low }), sample("z", 0, "0")];
-  const scale = element("span", { className: "scale" }, ...parts, sample("p", .3, "\u00a0"), sample("p", .8, "+"), element("span", { textContent: high }));
+  const scale = element("span", { className: "scale" }, ...parts, sample(above, .3, "\u00a0"), sample(above, .8, "+"), element("span", { textContent: high }));
   box.replaceChildren(scale, element("span", { className: "meaning-of-colour" }, ...isolated(`Coloured by ${drawing.quantity}. ${drawing.meaning}. ${drawing.scale}.`)));
   if (drawing.ranged) box.append(element("i", { className: "hatch", role: "img", "aria-label": "hatched" }), element("span", { textContent: "may weigh nothing" }));
 }
@@ -50,13 +51,13 @@ export function drawNumbers(box, drawing) {
 }
 
 // Letters [start, end) of a drawing, in the colours of their tokens.
-function cut(spans, start, end) {
+function cut(drawing, start, end) {
   const parts = [];
-  for (const span of spans) {
+  for (const span of drawing.spans) {
     const from = Math.max(start, span.start), to = Math.min(end, span.end);
     if (from >= to) continue;
     const letters = Array.from(span.text).slice(from - span.start, to - span.start).join("");
-    const made = span.token === null ? document.createTextNode(letters) : mark(span, letters);
+    const made = span.token === null ? document.createTextNode(letters) : mark(span, drawing, letters);
     if (span.token !== null) made.title = span.description;
     parts.push(made);
   }
@@ -67,7 +68,7 @@ function cut(spans, start, end) {
 export function drawAligned(box, pieces, first, second) {
   const columns = [];
   let column = null;
-  const blank = (drawing, [start, end]) => cut(drawing.spans, start, end).map(part => part.textContent).join("").trim() === "";
+  const blank = (drawing, [start, end]) => cut(drawing, start, end).map(part => part.textContent).join("").trim() === "";
   for (const piece of pieces) {
     if (piece.same && blank(first, piece.before)) {
       column = null;
@@ -78,8 +79,8 @@ export function drawAligned(box, pieces, first, second) {
       column = element("span", { className: piece.same ? "pair" : "pair differs", data: { same: piece.same } }, element("span", { className: "upper" }), element("span", { className: "lower" }));
       columns.push(column);
     }
-    column.firstChild.append(...cut(first.spans, ...piece.before));
-    column.lastChild.append(...cut(second.spans, ...piece.after));
+    column.firstChild.append(...cut(first, ...piece.before));
+    column.lastChild.append(...cut(second, ...piece.after));
   }
   for (const one of columns.filter(each => each.classList.contains("differs"))) {
     one.firstChild.prepend(element("span", { className: "heard", textContent: " before: " }));
@@ -96,5 +97,5 @@ export function drawPredictions(box, entries) {
 export function drawLegends(box, entries) {
   const sample = kind => element("mark", { className: kind, textContent: "\u00a0\u00a0", "aria-hidden": true, style: { "--a": .8 } });
   box.replaceChildren(...entries.map(([name, drawing]) => element("li", {},
-    element("b", { textContent: `${name} ` }), sample("p"), ...(drawing.diverging ? [sample("n")] : []), ...isolated(` ${[drawing.legend, drawing.largest].filter(Boolean).join("; ")}`))));
+    element("b", { textContent: `${name} ` }), sample(drawing.diverging ? "p" : "s"), ...(drawing.diverging ? [sample("n")] : []), ...isolated(` ${[drawing.legend, drawing.largest].filter(Boolean).join("; ")}`))));
 }

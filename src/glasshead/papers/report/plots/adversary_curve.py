@@ -24,7 +24,7 @@ def adversary_curve(curve: AdversaryCurve) -> Figure:
     first = curve.points[0]
     legend = [LegendEntry("--accent", "adversary, by λ", "dot")]
     if first.maps.null.get(SEED) is not None:
-        legend.append(LegendEntry("--positive", "another seed of the same recipe", "diamond"))
+        legend.append(LegendEntry("--c0", "another seed of the same recipe", "diamond"))
     legend.append(LegendEntry("--muted", "uniform weights", "dotted"))
     return Figure(
         f"What other maps cost: {visible(str(first.facts['base']))}",
@@ -62,7 +62,7 @@ def curve_panel(points: Sequence[MapDivergence]) -> Panel:
         if (uniform := nulls[0].get(UNIFORM)) is not None:
             axes.axvline(uniform, color=ink("--muted"), linewidth=1.0, linestyle=(0, (1, 1.6)))
         if (maps := nulls[0].get(SEED)) is not None and (predictions := nulls[1].get(SEED)) is not None:
-            axes.scatter(maps, predictions, marker="D", s=26, facecolor="none", edgecolor=ink("--positive"))
+            axes.scatter(maps, predictions, marker="D", s=26, facecolor="none", edgecolor=ink("--c0"))
         axes.set_xlim(-0.02, 1.12 * MOST)
         axes.set_ylim(bottom=0.0)
         axes.margins(y=0.15)

@@ -48,8 +48,8 @@ def layers(history: History, options: PlotOptions) -> Figure:
     meanings = "; ".join(
         f"{axis} – {meaning}" for title, axis, meaning in QUANTITIES.values() if title in titles
     )
-    means = f"Means over heads and texts, with one standard deviation: {meanings}."
-    caption = f"{nouns_of(history.facts).reword(means)} {single_row_note(history)}"
+    means = f"Means over heads and {nouns_of(history.facts).texts}, with one standard deviation: {meanings}."
+    caption = f"{means} {single_row_note(history)}"
     return Figure(
         "Attention layer by layer", panels, caption_with_best_step(history, caption.strip()), legend
     )

@@ -26,12 +26,12 @@ def logit_rank(table: LogitRankTable) -> Figure:
 
     def draw(axes: Axes, ink: Ink) -> None:
         whole_numbers(axes)
-        axes.fill_between(tokens, least, most, color=ink("--negative"), alpha=0.2, linewidth=0)
-        axes.plot(tokens, mean, color=ink("--negative"), linewidth=1.6, marker="o", markersize=3)
-        axes.plot(tokens, np.full(len(tokens), table.head_dim), color=ink("--positive"), linewidth=1.6)
+        axes.fill_between(tokens, least, most, color=ink("--c1"), alpha=0.2, linewidth=0)
+        axes.plot(tokens, mean, color=ink("--c1"), linewidth=1.6, marker="o", markersize=3)
+        axes.plot(tokens, np.full(len(tokens), table.head_dim), color=ink("--c0"), linewidth=1.6)
         ends = [
-            (float(table.head_dim), f"d_k = {table.head_dim}", "--positive"),
-            (float(mean[-1]), "least rank", "--negative"),
+            (float(table.head_dim), f"d_k = {table.head_dim}", "--c0"),
+            (float(mean[-1]), "least rank", "--c1"),
         ]
         name_ends(axes, ink, float(tokens[-1]), ends, 0.06 * top)
         axes.set_ylim(0.0, 1.05 * top)

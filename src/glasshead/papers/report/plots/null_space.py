@@ -7,12 +7,12 @@ from glasshead.papers.report.length_axes import LENGTH, name_ends, whole_numbers
 from glasshead.papers.results import RankTable
 from glasshead.report import Figure, Ink, LegendEntry, Panel, plain, plot
 
-CURVES = {"null": ("dim LN(T)", "--positive"), "rank": ("rank T", "--negative")}
+CURVES = {"null": ("dim LN(T)", "--c0"), "rank": ("rank T", "--c1")}
 
 
 @plot("ranks", RankTable)
 def null_space(table: RankTable) -> Figure:
-    """The rank of T (blue) and the size of its left null space (orange) over the length of a text.
+    """The rank of T (purple) and the size of its left null space (orange) over the length of a text.
 
     Source: Bhardwaj et al. (2021), Figs. 2 and 6.
     """

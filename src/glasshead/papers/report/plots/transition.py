@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from glasshead.papers.results import Transition, TransitionPoint
 from glasshead.report import DASHES, Figure, Ink, LegendEntry, Panel, number, plot
 
-COLOURS = {"positional": "--accent", "semantic": "--positive"}
+COLOURS = {"positional": "--c1", "semantic": "--c0"}
 ALPHA = "texts over dimensions, α"
 
 SEEDS = 5

@@ -52,7 +52,7 @@ class ImageView {
     pen.globalAlpha = IMAGE_BELOW;
     pen.drawImage(this.picture, right, 0, width * scale, height * scale);
     const weights = this.weights(), peak = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) || 1;
-    const above = colour("--above"), below = colour("--below");
+    const [above, below] = [1, -1].map(sign => shadeOf(sign, this.shown.signed));
     this.columns.forEach((box, column) => {
       if (!box) return;
       pen.fillStyle = weights[column] < 0 ? below : above;

@@ -1,5 +1,8 @@
 // Every two heads: how much closer they are than unrelated maps of the same breadth.
 class PairMatrix extends MatrixView {
+  shade(weight) {
+    return colour(weight < 0 ? "--muted" : "--size");
+  }
   words(row, column) {
     const { rowNames: names, columns, at } = this.shown;
     if (row === column) return `${names[row]}: the same head`;

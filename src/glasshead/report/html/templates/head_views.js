@@ -5,6 +5,10 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+// Red is above zero, blue below; what has a size and no sign has a colour of its own.
+const meaningOf = (value, signed) => !signed ? "size" : value < 0 ? "against" : "for";
+const shadeOf = (value, signed) => colour("--" + meaningOf(value, signed));
+
 function sized(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
@@ -99,7 +103,7 @@ class LinesView {
     for (const entry of this.touched()) {
       const button = this.columns[other].children[entry[other]], share = Math.abs(entry.weight) / peak;
       if (share < FAINTEST) continue;
-      button.className = entry.weight < 0 ? "lit below" : "lit";
+      button.className = "lit " + meaningOf(entry.weight, this.shown.signed);
       button.style.setProperty("--a", share.toFixed(3));
     }
   }
@@ -132,10 +136,9 @@ class LinesView {
       path.moveTo(0, from);
       path.bezierCurveTo(width / 2, from, width / 2, to, width, to);
     }
-    const above = colour("--above"), below = colour("--below");
     for (const [shade, path] of [...paths].sort((a, b) => Math.abs(a[0]) - Math.abs(b[0]))) {
       const share = Math.abs(shade) / SHADES;
-      pen.strokeStyle = shade < 0 ? below : above;
+      pen.strokeStyle = shadeOf(shade, this.shown.signed);
       pen.globalAlpha = 0.08 + 0.87 * share;
       pen.lineWidth = 0.75 + 1.75 * share;
       pen.stroke(path);
@@ -174,6 +177,9 @@ class MatrixView {
     this.room.style.width = this.left + this.size * columnNames.length + "px";
     this.room.style.height = this.top + this.size * rowNames.length + "px";
   }
+  shade(weight) {
+    return shadeOf(weight, this.shown.signed);
+  }
   font() {
     return "12px " + getComputedStyle(document.body).fontFamily;
   }
@@ -185,7 +191,7 @@ class MatrixView {
     const height = Math.min(this.box.clientHeight, this.top + size * rowNames.length);
     const pen = sized(this.canvas, width, height), { left, top } = this;
     const over = this.box.scrollLeft, down = this.box.scrollTop;
-    const above = colour("--above"), below = colour("--below"), raised = colour("--raised"), ink = colour("--ink");
+    const [above, below] = [1, -1].map(sign => this.shade(sign)), raised = colour("--raised"), ink = colour("--ink");
     const first = Math.floor(over / size), last = Math.min(columnNames.length, Math.ceil((over + width - left) / size));
     const begin = Math.floor(down / size), end = Math.min(rowNames.length, Math.ceil((down + height - top) / size));
     pen.save();
@@ -286,7 +292,7 @@ function drawNeurons(canvas, rows) {
     pen.fillRect(left, middle - 0.5, width - left, 1);
     values.forEach((value, i) => {
       const high = value / peak * bar / 2;
-      pen.fillStyle = colour(value < 0 ? "--below" : "--above");
+      pen.fillStyle = shadeOf(value, true);
       pen.fillRect(left + i * step, high > 0 ? middle - high : middle, Math.max(1, step - 1), Math.abs(high));
     });
   });

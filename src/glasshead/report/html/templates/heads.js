@@ -15,12 +15,11 @@ const buttonOf = head => grid.querySelector(`button[data-head="${head}"]`);
 
 // Small maps: the strongest colour of each is its largest weight.
 async function paintThumbnails() {
-  const rgb = name => colour(name).match(/\d+/g).map(Number);
-  const above = rgb("--above"), below = rgb("--below"), of = text();
+  const rgb = shade => shade.match(/\w\w/g).map(part => parseInt(part, 16)), of = text();
   for (const [layer, packed] of Object.entries(of.layers)) {
     const { rows, columns, bytes } = packed.thumbnails, levels = await unpack(bytes);
     if (of !== text()) return;
-    const values = new Int8Array(levels.buffer);
+    const values = new Int8Array(levels.buffer), [above, below] = [1, -1].map(sign => rgb(shadeOf(sign, packed.signed)));
     grid.querySelectorAll(`button[data-layer="${layer}"] canvas`).forEach((canvas, head) => {
       [canvas.width, canvas.height] = [columns, rows];
       canvas.classList.toggle("flat", rows < columns / 4);
@@ -91,7 +90,7 @@ function settings(of, packed) {
   find(".said").dataset.hint = state.view === "image" ? "On the right, where its patches look on average. Point at one on the left, or choose it, to see where it looks."
     : state.view === "lines" ? `The lines of the queries in sight. Point at a ${REPORT.unit}, or move to it with the arrow keys, to see its lines alone.`
     : state.view === "matrix" ? "A row is a query, a column a key; colour grows with the square root of the weight. Point at a cell, or move with the arrow keys."
-    : "Blue is above zero, orange below; q and k share a scale.";
+    : "Red is above zero, blue below; q and k share a scale.";
   say("");
 }
 

@@ -44,7 +44,8 @@ function read(section) {
     for (const mark of marks) {
       const tokens = tokensOf(mark), own = tokens.includes(chosen);
       const score = tokens.reduce((sum, token) => sum + (token < row.length ? row[token] || 0 : 0), 0);
-      mark.classList.toggle("p", score > 0);
+      mark.classList.toggle("p", score > 0 && map.signed);
+      mark.classList.toggle("s", score > 0 && !map.signed);
       mark.classList.toggle("n", score < 0);
       mark.classList.toggle("own", own);
       mark.classList.toggle("later", tokens[0] > chosen);
