@@ -219,14 +219,14 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
             "knows the classes negative, positive; the data have ratings",
         ),
         ("encoder rating", {"audits": ["tokens"]}, "words have no class where ratings are predicted"),
-        ("encoder", {"draws": 2000}, "`draws` is at most 1,000"),
-        ("encoder", {"draws": 0}, "at least one draw"),
+        ("encoder", {"draws": 2000}, "`draws` is from 1 to 1,000, not 2000"),
+        ("encoder", {"draws": 0}, "`draws` is from 1 to 1,000, not 0"),
         (
             "encoder",
-            {"attention_selector": AttentionSelector(layer=7)},
+            {"layer": 7},
             "there is no attention layer 7: choose from 0 encoder",
         ),
-        ("pooled", {"attention_selector": AttentionSelector(layer=1)}, "one attention with one head"),
+        ("pooled", {"layer": 1}, "one attention with one head"),
     ],
 )
 def test_refusals(name, break_it, message):

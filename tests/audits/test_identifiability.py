@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import Identifiability, audit
+from glasshead.audits import Identifiability, audit, build_context
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
 from glasshead.errors import InputError
 from glasshead.nouns import TEXTS
+from glasshead.opening import open_subject
 from glasshead.report.weight_intervals import summary_of_ranges
+from glasshead.requests import AuditRequest
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
 
@@ -73,11 +75,16 @@ def test_signed_weights_have_no_first_place():
 
 
 def test_only_a_part_of_the_texts_is_asked_about_unless_named():
-    few = Identifiability(max_texts=10)
-    made = card(random_model(), unlike(), identifiability=few)
-    assert made.finding("identifiability.identifiable.all").n == 10
-    there = [value for value in made.examples["maps.identifiable"] if value is not None]
-    assert len(there) == 10
+    texts, labels = unlike(), [i % 2 for i in range(30)]
+    context = build_context(open_subject(as_run(random_model(), texts, labels)), split(texts, labels))
+    made = Identifiability(max_texts=10)(context, seed=0)
+    (finding,) = [each for each in made.findings if each.name == "identifiability.identifiable.all"]
+    assert finding.n == 10
+    assert (~np.isnan(made.examples["maps.identifiable"])).sum() == 10
+    asked = AuditRequest("model", "data")
+    named = asked.replace(audits=("identifiability", "tokens"))
+    of = [Identifiability.of(request, lambda done, total: None).max_texts for request in (asked, named)]
+    assert of == [Identifiability.max_texts, None]
 
 
 def test_the_same_seed_gives_the_same_numbers():
@@ -101,6 +108,7 @@ def test_pooled_models_know_one_row():
 def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
     card(random_model(), unlike(), store=tmp_path / "parts")
     assert {path.name for path in (tmp_path / "parts").iterdir()} == {
+        "audits",
         "settings.json",
         "heads-00000.parquet",
         "weights-00000.parquet",

@@ -20,11 +20,9 @@ NONSENSE = {
     "progress": (3, "`progress` is a function, not 3"),
     "effects": ("no", "`effects` is True or False, not 'no'"),
     "trust_remote_code": ("no", "`trust_remote_code` is True or False"),
-    "attention_selector": ("first", "`attention_selector` is an instance of AttentionSelector, not 'first'"),
-    "identifiability": (True, "`identifiability` is an instance of Identifiability"),
-    "cluster": ("auto", "`cluster` is an instance of Cluster"),
+    "ray": (7, "`ray` is a word, not 7"),
 }
-OWN = {"effects": ("heads",), "identifiability": ("audit",), "cluster": ("audit",)}
+OWN = {"effects": ("heads",), "ray": ("audit",)}
 CASES = [(door, option) for option in NONSENSE for door in OWN.get(option, DOORS)]
 
 

@@ -12,7 +12,6 @@ import readable
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, Explainer
 from glasshead.results import Standing
-from glasshead.trace import AttentionSelector
 from model_state import model_state
 from small import WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
@@ -233,8 +232,8 @@ def test_the_model_stays_as_it_is_and_a_seed_says_all(run, data):
         ({"removals": ("delete", "delete")}, "names 'delete' twice"),
         ({"removals": ()}, "names none"),
         ({"statistic": "comprehensivness"}, "did you mean 'comprehensiveness'"),
-        ({"attention_selector": AttentionSelector(level="sentence")}, "leave `level` out"),
-        ({"limit": 0}, "must be at least 1"),
+        ({"level": "sentence"}, "has no option 'level'"),
+        ({"limit": 0}, "`limit` is at least 1, not 0"),
         ({"draws": 5}, "has no option 'draws'"),
     ],
 )

@@ -48,8 +48,9 @@ class OpenedRequest(NamedTuple):
 
 def with_datasets(request: Asked) -> Asked:
     """The same request; a table or a list of rows is a data set from here on."""
-    changes = {name: getattr(request, name, None) for name in ("data", "train")}
-    return request.replace(**{name: as_dataset(data) for name, data in changes.items() if data is not None})
+    train = getattr(request, "train", None)
+    changes = {} if train is None else {"train": as_dataset(train)}
+    return request.replace(data=as_dataset(request.data), **changes)
 
 
 def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedRequest:

@@ -32,7 +32,7 @@ def takes(
 
         @wraps(run)
         def command(**typed: Any) -> None:
-            chosen = {name: value for name in fields if (value := typed.pop(name)) is not None}
+            chosen = {name: typed.pop(name) for name in fields}
             run(request(**chosen, **dict.fromkeys(without)), **typed)
 
         command.__signature__ = inspect.Signature([*derived, *own])  # type: ignore[attr-defined]

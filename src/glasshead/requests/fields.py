@@ -66,7 +66,7 @@ def option(*, help: str, default: Any = dataclasses.MISSING, kw_only: bool = Tru
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(option,))
 class Request:
-    """What is asked of a command; checked when it is made.
+    """What is asked of a command; checked when it is made. None stands for the default of a field.
 
     Raises:
         InputError: on a value of another kind than its field takes, or out of its range.
@@ -77,8 +77,12 @@ class Request:
 
     def __post_init__(self) -> None:
         kind: Any = type(self)
+        defaults = defaults_of(kind)
         for name, entry in options_of(kind).items():
             value = getattr(self, name)
+            if value is None and name in defaults:
+                value = defaults[name]
+                object.__setattr__(self, name, value)
             if entry.read is not None and value is not None:
                 value = entry.read(name, value)
                 object.__setattr__(self, name, value)
