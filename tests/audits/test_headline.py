@@ -22,7 +22,14 @@ from small import tokenizer as small_tokenizer
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
-COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6), (6, 54)], ids=["balanced", "9 to 1", "1 to 9"])
+COUNTS = pytest.mark.parametrize(
+    "counts",
+    [
+        pytest.param((30, 30), id="balanced"),
+        pytest.param((54, 6), id="9 to 1"),
+        pytest.param((6, 54), id="1 to 9", marks=pytest.mark.slow),
+    ],
+)
 EACH = pytest.mark.parametrize("world", WORLDS, ids=[world.__name__ for world in WORLDS])
 AUDITS = ("performance", "agreement", "perturbation")
 
