@@ -68,7 +68,7 @@ def assert_one_sentence(card):
 
 
 @pytest.mark.usefixtures("short_search")
-@pytest.mark.parametrize("world", [uniform, sign_in_weights, mixed])
+@pytest.mark.parametrize("world", [uniform, mixed, pytest.param(sign_in_weights, marks=pytest.mark.slow)])
 def test_the_sentence_does_not_depend_on_which_other_audits_were_made(world):
     few = audited(world, (24, 24))[1]
     made, all_of_them = audited(world, (24, 24), ("explanation",))
