@@ -42,6 +42,7 @@ def pytest_collection_finish() -> None:
     """What was imported stays: the trainer collects garbage, which looked at all of it in every training."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

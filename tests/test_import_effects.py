@@ -209,7 +209,9 @@ say(len(plain))
 
 
 @pytest.mark.parametrize("order", ["ours first", pytest.param("theirs first", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
+@pytest.mark.parametrize(
+    "package", ["glasshead.huggingface", pytest.param("glasshead.models", marks=pytest.mark.slow)]
+)
 def test_either_import_makes_every_folder_known(said, package, order):
     """And all plain loads of what is plugged need no more than `glasshead.huggingface`."""
     imports = [f"import {package}", "from transformers import AutoConfig"]

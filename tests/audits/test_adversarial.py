@@ -114,7 +114,7 @@ def exact_setting(model, texts):
     return Setting(context)
 
 
-@pytest.mark.parametrize("activation", ["softmax", "tanhmax"])
+@pytest.mark.parametrize("activation", ["softmax", pytest.param("tanhmax", marks=pytest.mark.slow)])
 def test_gradients_reach_95_percent_of_the_exact_distance(activation):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, size=n)) for n in rng.integers(3, 20, 40)]
@@ -241,6 +241,7 @@ def test_a_model_that_shows_no_values_is_asked_what_it_can_be_asked():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("short_search")
 @pytest.mark.parametrize("kind", ["pair-encoder", "hierarchical", "ratings", "pooled ratings"])
 def test_every_kind_of_classifier_is_asked(kind, tmp_path):
     run = train(data(kind), recipe(kind).with_changes(epochs=1), tmp_path / "run")

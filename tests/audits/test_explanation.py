@@ -20,7 +20,10 @@ from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
 from small import as_run, planted_model, planted_texts, random_model, split
 
-COUNTS = pytest.mark.parametrize("counts", [(22, 22), (36, 4)], ids=["balanced", "9 to 1"])
+COUNTS = pytest.mark.parametrize(
+    "counts",
+    [pytest.param((22, 22), id="balanced", marks=pytest.mark.slow), pytest.param((36, 4), id="9 to 1")],
+)
 SHUFFLED = "Shuffling the weights among the tokens would change the predictions"
 EVEN = "Uniform weights would change the predictions"
 ONLY_SIMILAR = "Only similar weights give the same prediction"
@@ -55,6 +58,7 @@ def test_weights_that_decide_and_weights_for_show_are_told_apart(counts):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("short_search")
 def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
     """One text in five is good."""
     words = ["good", "bad", *(f"w{number}" for number in range(20))]

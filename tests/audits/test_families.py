@@ -45,7 +45,19 @@ def hooks(model):
 DRAWN = ("encoder rating", "encoder added, three classes")  # of the others only the page
 
 
-@pytest.mark.parametrize("name", list(KINDS))
+ALIKE = (
+    "pooled rating",
+    "pair-encoder first",
+    "pair-encoder compare",
+    "hierarchical normalised",
+    "encoder mean",
+)
+"""Families that others stand for."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in ALIKE else ()) for name in KINDS]
+)
 def test_every_family_is_audited_saved_and_shown(name, tmp_path, monkeypatch):
     if name not in DRAWN:
         monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])

@@ -22,7 +22,14 @@ from small import tokenizer as small_tokenizer
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
-COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6), (6, 54)], ids=["balanced", "9 to 1", "1 to 9"])
+COUNTS = pytest.mark.parametrize(
+    "counts",
+    [
+        pytest.param((30, 30), id="balanced"),
+        pytest.param((54, 6), id="9 to 1"),
+        pytest.param((6, 54), id="1 to 9", marks=pytest.mark.slow),
+    ],
+)
 EACH = pytest.mark.parametrize("world", WORLDS, ids=[world.__name__ for world in WORLDS])
 AUDITS = ("performance", "agreement", "perturbation")
 
@@ -61,7 +68,7 @@ def assert_one_sentence(card):
 
 
 @pytest.mark.usefixtures("short_search")
-@pytest.mark.parametrize("world", [uniform, sign_in_weights, mixed])
+@pytest.mark.parametrize("world", [uniform, mixed, pytest.param(sign_in_weights, marks=pytest.mark.slow)])
 def test_the_sentence_does_not_depend_on_which_other_audits_were_made(world):
     few = audited(world, (24, 24))[1]
     made, all_of_them = audited(world, (24, 24), ("explanation",))

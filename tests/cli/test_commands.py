@@ -47,6 +47,7 @@ AUDIT_FILES = {
     "card.json", "findings.parquet", "examples.parquet", "tokens.parquet", "heads.parquet", "weights.parquet",
     "report.html", MANIFEST,
 }  # fmt: skip
+ONE = ("--audits", "performance")
 REVIEW = "a masterpiece of a film , moving and dull"
 
 
@@ -378,7 +379,7 @@ class TestAudit:
         columns = ["--text-column", "review", "--label-column", "kind"]
         options = [*columns, "--classes", "zoo,bar", "--split-seed", 5]
         glasshead("train", path, "--epochs", 1, *options, "--out", tmp_path / "run")
-        glasshead("audit", tmp_path / "run", path, "--out", tmp_path / "audit")
+        glasshead("audit", tmp_path / "run", path, *ONE, "--out", tmp_path / "audit")
         card = strict(tmp_path / "audit" / "card.json")
         assert card["facts"]["labels"] == ["zoo", "bar"]
         recorded = strict(tmp_path / "run" / "run.json")["data"]["options"]
@@ -390,7 +391,7 @@ class TestAudit:
         other = tmp_path / "other.csv"
         other.write_text(reviews.read_text().replace("text,label", "review,kind"), encoding="utf-8")
         columns = ["--text-column", "review", "--label-column", "kind"]
-        glasshead("audit", tmp_path / "run", other, *columns, "--out", tmp_path / "audit")
+        glasshead("audit", tmp_path / "run", other, *columns, *ONE, "--out", tmp_path / "audit")
         assert strict(tmp_path / "audit" / "card.json")["facts"]["examples"] == 40
 
     def test_a_run_on_a_small_synthetic_set_can_be_audited_on_a_file(self, tiny, tmp_path):
@@ -401,7 +402,7 @@ class TestAudit:
             for word, label in (("wonderful", "positive"), ("dreadful", "negative"))
         ]
         path.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
-        glasshead("audit", tiny.softmax, path, "--split", "all", "--out", tmp_path / "audit")
+        glasshead("audit", tiny.softmax, path, *ONE, "--split", "all", "--out", tmp_path / "audit")
         assert strict(tmp_path / "audit" / "card.json")["facts"]["examples"] == 20
 
 
@@ -585,7 +586,7 @@ class TestOverwrite:
     def test_an_interrupted_training_is_not_lost_to_another_command(self, tiny, tmp_path):
         kept = tmp_path / "run.partial" / "checkpoints" / "checkpoint-3"
         kept.mkdir(parents=True)
-        glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "run")
+        glasshead("audit", tiny.softmax, "synthetic", *ONE, "--out", tmp_path / "run")
         assert kept.exists()
 
     def test_audit(self, tiny, tmp_path):
@@ -612,7 +613,7 @@ class TestOverwrite:
         assert one_line(result.stderr) == said
         monkeypatch.setattr("glasshead.cli.audit.write_audit", fail)
         other = tmp_path / "audit"
-        result = glasshead("audit", tiny.softmax, "synthetic", "--out", other, "--overwrite", code=1)
+        result = glasshead("audit", tiny.softmax, "synthetic", *ONE, "--out", other, "--overwrite", code=1)
         kept = "the finished parts are kept: repeat the command with --resume"
         assert one_line(result.stderr) == f"No space left on device: {other}; {kept}"
         assert (out / "old").read_text(encoding="utf-8") == "old"

@@ -164,11 +164,15 @@ def test_every_family_in_batches_and_one_by_one(kind, methods):
     assert all(parameter.grad is None for parameter in kind.model.parameters())
 
 
-@pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "cross-encoder", "hierarchical", "bert"])
-def test_an_empty_text_is_no_trouble(kind):
-    kind = KINDS[kind]()
+EMPTY = ("encoder", "pair-encoder", "cross-encoder", "hierarchical", "bert")
+
+
+@pytest.mark.parametrize("number", range(len(EMPTY)), ids=EMPTY)
+def test_an_empty_text_is_no_trouble(number):
+    """Of each kind two methods in five, other ones for the next."""
+    kind = KINDS[EMPTY[number]]()
     pairs = None if kind.pairs is None else ["good film", "film"]
-    for name in (*METHODS, *SURROGATES):
+    for name in [name for place, name in enumerate([*METHODS, *SURROGATES]) if (place + number) % 5 < 2]:
         first, second = EXPLAINERS[name](kind.model, kind.tokenizer, ["", "the film"], pairs)
         assert np.isfinite([*first.scores, *second.scores]).all()
         assert len(first.scores) == len(first.tokens)

@@ -3,6 +3,7 @@
 import ast
 import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ NAMES = sorted({command.name for command in commands_of(APP)} | set(APP.commands
 TYPED = re.compile(r"(?<!var\()(?<![\w-])--[a-z]|glasshead (?:" + "|".join(NAMES) + r")\b")
 
 
+def read_once(found):
+    """A function that reads all sources, the first time it is asked."""
+    return cache(lambda: list(found()))
+
+
+@read_once
 def messages():
     """Every string of the library that is no docstring and has more than one word, with its place."""
     for path in sorted(SOURCE.rglob("*.py")):

@@ -142,6 +142,7 @@ def test_the_map_of_the_packages_is_right() -> None:
     assert listed == packages | {"papers"}  # the wing may be gone
 
 
+@pytest.mark.slow
 def test_readme_commands_run(tmp_path: Path) -> None:
     blocks = re.findall(r"<!-- run -->\n```sh\n(.*?)```", read(ROOT / "README.md"), re.DOTALL)
     assert len(blocks) == 2

@@ -17,7 +17,7 @@ from glasshead.explainers.explainer import find_explainer
 from glasshead.explainers.rollout import discard_smallest, drift_in_words
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector
-from readable import KINDS, bert, turn
+from readable import bert, turn
 from small import planted_model
 from small import tokenizer as small_tokenizer
 from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL
@@ -34,7 +34,7 @@ def explained(name, method, texts=TEXTS, **options):
     return glasshead.explain(family.build(), texts, tokenizer=family.tokenizer(), method=method, **options)
 
 
-@pytest.mark.parametrize("name", [*POST_NORM, "DebertaV2", "Bloom"])
+@pytest.mark.parametrize("name", ["Bert", "DebertaV2", "Bloom"])
 def test_a_batch_is_its_texts_one_by_one(name):
     """DeBERTa hands each block what is of all texts, Bloom what is of each head of each."""
     for method in ["value-zeroing", "alti"] if name in POST_NORM else ["value-zeroing", "rollout"]:
@@ -161,23 +161,6 @@ def test_the_sign_gauge_of_a_head_changes_nothing(method):
         return EXPLAINERS[method](kind.model, kind.tokenizer, kind.texts[:1], target=1)[0].scores
 
     np.testing.assert_allclose(scores(False), scores(True), **ALL_LAYERS)
-
-
-@pytest.mark.parametrize("name", [name for name in KINDS if name != "bert"])
-def test_models_of_ours_and_pairs_are_taken_or_refused(name):
-    kind = KINDS[name]().of(1, 2, 3)
-    taken = []
-    for method in [*METHODS, *SIZES]:
-        try:
-            whole = EXPLAINERS[method](kind.model, kind.tokenizer, kind.texts, kind.pairs)
-        except InputError:
-            continue
-        taken.append(method)
-        one = kind.of(1)
-        (alone,) = EXPLAINERS[method](one.model, one.tokenizer, one.texts, one.pairs)
-        np.testing.assert_allclose(whole[1].scores, alone.scores, **ALL_LAYERS)
-        assert np.isfinite(whole[1].scores).all()
-    assert {*GRADIENTS, *SIZES} <= {*taken}
 
 
 @pytest.mark.parametrize(("n", "layers", "seed"), [(2, 1, 1), (3, 2, 2), (4, 3, 3), (5, 2, 4)])

@@ -106,7 +106,7 @@ def test_beams_give_single_tokens_no_chances():
 
 
 def test_sampling_draws_like_the_distribution():
-    """A chi-squared statistic over first tokens, of 200 seeds, with some twenty degrees of freedom."""
+    """A chi-squared statistic over first tokens, of 200 seeds."""
     model, tokenizer = small_writer()
     subject = glasshead.open(model, tokenizer)
     drawn = np.zeros(32)

@@ -86,7 +86,7 @@ class Interruption(TrainerCallback):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("model", ["gpt2", "bert"])
+@pytest.mark.parametrize("model", ["gpt2", pytest.param("bert", marks=pytest.mark.slow)])
 def test_an_interrupted_training_goes_on_to_the_same_result(corpus, tmp_path, model):
     config = tiny(model=model, epochs=3)
     whole = train_language_model(corpus, config, tmp_path / "whole")

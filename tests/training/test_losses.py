@@ -39,7 +39,9 @@ def test_hinge_of_three_classes_asks_for_the_best_other():
     assert float(LOSSES["hinge"](logits, labels)) == pytest.approx((0.5 + 0.0 + 1.2) / 3)
 
 
-@pytest.mark.parametrize("name", list(LOSSES))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "hinge" else pytest.mark.slow) for name in LOSSES]
+)
 def test_a_training_makes_its_loss_small(name, tmp_path):
     data = load("synthetic", LoadOptions(generator={"instances": 400, "neutral_words": 50, "polar_words": 5}))
     recipe = preset_config("s0-paper", None).with_changes(loss=name, epochs=4, learning_rate=0.01)

@@ -220,6 +220,7 @@ class TestOfImages:
         assert metrics["dev"]["accuracy"] == best
         assert abs(metrics["dev"]["loss"] - losses[best]) < 1e-4
 
+    @pytest.mark.slow
     def test_goes_on_to_the_same_weights(self, squares, patches, whole, tmp_path):
         a_step_after_two_epochs = 2 * -(-len(squares["train"]) // patches.batch_size) + 1
         with pytest.raises(KeyboardInterrupt):
