@@ -66,7 +66,7 @@ def test_an_empty_prompt_begins_a_text(writer):
         ((PROMPT, "--strategy", "nuclear=0.9"), "did you mean 'nucleus'"),
         ((PROMPT, "--strategy", "contrastive=0.6"), "choose nucleus"),
         ((PROMPT, "--intervals"), "--intervals are those of --method attention"),
-        ((PROMPT, "--tokens", 0), "--tokens is at least 1"),
+        ((PROMPT, "--tokens", 0), "'--tokens': must be at least 1"),
         ((PROMPT, "--method", "erasur"), "did you mean 'erasure'"),
         ((PROMPT, "--method", "erasure", "--target", "rating"), "rates nothing"),
         ((" ".join(["film"] * 64),), "64 tokens"),

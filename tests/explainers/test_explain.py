@@ -83,7 +83,7 @@ def test_refusals_are_one_line(bert):
         "a text is a string, not {'text': 'a film'}": {"texts": {"text": "a film"}},
         "`trust_remote_code` is True or False": {"trust_remote_code": "no"},
         "`head` is a number, mean, max, min, sum": {"head": "first"},
-        "`labels` is a mapping of old names to new": {"labels": ["bad", "good"]},
+        "`labels` is a mapping of names to values": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():
         with pytest.raises(InputError, match=says) as refusal:

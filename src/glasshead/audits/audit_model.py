@@ -88,8 +88,7 @@ def check_audit(request: AuditRequest) -> None:
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
         names = ", ".join(map(spell, FOR_INTERVALS))
         raise InputError(
-            f"{names} and {spell('processes')} are for the audit {IDENTIFIABILITY!r}: name it in "
-            f"{spell('audits')}, or leave "
+            f"{names} and {spell('processes')} are for {spell('audits', IDENTIFIABILITY)}: name it, or leave "
             "them out"
         )
     Cluster.of(request)
