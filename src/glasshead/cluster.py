@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.files import write_text
-from glasshead.requests import AuditRequest
 from glasshead.spelling import spell
 from glasshead.training import versions
 
@@ -44,15 +43,15 @@ class Cluster:
             )
 
     @classmethod
-    def of(cls, request: AuditRequest) -> Cluster | None:
-        """What a request asks for.
+    def at(cls, ray: str | None, gpus_per_task: float) -> Cluster | None:
+        """The cluster at an address, if there is one.
 
         Raises:
             InputError: on GPUs of no cluster.
         """
-        if request.ray is not None:
-            return cls(request.ray, request.gpus_per_task)
-        if request.gpus_per_task:
+        if ray is not None:
+            return cls(ray, gpus_per_task)
+        if gpus_per_task:
             raise InputError(
                 f"{spell('gpus_per_task')} is for a cluster: name it with {spell('ray')}, or leave it out"
             )

@@ -91,7 +91,7 @@ def check_audit(request: AuditRequest) -> None:
             f"{names} and {spell('processes')} are for {spell('audits', IDENTIFIABILITY)}: name it, or leave "
             "them out"
         )
-    Cluster.of(request)
+    Cluster.at(request.ray, request.gpus_per_task)
 
 
 def is_trained_here(model: object) -> bool:

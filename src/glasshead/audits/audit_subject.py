@@ -79,7 +79,7 @@ def audit_subject(
             known = request.audits is None and subject.record and context.explainer.reads_weights
             if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
-    with workers_of(Cluster.of(request), context.explanation) as in_parts:
+    with workers_of(Cluster.at(request.ray, request.gpus_per_task), context.explanation) as in_parts:
         explanation = replace(context.explanation, progress=stages.on_texts, in_parts=in_parts)
         context = replace(context, explanation=explanation)
         result = ask_audits(context, selected, request, stages)

@@ -43,7 +43,6 @@ from glasshead.cli.options import (
 )
 from glasshead.cli.parsing import (
     parse_attention_option,
-    parse_cluster,
     parse_names,
     parse_numbers,
     parse_settings,
@@ -103,7 +102,6 @@ __all__ = [
     "main",
     "numbers",
     "parse_attention_option",
-    "parse_cluster",
     "parse_names",
     "parse_numbers",
     "parse_settings",

@@ -7,7 +7,7 @@ from glasshead.errors import InputError
 from glasshead.reasons import because
 
 if TYPE_CHECKING:
-    from glasshead.cluster import Cluster
+    pass
 
 
 def parse_names(names: str | None) -> tuple[str, ...] | None:
@@ -29,17 +29,6 @@ def parse_labels(labels: str | None) -> dict[str, str]:
             raise InputError(f"--labels is OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
         renamed[old] = new
     return renamed
-
-
-def parse_cluster(address: str | None, gpus_per_task: float) -> "Cluster | None":
-    """--ray and --gpus-per-task as a cluster."""
-    from glasshead.cluster import Cluster
-
-    if address is None:
-        if gpus_per_task:
-            raise InputError("`gpus_per_task` is for a cluster: name it with `ray`, or leave it out")
-        return None
-    return Cluster(address, gpus_per_task)
 
 
 def load_options(

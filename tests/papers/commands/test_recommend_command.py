@@ -250,7 +250,7 @@ class TestRows:
         (("--set", "heads"), "is not NAME=VALUE"),
         (("--set", "num_attention_heads=two"), "--set num_attention_heads must be a whole number, not 'two'"),
         (("--set", "dropout=0.1", "--set", "epochs=1.5"), "--epochs must be a whole number, not 1.5"),
-        (("--set", "hidden_size=[8]"), "`hidden_size` must be a whole number or null, not [8]"),
+        (("--set", "hidden_size=[8]"), "--set hidden_size must be a whole number or null, not [8]"),
         (("--set", "attention=null"), "--attention must be a word or a mapping, not None"),
         (("--epochs", 0), "--epochs must be at least 1"),
         (("--dev-fraction", 2), "--dev-fraction must"),

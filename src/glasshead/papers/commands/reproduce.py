@@ -9,7 +9,6 @@ from glasshead.cli import (
     GpusPerTask,
     RayAddress,
     app,
-    parse_cluster,
     parse_names,
     print_error,
     print_line,
@@ -76,6 +75,7 @@ def reproduce(
 
     Example: [bold]glasshead reproduce s2 --only table3 --quick[/]
     """
+    from glasshead.cluster import Cluster
     from glasshead.papers.commands.reproduce_progress import live_progress
     from glasshead.papers.experiments import ReproduceRequest
     from glasshead.papers.experiments import reproduce as run
@@ -90,7 +90,7 @@ def reproduce(
         rows=rows,
         workers=workers,
         held_out=held_out,
-        cluster=parse_cluster(ray, gpus_per_task),
+        cluster=Cluster.at(ray, gpus_per_task),
         keep_runs=keep_runs,
     )
     try:
