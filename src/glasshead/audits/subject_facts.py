@@ -254,11 +254,6 @@ def performance_facts(context: AuditContext) -> dict[str, Any]:
     return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
 
 
-def is_gauged(context: AuditContext) -> bool:
-    """Whether what is audited has the signs of weights that can be negative."""
-    return context.signed and context.explainer.sign_is_gauge
-
-
 def gauge_facts(gauge: Mapping[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:
     """The gauge of a pooled model; of others that of the heads that are read, together and each."""
     site = context.explanation.site

@@ -1,13 +1,10 @@
 """Values of options as they are typed: lists of names, NAME=VALUE, mechanisms."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.reasons import because
-
-if TYPE_CHECKING:
-    pass
 
 
 def parse_names(names: str | None) -> tuple[str, ...] | None:
@@ -18,17 +15,6 @@ def parse_names(names: str | None) -> tuple[str, ...] | None:
     if not parts:
         raise InputError(f"{names!r} names nothing: give A,B,…")
     return parts
-
-
-def parse_labels(labels: str | None) -> dict[str, str]:
-    """OLD=NEW,… → new names of classes by old ones."""
-    renamed = {}
-    for part in parse_names(labels) or ():
-        old, equals, new = (word.strip() for word in part.partition("="))
-        if not old or not equals or not new:
-            raise InputError(f"--labels is OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
-        renamed[old] = new
-    return renamed
 
 
 def load_options(
@@ -42,16 +28,6 @@ def load_options(
         "classes": parse_names(classes),
     }
     return {name: value for name, value in columns.items() if value is not None}
-
-
-def parse_indices(option: str, indices: str | None) -> tuple[int, ...] | None:
-    """0,5 → (0, 5); None for all."""
-    if indices is None or indices == "all":
-        return None
-    parts = [part.strip() for part in indices.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise InputError(f"{option} is 'all' or numbers, as in 0,5, not {indices!r}")
-    return tuple(dict.fromkeys(map(int, parts)))
 
 
 def parse_numbers(options: list[str]) -> dict[str, float]:

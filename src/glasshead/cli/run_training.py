@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from glasshead.training import TrainingConfig
 
-DYNAMICS = "dynamics"
-
 
 @dataclass(frozen=True)
 class TrainRequest:

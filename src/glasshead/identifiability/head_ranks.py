@@ -74,11 +74,6 @@ class HeadRanks:
         """max(d_s − d_v, 0) [t]: dim LN(T) of generic values. Source: Bhardwaj et al. (2021), eq. 7."""
         return np.maximum(self.tokens - self.size, 0)
 
-    @property
-    def expected_with_ones(self) -> Integers:
-        """max(d_s − d_v − 1, 0) [t]: dim LN([T, 1]) of generic values."""
-        return np.maximum(self.tokens - self.size - 1, 0)
-
 
 def value_ranks(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> Iterator[HeadRanks]:
     """Ranks of every chosen head before every text, one layer and one batch of texts after the other.

@@ -28,4 +28,3 @@ def word_or_nothing(value: Any) -> Any:
 NumberOrWord = Annotated[
     Annotated[int, Field(ge=0, le=100_000)] | Word | None, BeforeValidator(number_or_word)
 ]
-OptionalWord = Annotated[Word | None, BeforeValidator(word_or_nothing)]

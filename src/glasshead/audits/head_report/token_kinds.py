@@ -28,11 +28,6 @@ class TokenTable:
     frequent: NDArray[np.bool_]
     specials: tuple[str, ...]
 
-    @property
-    def has_punctuation(self) -> bool:
-        """Whether some token is punctuation."""
-        return bool((self.kinds == PUNCTUATION).any())
-
 
 def token_table(
     tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, texts: Sequence[str]
