@@ -83,6 +83,8 @@ def test_an_option_of_another_function_is_refused(name, option_, value):
         ("audit", "draws", 1001, "`draws` is from 1 to 1,000, not 1001"),
         ("audit", "tolerance", float("nan"), "`tolerance` is at least 0, not nan"),
         ("audit", "level", "paragraph", "`level` is 'word' or 'sentence', not 'paragraph'"),
+        ("audit", "layers", 2.5, "`layers` is 'all' or numbers, as in 0,5, not 2.5"),
+        ("audit", "heads", "1,x", "`heads` is 'all' or numbers, as in 0,5, not '1,x'"),
         ("rank", "methods", 7, "`methods` is a word or a list of words, not 7"),
         ("heads", "effects", "yes", "`effects` is True or False, not 'yes'"),
         ("explain", "intervals", 1, "`intervals` is True or False, not 1"),

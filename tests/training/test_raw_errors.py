@@ -122,10 +122,11 @@ def test_a_list_where_a_word_is_meant(option, value, subject):
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("audits", 3), ("audits", "nonsense"), ("limit", [3]), ("limit", 2.5), ("seed", None), ("seed", -1),
+        ("audits", 3), ("audits", "nonsense"), ("limit", [3]), ("limit", 2.5), ("seed", "x"), ("seed", -1),
         ("max_length", ["x"]), ("load_options", ["x"]), ("load_options", {"a": 1}), ("draws", ["x"]),
-        ("identifiability", ["x"]), ("facts", 3), ("cluster", "auto"), ("text_column", ["x"]), ("classes", 3),
-        ("by", 3), ("attention_selector", "last"), ("split", ["x"]),
+        ("facts", 3), ("ray", 3), ("text_column", ["x"]), ("classes", 3), ("by", 3), ("row", "frist"),
+        ("layer", ["x"]), ("layer", 2.5), ("head", {}), ("split", ["x"]), ("device", 3), ("dtype", 3),
+        ("labels", ["x"]), ("train", 3),
     ],
 )  # fmt: skip
 def test_values_of_another_kind_in_an_audit(option, value, subject):

@@ -21,6 +21,11 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def is_whole(value: object) -> bool:
+    """A whole number; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def are_words(value: object) -> bool:
     """Words in a list; one alone has been put in one."""
     several = isinstance(value, Sequence) and not isinstance(value, bytes | str)
@@ -29,7 +34,7 @@ def are_words(value: object) -> bool:
 
 KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     str: (lambda value: isinstance(value, str), "a word"),
-    int: (lambda value: is_number(value) and isinstance(value, Integral), "a whole number"),
+    int: (is_whole, "a whole number"),
     float: (is_number, "a number"),
     bool: (lambda value: isinstance(value, bool), "True or False"),
     tuple: (are_words, "a word or a list of words"),

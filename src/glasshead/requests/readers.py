@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from glasshead.errors import InputError, ParameterError
+from glasshead.requests.fields import is_whole
 
 
 def names(field: str, value: Any) -> Any:
@@ -43,16 +44,18 @@ def number_or_name(field: str, value: Any) -> Any:
 
 def numbers(field: str, value: Any) -> Any:
     """``0,5``, 0, or a list of whole numbers → a tuple; ``all`` stays."""
-    if value == "all":
-        return value
     if isinstance(value, str):
-        parts: list[Any] = [part.strip() for part in value.split(",")]
-        if not all(part.isdecimal() for part in parts):
-            raise ParameterError(field, f"is 'all' or numbers, as in 0,5, not {value!r}")
-        return tuple(dict.fromkeys(map(int, parts)))
-    if isinstance(value, Mapping) or not isinstance(value, Iterable):
-        return (value,)
-    return tuple(value)
+        if value == "all":
+            return value
+        parts = [part.strip() for part in value.split(",")]
+        chosen: list[Any] = [int(part) if part.isdecimal() else None for part in parts]
+    elif isinstance(value, Iterable) and not isinstance(value, Mapping):
+        chosen = [each if is_whole(each) else None for each in value]
+    else:
+        chosen = [value if is_whole(value) else None]
+    if None in chosen:
+        raise ParameterError(field, f"is 'all' or numbers, as in 0,5, not {ascii(value)[:60]}")
+    return tuple(dict.fromkeys(chosen))
 
 
 def numbers_or_name(field: str, value: Any) -> Any:
