@@ -113,6 +113,11 @@ def test_every_field_of_a_request_is_compared_but_for_those_with_a_reason():
     json.dumps(plain_values(compared))
 
 
+def test_numbers_of_numpy_are_numbers():
+    kept = plain_values({"limit": np.int64(5), "tolerance": np.float32(0.5), "by": ("length",), "seed": 0})
+    assert kept == {"limit": 5, "tolerance": 0.5, "by": ["length"], "seed": 0}
+
+
 def test_blocks_of_other_sizes_are_another_audit(tmp_path):
     request = AuditRequest(
         **SUBJECTS["images"](), audits=("faithfulness",), dtype="float32", draws=3, blocks=2

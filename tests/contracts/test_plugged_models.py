@@ -30,11 +30,23 @@ def specs(name, family):
     return PLAIN + PLACED if name in ALL_SPECS else ["sigsoftmax", "tanhmax+distance-aware"]
 
 
-CASES = [
-    pytest.param(family, spec, id=f"{name}-{spec}")
-    for name, family in FAMILIES.items()
-    for spec in specs(name, family)
-]
+def all_specs(family):
+    return PLAIN if family.crosses else PLAIN + PLACED
+
+
+def cases(chosen):
+    """Every family with every spec: what is ``chosen`` in each run, the rest among the slow tests."""
+    return [
+        pytest.param(
+            family, spec, id=f"{name}-{spec}",
+            marks=[] if spec in chosen(name, family) else [pytest.mark.slow],
+        )
+        for name, family in FAMILIES.items()
+        for spec in all_specs(family)
+    ]  # fmt: skip
+
+
+CASES = cases(specs)
 
 
 def plugged(family: Family, spec: str, **changes):
@@ -126,11 +138,9 @@ def test_output_attentions_gives_the_weights_of_every_layer(family, spec):
                 assert not layer[1, :, :, LENGTHS[1] :].any()  # padding gets no attention
 
 
-SAVED = [
-    pytest.param(family, spec, id=f"{name}-{spec}")
-    for name, family in FAMILIES.items()
-    for spec in (specs(name, family) if name == "bert" else ["tanhmax" if family.crosses else "shaw"])
-]
+SAVED = cases(
+    lambda name, family: all_specs(family) if name == "bert" else ["tanhmax" if family.crosses else "shaw"]
+)
 """Every family with what it can learn, and one with all."""
 
 

@@ -1,6 +1,8 @@
 """What the command line can do, Python can, and the other way round: both are derived from one request."""
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 import typer
@@ -10,6 +12,7 @@ import glasshead
 from glasshead.cli.app import app
 from glasshead.errors import InputError
 from glasshead.requests import Request, defaults_of, measured_fields, option, options_of, takes
+from glasshead.serve.questions import Reading
 
 COMMANDS = typer.main.get_command(app).commands
 ASKED = ("audit", "explain", "generate", "heads", "rank")
@@ -95,6 +98,46 @@ def test_a_wrong_value_is_refused_before_anything_is_opened(name, field, wrong, 
     with pytest.raises(InputError) as refused:
         getattr(glasshead, name)("no such model", "no such data", **{field: wrong})
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rows": "banana"}, "unknown rows 'banana'"),
+        ({"tolerance": float("inf")}, "tolerance"),
+        ({"dtype": "int7"}, "int7"),
+        ({"audits": []}, "`audits` names none"),
+        ({"audits": ["tokens"], "layers": 0}, "are for `audits='identifiability'`"),
+        ({"gpus_per_task": 1}, "name it with `ray`"),
+    ],
+)
+def test_an_audit_that_no_model_has_is_refused_before_anything_is_opened(wrong, said):
+    with pytest.raises(InputError, match=re.escape(said)):
+        glasshead.audit("no such model", "no such data", **wrong)
+
+
+def test_a_tolerance_without_intervals_is_refused_everywhere():
+    with pytest.raises(InputError, match="`tolerance` is about `intervals=True`"):
+        glasshead.explain("no such model", "a text", tolerance=0.1)
+
+
+def test_a_class_keeps_a_name_of_digits():
+    """A class may be called "1" and be the first; what is typed is its name."""
+    assert request_of("explain")("m", "t", target="1").target == "1"
+    assert request_of("explain")("m", "t", target=1).target == 1
+    assert Reading(model="m", target="1").target == "1"
+    assert Reading(model="m", layer="1").layer == 1
+
+
+@pytest.mark.parametrize("texts", [Path("a.png"), "a text", ["a text"], {"a": 1}, iter(["a text"])])
+def test_one_text_or_file_of_heads_may_stand_alone(texts):
+    drawn = request_of("heads")("m", "d", texts=texts).texts
+    assert len(drawn) == 1
+
+
+def test_what_is_missing_is_said_of_the_function():
+    with pytest.raises(TypeError, match=r"^explain\(\) missing a required argument: 'texts'$"):
+        glasshead.explain("m")
 
 
 def test_a_resumed_folder_forgets_nothing_that_is_measured():

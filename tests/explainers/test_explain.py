@@ -91,6 +91,16 @@ def test_refusals_are_one_line(bert):
         assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("target", ["1", "3"])
+def test_a_class_that_is_called_by_digits_is_meant_by_its_name(target):
+    family = FAMILIES["Bert"]
+    model, tokenizer = family.build(labels=3, id2label={0: "1", 1: "2", 2: "3"}), family.tokenizer()
+    (one,) = glasshead.explain(model, TEXTS[0], tokenizer=tokenizer, target=target)
+    (other,) = glasshead.explain(model, TEXTS[0], tokenizer=tokenizer, target=int(target) - 1)
+    assert one.target == other.target == target
+    torch.testing.assert_close(one.scores, other.scores)
+
+
 def test_two_threads_explain_with_one_model(bert):
     from concurrent.futures import ThreadPoolExecutor
 

@@ -117,10 +117,16 @@ QUESTIONS = [
 
 class TestExplain:
     @pytest.mark.parametrize("question", QUESTIONS)
-    def test_numbers_are_those_of_the_library(self, client, tmp_path, question):
+    def test_numbers_are_those_of_the_library(self, client, models, tmp_path, question):
         found = answer(client, "/api/explain", question)
-        own = eval(found["python"], {"glasshead": glasshead})  # the line that the page shows
+        options = {name: value for name, value in question.items() if name not in ("model", "text", "pair")}
+        if "pair" in question:
+            options["pairs"] = question["pair"]
+        own = glasshead.explain(str(models / question["model"]), question["text"], **options)
         assert_same(found["attributions"], written(own, tmp_path))
+        line = f"glasshead.explain({str(models / question['model'])!r}, {question['text']!r}"
+        assert found["python"].startswith(line)
+        assert all(f"{name}={value!r}" in found["python"] for name, value in options.items())
         assert found["text"] == own[0].text
         caution = found["drawing"]["caution"]
         assert [*found["remarks"], *([] if caution is None else [caution])] == list(own.remarks)

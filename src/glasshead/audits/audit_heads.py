@@ -33,7 +33,7 @@ SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one i
 READABLE = 4  # words that such a text has at least
 NOTES = (
     "Of this model no predictions are read, only its heads: each number is about one row of the map of one "
-    "head before one text, and texts are the units of the intervals.",
+    "head before one {text}, and {texts} are the units of the intervals.",
     "Weights and values are computed in float32, ranks and linear programs in float64.",
 )
 
@@ -82,7 +82,7 @@ def audit_heads(
             "attention_use": AttentionUse(before=None, after=attention_use(model, encoded)),
             "audit_seed": seed,
             "versions": versions(),
-            "notes": list(NOTES),
+            "notes": list(map(nouns.fill, NOTES)),
             "date": date.today().isoformat(),
             "seconds": round(time.perf_counter() - started, 2),
         }

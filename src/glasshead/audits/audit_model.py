@@ -12,10 +12,11 @@ from pathlib import Path
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.base import AUDITS, NO_WEIGHTS
-from glasshead.audits.identifiability import IDENTIFIABILITY
+from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.open_request import (
     default_split,
     load_options_of,
+    make_load_options,
     open_request,
     read_texts,
     source_facts,
@@ -24,7 +25,7 @@ from glasshead.audits.open_request import (
 from glasshead.audits.progress import OnProgress, StageProgress, no_progress
 from glasshead.audits.slices import columns_to_read
 from glasshead.cluster import Cluster
-from glasshead.data import LoadOptions, reader_of
+from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.opening import OpenOptions, Run, dtype_of, is_run, open_subject
@@ -82,8 +83,11 @@ def check_audit(request: AuditRequest) -> None:
     check_heads(explainer, selector)
     if explainer.reads_weights and selector.combines_heads:
         raise ParameterError("head", "is a number or mean in an audit of attention weights")
+    if request.audits is not None and not request.audits:
+        raise ParameterError("audits", "names none: give at least one")
     for name in request.audits or ():
         AUDITS[name]
+    dtype_of(request.dtype)
     chosen = request.processes is not None or any(getattr(request, name) for name in FOR_INTERVALS)
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
         names = ", ".join(map(spell, FOR_INTERVALS))
@@ -91,6 +95,7 @@ def check_audit(request: AuditRequest) -> None:
             f"{names} and {spell('processes')} are for {spell('audits', IDENTIFIABILITY)}: name it, or leave "
             "them out"
         )
+    Identifiability.of(request, lambda done, total: None)
     Cluster.at(request.ray, request.gpus_per_task)
 
 
@@ -119,8 +124,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise ParameterError("train", "is for audits of classes: ask another one beside identifiability")
     if request.ray is not None:
         raise ParameterError("ray", "is for audits that take tokens out of texts, which this one does not")
-    dtype_of(request.dtype)
-    load_options = LoadOptions(**load_options_of(request))
+    load_options = make_load_options(load_options_of(request))
     split_name = request.split or default_split(request.data, None)
     split = read_texts(request.data, split_name, load_options)
     selector = AttentionSelector.of(request)
@@ -131,6 +135,6 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             f"{spell('rows')}"
         )
     subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request, classifies=False))
-    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
-    facts = source_facts(request, split_name, load_options)
+    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, request.blocks)
+    facts = source_facts(request, split_name, load_options) | dict(request.facts or {})
     return audit_heads(subject.model, tokenizer, split, request, facts=facts, stages=StageProgress(progress))

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from glasshead.audits.context import AuditContext
 from glasshead.errors import InputError
 from glasshead.files import SETTINGS_FILE, claim_folder, write_text
 from glasshead.identifiability import fingerprints
+from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest, measured_fields
 from glasshead.results import Finding
 
@@ -86,12 +88,18 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
 def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
     """What finished audits were asked of: the fields of the request that change what is measured, and what
     the others come to: model, texts, labels, and the counts of the training data."""
-    known = [context.labels.tolist(), context.indices.tolist(), context.marks, context.columns]
+    known = [
+        context.labels.tolist(), context.indices.tolist(), context.marks, context.columns,
+        context.gauge_kind, context.gauge_margin,
+    ]  # fmt: skip
     digest = hashlib.sha256(repr(known).encode())
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     if context.counts is not None:
         digest.update(np.ascontiguousarray(context.counts).data)
     asked = measured_fields(request)
+    asked["dtype"] = str(dtype_of(request.dtype))
+    if isinstance(request.train, str | Path):
+        asked["train"] = str(Path(request.train).resolve())
     if request.audits is not None:
         asked["audits"] = sorted(request.audits)
     return {
@@ -111,4 +119,6 @@ def plain_values(value: object) -> Any:
         return sorted(values, key=repr) if isinstance(value, set | frozenset) else values
     if isinstance(value, Dataset | DatasetDict):
         return "in memory"  # what is read of it is compared
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return int(value) if isinstance(value, Integral) else float(value)
+    return value if value is None or isinstance(value, bool) else str(value)

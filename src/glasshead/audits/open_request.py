@@ -1,6 +1,6 @@
 """From a request to what it is about: the model, opened, and the rows of a split."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -140,6 +140,15 @@ def data_options(request: DataRequest, subject: Subject) -> LoadOptions:
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     if not subject.record and is_regression(subject.model.config):
         options.setdefault("task", REGRESSION)
+    return make_load_options(options)
+
+
+def make_load_options(options: Mapping[str, Any]) -> LoadOptions:
+    """Fields by name as options of the data.
+
+    Raises:
+        InputError: on a name that is no field.
+    """
     known = [each.name for each in fields(LoadOptions)]
     for name in options:
         if name not in known:

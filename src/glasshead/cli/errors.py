@@ -13,6 +13,7 @@ OPTIONS = {
     "loss": "--set loss",
     "max_examples": "--rows",
     "num_attention_heads": "--set num_attention_heads",
+    "pairs": "--pair",
     "path": "--out",
     "penalties": "--penalty",
     "target_fn": "--target-function",

@@ -77,7 +77,7 @@ def encode(
     if isinstance(tokenizer, UnitReader):
         if pairs is not None:
             raise InputError(
-                f"this model reads one image at a time: leave the second one out ({spell('pair')})"
+                f"this model reads one image at a time: leave the second one out ({spell('pairs')})"
             )
         return tokenizer.encode(texts)
     check_strings(texts)

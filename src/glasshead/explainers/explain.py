@@ -46,6 +46,10 @@ def check_method(request: MethodRequest) -> None:
     check_heads(explainer, AttentionSelector.of(request))
     if request.against is not None and request.target is None:
         raise InputError(f"a contrast is between two tokens: name the other one too, as {spell('target')}")
+    if request.tolerance and not request.intervals:
+        raise InputError(
+            f"{spell('tolerance')} is about {spell('intervals', True)}: add that, or leave it out"
+        )
     if request.intervals:
         require_weights(explainer)
         check_tolerance(request.tolerance)

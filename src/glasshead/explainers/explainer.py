@@ -254,7 +254,7 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
         raise InputError(
             "this model reads one text at a time, and these are pairs: leave the second text out"
         )
-    raise InputError(f"this model compares two texts: give the second one too ({spell('pair')})")
+    raise InputError(f"this model compares two texts: give the second one too ({spell('pairs')})")
 
 
 def to_attributions(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from glasshead.requests import readers
 from glasshead.requests.fields import Request, option
 from glasshead.requests.subject import LARGEST_SEED, AttentionRequest, OpeningRequest, RenamingRequest
 
@@ -16,7 +15,6 @@ class MethodRequest(AttentionRequest):
     target: int | str | None = option(
         default=None,
         help="The class to explain; else class 1 of two, or the predicted one.",
-        read=readers.number_or_name,
     )
     against: str | None = option(
         default=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, get_type_hints
 
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
@@ -31,11 +31,16 @@ def takes(request: Callable[P, R]) -> Callable[[Callable[[R], T]], Callable[P, T
             for name in options:
                 if name not in fields:
                     raise InputError(f"{run.__name__} has no option {name!r}: {did_you_mean(name, fields)}")
+            try:
+                signature.bind(*args, **options)
+            except TypeError as error:
+                raise TypeError(f"{run.__name__}() {error}") from None
             return run(request(*args, **options))
 
         ask.__doc__ = with_arguments(run.__doc__ or "", fields)
         ask.__request__ = request  # type: ignore[attr-defined]
         returns = inspect.signature(run).return_annotation
+        ask.__annotations__ = get_type_hints(request) | {"return": returns}
         ask.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
         return ask
 

@@ -21,7 +21,8 @@ def names(field: str, value: Any) -> Any:
 
 def each(field: str, value: Any) -> Any:
     """One value, or a list of them → a tuple; commas stay."""
-    return (value,) if isinstance(value, str) else names(field, value)
+    single = isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable)
+    return (value,) if single else tuple(value)
 
 
 def labels(field: str, value: Any) -> Any:

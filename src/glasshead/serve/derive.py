@@ -30,8 +30,9 @@ def annotation(request: Any, name: str, most: int | None) -> Any:
     kinds, entry = types_of(request)[name], options_of(request)[name]
     if any(get_origin(kind) is Literal for kind in kinds):
         return kinds[0]
-    if {int, str} <= {*kinds}:
-        return NumberOrWord
+    if {int, str} <= {*kinds}:  # a class may be called "1"
+        optional = Annotated[int | Word | None, BeforeValidator(word_or_nothing)]
+        return optional if entry.read is None else NumberOrWord
     plain = next(kind for kind in (bool, int, float, str) if kind in kinds)
     kind: Any = Word if plain is str else plain
     if plain in (int, float):

@@ -73,7 +73,11 @@ class CompareQuestion(Strict):
         return self.text if self.other_text is None else self.other_text
 
 
-class GenerateQuestion(asks(WritingRequest, Strict, ("strategy", "use_cache"), {"tokens": MOST_TOKENS})):  # type: ignore[misc]
+OWN = ("strategy", "alternatives", "use_cache")
+"""What a page does not ask, or in a way of its own."""
+
+
+class GenerateQuestion(asks(WritingRequest, Strict, OWN, {"tokens": MOST_TOKENS})):  # type: ignore[misc]
     """A prompt to go on with: the options of `glasshead.generate`."""
 
     model: Word

@@ -269,7 +269,7 @@ def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, t
         seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
         return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
     if texts.seconds is not None:
-        raise ParameterError("text", "is for models of single texts: of pairs the first ones are drawn")
+        raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
     return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
 
 

@@ -64,7 +64,8 @@ def row_name(attribution: Attribution, reading: PicturePanel | None, several: bo
 def caption(attributions: Attributions, shown: Sequence[Attribution]) -> str:
     """What the colours mean, and the remarks."""
     signed = any(panel.signed for each in shown for panel in picture_panels(each, 1.0))
-    words = ["The stronger the colour, the larger the number" + "; red is above zero, blue below." * signed]
+    signs = "; red is above zero, blue below" if signed else ""
+    words = [f"The stronger the colour, the larger the number{signs}."]
     words += [f"{remark[:1].upper()}{remark[1:].rstrip('.')}." for remark in attributions.remarks]
     if len(attributions) > len(shown):
         words.append(
