@@ -17,19 +17,6 @@ def parse_names(names: str | None) -> tuple[str, ...] | None:
     return parts
 
 
-def load_options(
-    text_column: str | None, label_column: str | None, marks_column: str | None, classes: str | None
-) -> dict[str, Any]:
-    """How to read the data, as far as somebody has said."""
-    columns = {
-        "text_column": text_column,
-        "label_column": label_column,
-        "marks_column": marks_column,
-        "classes": parse_names(classes),
-    }
-    return {name: value for name, value in columns.items() if value is not None}
-
-
 def parse_numbers(options: list[str]) -> dict[str, float]:
     """NAME=VALUE, … → numbers by name, which may hold a = themselves."""
     result: dict[str, float] = {}

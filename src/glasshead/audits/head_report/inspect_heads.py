@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -44,10 +44,6 @@ from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import ResumedPasses, Subject, find_shortcut, list_attention_calls, zero_heads
 from glasshead.training import versions
-
-if TYPE_CHECKING:
-    pass
-
 
 SHOWN = 2
 """Maps of so many texts are kept to be drawn."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -55,9 +55,6 @@ from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import versions
-
-if TYPE_CHECKING:
-    pass
 
 
 @takes(RankRequest)
