@@ -96,8 +96,9 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     """
     started = time.perf_counter()
     stages = StageProgress(request.progress or no_progress)
-    subject, predicts = open_model(with_datasets(request))
-    texts = read_texts(with_datasets(request), subject)
+    request = with_datasets(request)
+    subject, predicts = open_model(request)
+    texts = read_texts(request, subject)
     tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
     nouns = stages.nouns = encoded.nouns
