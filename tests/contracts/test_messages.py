@@ -17,6 +17,7 @@ from glasshead.models import MODELS
 from glasshead.spelling import in_python, spell, spelled
 from glasshead.training import TrainingConfig
 from glasshead.training.config import option_fields
+from messages_of_the_library import calls
 
 SOURCE = Path(glasshead.__file__).parent
 APP = typer.main.get_command(app)
@@ -57,16 +58,6 @@ TABLES = "papers/experiments/markdown.py"
 def test_no_message_of_the_library_names_an_option_or_a_command():
     typed = [f"{place}: {text!r}" for place, text in messages() if " " in text and TYPED.search(text)]
     assert [each for each in typed if not each.startswith(TABLES)] == []
-
-
-def calls(*functions):
-    """The literal arguments of each call of some functions in the library, with its place."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in functions:
-                values = [each.value for each in node.args if isinstance(each, ast.Constant)]
-                if node.args and isinstance(node.args[0], ast.Constant):
-                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", values
 
 
 def test_the_command_line_knows_every_parameter_that_a_message_names():

@@ -13,6 +13,7 @@ from glasshead.cli.app import app
 from glasshead.errors import InputError
 from glasshead.requests import Request, defaults_of, measured_fields, option, options_of, takes
 from glasshead.serve.questions import Reading
+from messages_of_the_library import calls
 
 COMMANDS = typer.main.get_command(app).commands
 ASKED = ("audit", "explain", "generate", "heads", "rank")
@@ -133,6 +134,18 @@ def test_a_class_keeps_a_name_of_digits():
 def test_one_text_or_file_of_heads_may_stand_alone(texts):
     drawn = request_of("heads")("m", "d", texts=texts).texts
     assert len(drawn) == 1
+
+
+@pytest.mark.parametrize("room", ["audits", "explainers", "generation"])
+def test_a_message_names_an_argument_that_there_is(room):
+    fields = {field for name in ASKED for field in options_of(request_of(name))}
+    named = {
+        place: values[0]
+        for place, values in calls("ParameterError", "spell")
+        if place.startswith(f"{room}/") and "." not in values[0]
+    }
+    assert len(named) > 3
+    assert {place: name for place, name in named.items() if name not in fields} == {}
 
 
 def test_what_is_missing_is_said_of_the_function():
