@@ -290,7 +290,7 @@ def test_featured_texts_have_own_scales_and_all_texts_of_a_card_one(tanhmax: Aud
     marks = [mark for mark in Page(html).all("mark") if "data-tip" in mark.attributes]
     assert {mark.attributes["style"] for mark in marks[:11]} == {"--a:1.00"}
     assert {mark.attributes["style"] for mark in marks[len(marks) // 2 :][:11]} == {"--a:0.00"}
-    assert "Each text here has a scale of its own" in html
+    assert "Each text has a scale of its own" in html
     assert "One scale holds for all texts of a model" in html
 
 

@@ -12,7 +12,7 @@ from glasshead.report import written_page
 
 pytestmark = pytest.mark.slow
 COLOURS = """() => [...document.querySelectorAll("[data-text='0'] .text mark")].map(({ classList, style }) =>
-  [classList.contains("p") - classList.contains("n"), +style.getPropertyValue("--a")])"""
+  [["p", "n", "s"].find(kind => classList.contains(kind)) ?? "", +style.getPropertyValue("--a")])"""
 STRONGEST = 0.85
 
 
@@ -68,15 +68,15 @@ def test_colours_are_those_of_the_explanation_that_is_chosen(browser: Browser, a
     first.locator("mark.written").first.click()
     shown = page.evaluate(COLOURS)
     expected = [0.5, 0.25, 0.25]
-    for (sign, strength), score in zip(shown, expected, strict=False):
-        assert sign == 1
+    for (kind, strength), score in zip(shown, expected, strict=False):
+        assert kind == "s"  # weights have a size
         assert strength == pytest.approx(STRONGEST * score / 0.5, abs=1e-3)
     first.locator("[name=head]").select_option("1")
     first.locator("[name=layer]").select_option("0")
     assert "layer 0, head 1" in first.locator(".about-map").inner_text()
     first.locator("[name=method]").select_option("erasure, log-probability")
     assert not first.locator("[name=layer]").is_visible()
-    assert [sign for sign, _ in page.evaluate(COLOURS)][:3] == [0, -1, 1]
+    assert [kind for kind, _ in page.evaluate(COLOURS)][:3] == ["", "n", "p"]
     assert "here −0.500" in first.locator(".about-map").inner_text()
     assert said == []
     page.close()

@@ -233,7 +233,7 @@ class TestExplain:
                     str(models / "planted"), TEXT.replace("film", "plot"), intervals=intervals
                 )
                 numbers = own.scores if intervals else own.contributions
-                signs = ["p" if value > 0 else "n" for value in numbers]
+                signs = ["s" if intervals else "p" if value > 0 else "n" for value in numbers]
                 assert [kind for kind, share in above if share] == [
                     sign for sign, (_, share) in zip(signs, above, strict=True) if share
                 ]

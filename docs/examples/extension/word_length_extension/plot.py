@@ -10,7 +10,7 @@ def word_lengths(attribution):
     lengths = [len(word) for word in attribution.tokens]
 
     def draw(axes, ink):
-        axes.scatter(lengths, attribution.scores, color=ink("--positive"))
+        axes.scatter(lengths, attribution.scores, color=ink("--for"))
 
     panel = Panel("Length and score", ("letters", "score"), draw, f"{len(lengths)} words")
     return Figure("Do longer words matter more?", [panel], caption="One point per word.")
