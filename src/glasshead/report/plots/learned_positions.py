@@ -50,7 +50,8 @@ def parameter_panel(learned: LearnedParameter, size: tuple[float, float], first:
 
     def draw(axes: Axes, ink: Ink) -> None:
         x = np.arange(heads)
-        colours = [ink("--for" if height > 0 else "--against") for height in heights]
+        signed = ["--for" if height > 0 else "--against" for height in heights]
+        colours = [ink(colour if learned.parameter == "w" else "--size") for colour in signed]
         axes.axhline(0.0, color=ink("--muted"), linewidth=0.7, zorder=1)
         axes.bar(x, heights, width=0.68, color=colours, zorder=2)
         if seeds > 1:
