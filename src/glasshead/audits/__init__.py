@@ -22,7 +22,10 @@ from glasshead.audits.context import AuditContext
 from glasshead.audits.finished import FINISHED
 from glasshead.audits.head_report import heads, run_heads
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
+from glasshead.audits.null_weights import few_tokens, random_weights
 from glasshead.audits.ranking import rank, run_ranking
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import StatSummary, summarise
 from glasshead.registry import import_siblings
 
 import_siblings(__name__, __path__)
@@ -35,16 +38,21 @@ __all__ = [
     "AuditContext",
     "AuditResult",
     "Comparable",
+    "Group",
     "Identifiability",
+    "StatSummary",
     "audit",
     "build_context",
     "check_audit",
     "compare",
     "compare_runs",
+    "few_tokens",
     "finding_differences",
     "heads",
+    "random_weights",
     "rank",
     "run_audit",
     "run_heads",
     "run_ranking",
+    "summarise",
 ]

@@ -9,27 +9,21 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.audits import Group, few_tokens, random_weights, summarise
 from glasshead.data import batches, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
+from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject, run_folders
 from glasshead.papers.results import MAPS, PREDICTIONS, MapDivergence
-from glasshead.results import MIN_UNITS, TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
+from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.spelling import spell
-from glasshead.statistics import (
-    Estimate,
-    defined_mean,
-    intervals_beside_nulls,
-    jensen_shannon,
-    total_variation,
-)
+from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
 CITATION = "Wiegreffe and Pinter 2019"
-FEW_TOKENS = "fewer than two tokens"
-"""Why a text has no map to compare: that of one token is always the same."""
 SEED, UNIFORM, RANDOM, CONSTANT = "seed", "uniform", "random", "constant"
 DECISIVE = {
     SEED: "that of another seed", UNIFORM: "uniform weights", CONSTANT: "always answering the same",
@@ -37,6 +31,7 @@ DECISIVE = {
 """What a verdict rests on, the first that there is."""
 
 Floats = NDArray[np.float64]
+Interval = tuple[float, float]
 
 
 class ModelOutputs(NamedTuple):
@@ -81,9 +76,19 @@ def map_divergence(
     by_text = dict(zip((MAPS, PREDICTIONS), distances(found, expected, mask), strict=True))
     rng = np.random.default_rng([seed, 11])
     nulls = null_distances(expected, others, mask, rng)
-    findings = {
-        name: finding_of(name, values, nulls[name], subject.name, rng) for name, values in by_text.items()
-    }
+    everything = Group("all", np.ones(len(texts), dtype=bool))
+    findings = {}
+    for name, values in by_text.items():
+        (summary,) = summarise([values], [nulls[name]], rng=rng)
+        findings[name] = summary.finding(
+            "divergence",
+            name,
+            distance_verdict(summary.reliable_interval, summary.reliable_differences),
+            group=everything,
+            citation=CITATION,
+            against=subject.name,
+            undefined={few_tokens(TEXTS): int(np.isnan(values).sum())} if np.isnan(values).any() else {},
+        )
     facts = {"model": origin.name, "base": subject.name, "seeds": len(rulers)}
     return MapDivergence(findings[MAPS], findings[PREDICTIONS], by_text, facts)
 
@@ -104,39 +109,13 @@ def null_distances(
     """How far away is what means nothing, and the mean over other seeds."""
     always = np.broadcast_to(expected.probabilities.mean(axis=0), expected.probabilities.shape)
     uniform, constant = distances(ModelOutputs(normalised(mask), always), expected, mask)
-    chance = normalised(rng.random(mask.shape, dtype=np.float32) * mask)
+    chance = normalised(random_weights(mask, False, rng))
     random, _ = distances(ModelOutputs(chance, always), expected, mask)
     nulls = {MAPS: {UNIFORM: uniform, RANDOM: random}, PREDICTIONS: {CONSTANT: constant}}
     if seeds:
         maps, predictions = np.mean([distances(one, expected, mask) for one in seeds], axis=0)
         nulls[MAPS][SEED], nulls[PREDICTIONS][SEED] = maps, predictions
     return nulls
-
-
-def finding_of(
-    statistic: str, values: Floats, nulls: Mapping[str, Floats], base: str, rng: np.random.Generator
-) -> Finding:
-    """The mean of a distance from ``base`` over texts, beside its nulls."""
-    ((estimate, differences),) = intervals_beside_nulls([values], [nulls], rng=rng)
-    missing = int(np.isnan(values).sum())
-    return Finding(
-        audit="divergence",
-        statistic=statistic,
-        against=base,
-        group="all",
-        estimate=estimate.mean,
-        std=estimate.std,
-        interval=estimate.interval,
-        null={name: defined_mean(null) for name, null in nulls.items()},
-        n=estimate.n,
-        undefined={FEW_TOKENS: missing} if missing else {},
-        significant_fraction=None,
-        citation=CITATION,
-        over_null={
-            name: PairedDifference(each.mean, each.interval, each.n) for name, each in differences.items()
-        },
-        **distance_verdict(estimate, differences).fields,
-    )
 
 
 def expand(run: object) -> list[object]:
@@ -202,14 +181,14 @@ def normalised(values: NDArray[np.generic]) -> Floats:
     return weights / np.where(total > 0, total, 1.0)
 
 
-def distance_verdict(estimate: Estimate, differences: Mapping[str, Estimate]) -> Verdict:
+def distance_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
     """In words, from the interval of the paired difference from what decides."""
-    null = next(null for null in DECISIVE if null in differences)
-    interval = differences[null].interval
-    if min(estimate.n, differences[null].n) < MIN_UNITS or interval is None:
+    null = next(null for null in DECISIVE if null in over)
+    difference = over[null]
+    if interval is None or difference is None:
         return TOO_FEW_EXAMPLES
-    if interval[0] > 0:
+    if difference[0] > 0:
         return Verdict(f"farther away than {DECISIVE[null]}")
-    if interval[1] < 0:
+    if difference[1] < 0:
         return Verdict(f"closer than {DECISIVE[null]}")
     return Verdict(f"not distinguishable from {DECISIVE[null]} on these texts")

@@ -1,23 +1,22 @@
 """From one number for each impression to findings of an audit, with intervals, nulls and verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits import Group, StatSummary, summarise
 from glasshead.results import (
     AGREEMENT_STRENGTHS,
     LARGE_CHANGE,
-    MIN_UNITS,
     NEGLIGIBLE,
     SMALL_CHANGE,
     Finding,
-    PairedDifference,
     Verdict,
     too_few,
 )
-from glasshead.statistics import Estimate, defined_mean, interval_of_equals, intervals_beside_nulls
+from glasshead.statistics import interval_of_equals
 
 Interval = tuple[float, float]
 Floats = NDArray[np.float64]
@@ -47,55 +46,46 @@ class Column:
 
 def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
     """One finding for each column; all share the resamples of the impressions."""
-    estimates = intervals_beside_nulls(
+    summaries = summarise(
         [column.values for column in columns],
         [column.nulls for column in columns],
         rng=np.random.default_rng([seed, 1]),
     )
-    return [finding(column, *pair) for column, pair in zip(columns, estimates, strict=True)]
+    return [finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
 
 
-def finding(column: Column, estimate: Estimate, differences: Mapping[str, Estimate]) -> Finding:
+def finding(column: Column, summary: StatSummary) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
     known = column.values[~np.isnan(column.values)]
     if len(known) > 1 and np.ptp(known) == 0:  # all alike: the bootstrap would be a point
         least = 0.0 if column.judge in ("rank", "change") else -1.0
-        low, high = interval_of_equals(float(known[0]), len(known), least=least)
-        estimate = estimate._replace(low=low, high=high)
-    over = differences.get("random")
-    return Finding(
-        audit=column.audit,
-        statistic=column.statistic,
-        against=column.against,
-        group="all",
-        estimate=estimate.mean,
-        std=estimate.std,
-        interval=estimate.interval,
-        null={name: defined_mean(values) for name, values in column.nulls.items()},
-        n=estimate.n,
-        undefined={column.undefined: missing} if missing else {},
-        significant_fraction=None,
+        summary = replace(summary, interval=interval_of_equals(float(known[0]), len(known), least=least))
+    over = summary.over_null.get("random")
+    return summary.finding(
+        column.audit,
+        column.statistic,
+        verdict(column.judge, summary, None if over is None else over.interval),
+        group=Group("all", np.ones(len(column.values), dtype=bool)),
         citation=column.citation,
-        over_null={
-            name: PairedDifference(each.mean, each.interval, each.n) for name, each in differences.items()
-        },
-        **verdict(column.judge, estimate, None if over is None else over.interval).fields,
+        against=column.against,
+        undefined={column.undefined: missing} if missing else {},
     )
 
 
-def verdict(judge: str, estimate: Estimate, over: Interval | None) -> Verdict:
+def verdict(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
     """What a number comes to; ``over`` is the interval of its difference from random."""
-    if estimate.interval is None or estimate.n < MIN_UNITS:
+    interval = summary.reliable_interval
+    if interval is None:
         return too_few("impressions")
     if judge == "change":
-        return change_verdict(estimate.interval)
+        return change_verdict(interval)
     if judge == "loss":
-        return loss_verdict(estimate.interval)
+        return loss_verdict(interval)
     if over is None:
         return Verdict("undecided: there is no random baseline", "undecided")
     return {"agreement": agreement_verdict, "removal": removal_verdict, "rank": rank_verdict}[judge](
-        estimate.interval, over
+        interval, over
     )
 
 
