@@ -21,7 +21,6 @@ from glasshead.models import PooledClassifier
 from glasshead.papers.dynamics.callback import DynamicsCallback
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
-from glasshead.papers.models import ImposedClassifier
 from glasshead.training import LOSSES, USUAL_LOSS, TrainingConfig
 
 
@@ -39,7 +38,7 @@ def score_motion(model: PooledClassifier, batch: Mapping[str, Tensor], loss: str
     Raises:
         InputError: if scores depend on the text, or are those of another model.
     """
-    if model.config.encoder == "lstm" or isinstance(model, ImposedClassifier):
+    if model.config.encoder == "lstm" or model.attention_source is not None:
         raise InputError(
             "a token has a score of its own without an LSTM and without the scores of another run"
         )

@@ -9,7 +9,6 @@ from transformers import PreTrainedModel
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.papers.dynamics.forms.form import FORMS, ClosedForm, Parameters
-from glasshead.papers.models import ImposedClassifier
 
 FORM_NAMES = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
 """The closed form of every score function with an encoder."""
@@ -22,7 +21,7 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     config = model.config
     if is_regression(config):
         return "closed forms are known for classes, not for ratings"
-    if isinstance(model, ImposedClassifier):
+    if model.attention_source is not None:
         return "closed forms are known for scores that are trained, not for those of another run"
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
