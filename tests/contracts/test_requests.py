@@ -177,7 +177,7 @@ class Small(Request):
 
 def test_a_function_and_a_command_of_a_new_request():
     """Both from one class, as an extension would make them."""
-    from glasshead.cli.derive import takes as command_takes
+    from glasshead.cli.derive import options_from
 
     @takes(Small)
     def count(request):
@@ -189,7 +189,7 @@ def test_a_function_and_a_command_of_a_new_request():
     own = typer.Typer()
 
     @own.command()
-    @command_takes(Small)
+    @options_from(Small)
     def count_it(request):
         """Count."""
         print(len(request.text) * request.times)

@@ -9,7 +9,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.derive import takes
+from glasshead.cli.derive import options_from
 from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
 from glasshead.cli.interrupts import resumable_parts
 from glasshead.cli.options import Out, Overwrite
@@ -30,7 +30,7 @@ class CardFormat(StrEnum):
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
-@takes(
+@options_from(
     AuditRequest,
     limit="Audit this many random texts, or images (else 20).",
     seed="Seed of draws, bootstrap and --limit.",

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from glasshead.requests import Option, options_of, types_of
+from glasshead.requests import Option, defaults_of, options_of, types_of
 
 PLAIN = (bool, int, float, str)
 
 
-def takes(
+def options_from(
     request: type, without: Sequence[str] = (), **helps: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Decorator: a command ``run(request, …)`` with the options of a request before its own, but for those
@@ -44,7 +44,7 @@ def takes(
 
 def parameter(request: type, name: str, entry: Option, sentence: str | None) -> inspect.Parameter:
     """A field as Typer takes it: an argument or an option, with its text, its range and its default."""
-    default = default_of(request, name)
+    default = defaults_of(request).get(name, inspect.Parameter.empty)
     given_by_place = default is inspect.Parameter.empty
     kind = typed_kind(request, name, entry, default)
     settings: dict[str, Any] = {"help": sentence or entry.help, "metavar": entry.metavar}
@@ -72,8 +72,3 @@ def typed_kind(request: type, name: str, entry: Option, default: Any) -> Any:
     if entry.repeated:
         return list[str] | None
     return kind | None if optional else kind
-
-
-def default_of(request: type, name: str) -> Any:
-    """The default of a field, or that there is none."""
-    return inspect.signature(request).parameters[name].default

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.derive import takes
+from glasshead.cli.derive import options_from
 from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.typed_inputs import check_no_file, inputs_for
 from glasshead.errors import InputError
@@ -33,7 +33,7 @@ class ExplainCommand(TyperCommand):
 
 
 @app.command(cls=ExplainCommand, rich_help_panel=YOUR_MODELS)
-@takes(ExplainRequest, without=("texts", "pairs"))
+@options_from(ExplainRequest, without=("texts", "pairs"))
 def explain(
     request: ExplainRequest,
     context: typer.Context,

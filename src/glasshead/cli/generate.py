@@ -8,7 +8,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
-from glasshead.cli.derive import takes
+from glasshead.cli.derive import options_from
 from glasshead.cli.explain import read_texts
 from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.progress import OnProgress, progress_stages
@@ -23,7 +23,7 @@ PAGE_METHODS = ("attention", "erasure")
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
-@takes(GenerateRequest, without=("prompt",))
+@options_from(GenerateRequest, without=("prompt",))
 def generate(
     request: GenerateRequest,
     context: typer.Context,

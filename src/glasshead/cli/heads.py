@@ -7,14 +7,14 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.derive import takes
+from glasshead.cli.derive import options_from
 from glasshead.cli.options import Overwrite, Printed
 from glasshead.cli.progress import progress_stages
 from glasshead.requests import HeadsRequest
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
-@takes(
+@options_from(
     HeadsRequest,
     model="A folder made by glasshead train, any folder with a saved model and its tokenizer or image "
     "processor, or a Hub id; a classifier, or an encoder without one.",

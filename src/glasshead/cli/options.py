@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from glasshead.requests import LARGEST_SEED, AuditRequest, options_of
+
 
 class Format(StrEnum):
     text = "text"
@@ -20,29 +22,27 @@ class Printed(StrEnum):
     json = "json"
 
 
-SEEDS: dict[str, Any] = {"min": 0, "max": 2**32 - 1}
+HELP = {name: option.help for name, option in options_of(AuditRequest).items()}
+"""What is said of an option that requests have, too."""
+SEEDS: dict[str, Any] = {"min": 0, "max": LARGEST_SEED}
 Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a "
-        "named set (glasshead list datasets).",
+        help=HELP["data"],
     ),
 ]
 ExplanationFormat = Annotated[Format, typer.Option(help="text, json or html.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
-TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
-LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]
+TextColumn = Annotated[str | None, typer.Option(help=HELP["text_column"])]
+LabelColumn = Annotated[str | None, typer.Option(help=HELP["label_column"])]
 Split = Annotated[
     str | None,
-    typer.Option(
-        help="train, dev, test or all; else test, and all rows of a file for a model that glasshead did "
-        "not train."
-    ),
+    typer.Option(help=HELP["split"]),
 ]
-Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only these classes, in this order.")]
+Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help=HELP["classes"])]
 
 
 def default_out(run: Path, what: str) -> Path:
@@ -52,8 +52,6 @@ def default_out(run: Path, what: str) -> Path:
 
 RayAddress = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Run on this Ray cluster; auto: the one that runs here."),
+    typer.Option("--ray", metavar="ADDRESS", help=HELP["ray"]),
 ]
-GpusPerTask = Annotated[
-    float, typer.Option("--gpus-per-task", help="With --ray: GPUs of each task; 0.5 lets two share one.")
-]
+GpusPerTask = Annotated[float, typer.Option("--gpus-per-task", help=HELP["gpus_per_task"])]

@@ -5,16 +5,12 @@ from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.reasons import because
+from glasshead.requests import readers
 
 
 def parse_names(names: str | None) -> tuple[str, ...] | None:
     """A,B → (A, B)."""
-    if names is None:
-        return None
-    parts = tuple(name.strip() for name in names.split(",") if name.strip())
-    if not parts:
-        raise InputError(f"{names!r} names nothing: give A,B,…")
-    return parts
+    return None if names is None else readers.names("", names)
 
 
 def parse_numbers(options: list[str]) -> dict[str, float]:

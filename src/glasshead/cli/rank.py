@@ -7,14 +7,14 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.derive import takes
+from glasshead.cli.derive import options_from
 from glasshead.cli.options import Overwrite, Printed
 from glasshead.cli.progress import progress_stages
 from glasshead.requests import RankRequest
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
-@takes(
+@options_from(
     RankRequest,
     limit="Ask this many random texts; else 50.",
     seed="Seed of random orders, bootstrap and --limit.",

@@ -1,6 +1,7 @@
 """What each command is asked, said once: from a request come the options of the command line, the keywords of
 the Python function and their check, and what a resumed folder was measured with. Knows nothing of torch."""
 
+from glasshead.requests import readers
 from glasshead.requests.audit import AuditRequest, HeadsRequest, JudgedRequest, RankRequest
 from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRequest, WritingRequest
 from glasshead.requests.fields import (
@@ -14,11 +15,17 @@ from glasshead.requests.fields import (
     types_of,
 )
 from glasshead.requests.front_door import takes
-from glasshead.requests.subject import AttentionRequest, DataRequest, OpeningRequest, RenamingRequest
+from glasshead.requests.subject import (
+    LARGEST_SEED,
+    AttentionRequest,
+    DataRequest,
+    OpeningRequest,
+    RenamingRequest,
+)
 
 __all__ = [
-    "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest", "HeadsRequest",
-    "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest", "RenamingRequest", "Request",
-    "WritingRequest", "check_values", "defaults_of", "measured_fields", "option", "options_of", "takes",
-    "types_of",
+    "LARGEST_SEED", "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest",
+    "HeadsRequest", "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest",
+    "RenamingRequest", "Request", "WritingRequest", "check_values", "defaults_of", "measured_fields",
+    "option", "options_of", "readers", "takes", "types_of",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from glasshead.requests import readers
 from glasshead.requests.fields import option
 from glasshead.requests.subject import AttentionRequest, DataRequest
 
-FOR_INTERVALS = "For identifiability: "
+FOR_IDENTIFIABILITY = "For identifiability: "
 
 
 class JudgedRequest(DataRequest):
@@ -64,28 +64,30 @@ class AuditRequest(AttentionRequest, JudgedRequest):
     )
     layers: Any = option(
         default=None,
-        help=f"{FOR_INTERVALS}layers; else the one that is read.",
+        help=f"{FOR_IDENTIFIABILITY}layers; else the one that is read.",
         metavar="all|A,B,…",
         read=readers.numbers,
     )
     heads: Any = option(
-        default=None, help=f"{FOR_INTERVALS}heads; else all.", metavar="all|A,B,…", read=readers.numbers
+        default=None, help=f"{FOR_IDENTIFIABILITY}heads; else all.", metavar="all|A,B,…", read=readers.numbers
     )
     rows: Any = option(
         default=None,
-        help=f"{FOR_INTERVALS}rows of a map; else the one that is read.",
+        help=f"{FOR_IDENTIFIABILITY}rows of a map; else the one that is read.",
         metavar="cls|last|all|A,B,…",
         read=readers.numbers_or_name,
     )
     top: int | None = option(
-        default=None, help=f"{FOR_INTERVALS}only this many weights of a row, the largest.", least=1
+        default=None, help=f"{FOR_IDENTIFIABILITY}only this many weights of a row, the largest.", least=1
     )
     tolerance: float = option(
-        default=0.0, help=f"{FOR_INTERVALS}how far a head's output may move, relative to its size.", least=0
+        default=0.0,
+        help=f"{FOR_IDENTIFIABILITY}how far a head's output may move, relative to its size.",
+        least=0,
     )
     processes: int | None = option(
         default=None,
-        help=f"{FOR_INTERVALS}processes; else one for each core, and in Python one.",
+        help=f"{FOR_IDENTIFIABILITY}processes; else one for each core, and in Python one.",
         least=1,
         measures=False,
     )
