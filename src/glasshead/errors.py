@@ -20,8 +20,8 @@ def shorten(message: str) -> str:
 class InputError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what and how to mend it.
 
-    It names parameters as whoever calls gives them (`glasshead.spelling.spell`). The command line prints it
-    without a traceback and exits with code 2.
+    It names parameters as the caller passes them, in Python or on the command line
+    (`glasshead.spelling.spell`). The command line prints it without a traceback and exits with code 2.
     """
 
     def __str__(self) -> str:

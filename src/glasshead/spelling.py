@@ -1,4 +1,4 @@
-"""How whoever calls spells a parameter: a sentence names it as it was given, in Python or as it is typed."""
+"""How the caller spells a parameter: in Python, or as an option on the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _spelling: ContextVar[Spelling] = ContextVar("spelling", default=in_python)
 
 
 def spell(name: str, value: Any = GIVEN) -> str:
-    """A parameter, perhaps with a value, as whoever calls gives it."""
+    """A parameter, perhaps with a value, as the caller passes it."""
     return _spelling.get()(name, value)
 
 

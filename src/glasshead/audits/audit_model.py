@@ -1,8 +1,8 @@
 """Audit any model on any data: `glasshead.audit`.
 
-The chain: keywords, or options of the command line, become an `AuditRequest`; `run_audit` opens the model
-and the data; `audit_subject` asks the audits. A model that predicts nothing is asked about identifiability
-alone, by `audit_heads`. All end in an `AuditCard`.
+Keywords, or options of the command line, become an `AuditRequest`. `run_audit` opens the model and the data,
+and `audit_subject` runs the audits. A model without predictions is audited for identifiability alone, by
+`audit_heads`. Either way the result is an `AuditCard`.
 """
 
 from __future__ import annotations

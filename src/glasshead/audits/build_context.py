@@ -129,7 +129,7 @@ def texts_of(split: Dataset) -> tuple[list[Any], list[str] | None, list[str]]:
 
 
 SHARED_MASS = 0.95
-"""Heads that hold so much of what several do to the score speak for all of them."""
+"""If heads with at least this share of their layer's effect on the score agree, it has their kind."""
 
 
 def read_gauge(

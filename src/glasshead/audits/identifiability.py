@@ -71,7 +71,7 @@ class Identifiability(Audit):
 
     @classmethod
     def of(cls, request: AuditRequest, on_texts: Callable[[int, int], None]) -> Identifiability:
-        """The audit that a request asks for. One that is named is asked about all texts.
+        """The audit that a request asks for. It covers all texts if the request names it.
 
         Raises:
             InputError: on rows that no model has.

@@ -96,7 +96,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
     label = options.label_column or "label"
-    for name, option in ((text, f"{spell('text_column')}"), (label, f"{spell('label_column')}")):
+    for name, option in ((text, spell("text_column")), (label, spell("label_column"))):
         if name not in cells:
             error = NoLabelError if (name, options.label_column) == (label, None) else InputError
             raise error(

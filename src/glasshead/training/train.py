@@ -124,7 +124,7 @@ def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None
         remedy = (
             f"{spell('learning_rate')} or {spell('penalties')}"
             if config.penalties
-            else f"{spell('learning_rate')}"
+            else spell("learning_rate")
         )
         raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.

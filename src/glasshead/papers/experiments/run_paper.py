@@ -315,7 +315,7 @@ def write_table(
 
 
 def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) -> Iterator[Outcome]:
-    """Run tasks, as many at a time as the cluster has room for; ``take`` is asked for one whenever one ends.
+    """Run tasks, as many at once as the cluster has room for; ``take`` gives the next one whenever one ends.
 
     The computers of the cluster share a file system. Ray begins a task again whose worker was killed, or
     whose computer was lost; it goes on from the last epoch that was finished, and takes over the locks that

@@ -1,4 +1,4 @@
-"""``frozen:RUN``: the attention of a run, imposed on a model of which the rest is trained."""
+"""``frozen:RUN``: a new model keeps the attention of a finished run, and only its other parts are trained."""
 
 from typing import Any
 
