@@ -6,12 +6,15 @@ import re
 from rich.cells import cell_len
 from rich.console import Console
 
+from glasshead.report import terminal_view
+
 NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
 
 
-def printed(renderable, width):
+def printed(shown, width):
+    """A document, or what is printed already."""
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(renderable)
+    console.print(terminal_view(shown) if isinstance(shown, list) else shown)
     return console.file.getvalue()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IMAGES = ("svg", "png", "pdf")
-FILES = ("html", "json", *IMAGES)
+FILES = ("html", "json", "md", *IMAGES)
 """The endings of the files that a value can be saved in."""
 TABLES = ("csv", "parquet")
 """The endings of the files that the numbers of a value with ``to_pandas`` can be saved in."""
@@ -26,11 +26,13 @@ TABLES = ("csv", "parquet")
 @dataclass(frozen=True)
 class Renderer:
     """How values of a type are drawn: ``notebook`` gives a piece of HTML, ``page`` a whole file, ``image``
-    the bytes of a svg, png or pdf, and ``words`` what follows from the value, for its JSON."""
+    the bytes of a svg, png or pdf, ``markdown`` what a README or an issue takes, and ``words`` what follows
+    from the value, for its JSON."""
 
     notebook: Callable[[Any], str]
     page: Callable[[Any], str]
     image: Callable[[Any, str], bytes] | None = None
+    markdown: Callable[[Any], str] | None = None
     words: Callable[[Any], dict[str, Any]] | None = None
 
 
@@ -56,8 +58,8 @@ class Drawable:
         raise NotImplementedError
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the value into a file: html, json, svg, png or pdf, and what has ``to_pandas`` into csv or
-        parquet too, as its name ends.
+        """Write the value into a file: html, json, md, svg, png or pdf, and what has ``to_pandas`` into csv
+        or parquet too, as its name ends.
 
         Raises:
             InputError: on another ending, and if there is such a file already.
@@ -73,12 +75,15 @@ class Drawable:
             write_text(out, value.to_json(), overwrite=overwrite)
         elif kind == "html" and renderer is not None:
             write_text(out, renderer.page(value), overwrite=overwrite)
+        elif kind == "md" and renderer is not None and renderer.markdown is not None:
+            write_text(out, renderer.markdown(value), overwrite=overwrite)
         elif kind in IMAGES and renderer is not None and renderer.image is not None:
             write_bytes(out, renderer.image(value, kind), overwrite=overwrite)
         elif kind in TABLES and hasattr(value, "to_pandas"):
             write_bytes(out, table_bytes(value.to_pandas(), kind), overwrite=overwrite)
         else:
             kinds = ["json"] if renderer is None else ["html", "json"]
+            kinds += [] if renderer is None or renderer.markdown is None else ["md"]
             kinds += TABLES if hasattr(value, "to_pandas") else ()
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
             raise InputError(

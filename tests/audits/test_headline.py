@@ -13,7 +13,7 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit
 from glasshead.escaping import visible
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.report import audit_page, card_table, model_card
+from glasshead.report import audit_page, audits_document, model_card, terminal_view
 from glasshead.report.headline import headline, verdict
 from glasshead.report.model_card import escape
 from planted_headlines import WORLDS, mixed, sign_in_values, sign_in_weights, uniform
@@ -57,7 +57,7 @@ def assert_one_sentence(card):
     """Page, terminal, section for a README, JSON and notebook say the same."""
     says = verdict(card)
     written = StringIO()
-    Console(file=written, width=1000).print(card_table([card]))
+    Console(file=written, width=1000).print(terminal_view(audits_document([card])))
     assert says in written.getvalue()
     assert str(visible(says)) in audit_page([card])
     assert escape(says) in model_card(card)

@@ -17,7 +17,7 @@ import glasshead
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
-from glasshead.report import audit_page, card_table
+from glasshead.report import audit_page, audits_document, terminal_view
 from glasshead.statistics import pointing_hits
 from glasshead.training import preset_config, train
 from image_families import image_model, pictures, processor, rows
@@ -85,7 +85,7 @@ def test_a_column_and_its_values_keep_their_names():
     (test,) = card.slice_tests
     assert test.verdict == "differs between slices by words"
     buffer = io.StringIO()
-    Console(file=buffer, width=150).print(card_table([card]))
+    Console(file=buffer, width=150).print(terminal_view(audits_document([card])))
     for shown in (audit_page([card]), buffer.getvalue()):
         assert re.search("by words", shown, re.IGNORECASE)
         assert not re.search("by patches", shown, re.IGNORECASE)

@@ -14,7 +14,7 @@ import glasshead
 from classifier_families import FAMILIES, word_tokenizer
 from glasshead.errors import InputError
 from glasshead.generation import METHODS, generate, open_writer
-from glasshead.report import written_page, written_table
+from glasshead.report import terminal_view, written_document, written_page
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL, of_size
 
@@ -269,7 +269,7 @@ def test_the_page_and_the_table_show_source_and_answer():
     assert "cross-attention to the source and own attention to the answer" in page
     assert " → " in page
     console = Console(width=200, file=io.StringIO())
-    console.print(written_table(with_maps))
+    console.print(terminal_view(written_document(with_maps)))
     assert f"{PROMPT} → " in console.file.getvalue()
 
 

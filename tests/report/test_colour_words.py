@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from glasshead.report import attribution_page, attribution_table, draw_text, scale_words
+from glasshead.report import attribution_page, draw_text, scale_words, terminal_view, tokens_document
 from glasshead.results import Attribution, Attributions
 
 WEAK = Attribution(
@@ -17,9 +17,9 @@ WEAK = Attribution(
 STRONG = replace(WEAK, contributions=(0.1, -3.3, 0.2))
 
 
-def printed(renderable):
+def printed(document):
     written = StringIO()
-    Console(file=written, width=100).print(renderable)
+    Console(file=written, width=100).print(terminal_view(document))
     return written.getvalue()
 
 
@@ -48,8 +48,8 @@ def test_bars_of_several_texts_share_one_scale():
     def longest(table):
         return max(len(part) for part in printed(table).replace("│", " ").split() if "█" in part)
 
-    assert longest(attribution_table(WEAK)) == 2 * longest(attribution_table(WEAK, 0.066))
-    assert printed(attribution_table(STRONG, 3.3)) == printed(attribution_table(STRONG))
+    assert longest(tokens_document(WEAK)) == 2 * longest(tokens_document(WEAK, 0.066))
+    assert printed(tokens_document(STRONG, 3.3)) == printed(tokens_document(STRONG))
 
 
 @pytest.mark.parametrize(("target", "named"), [("positive", "“positive”"), ("“ '”", "“ '”")])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from glasshead.report import audit_page, card_table, comparison_page, comparison_table
+from glasshead.report import audit_page, audits_document, comparison_document, comparison_page, terminal_view
 from glasshead.report.comparison_rows import compared_settings, round_limits
 from glasshead.results import Difference, Floor, RunComparison, RunDifference, RunGroup, SeedTest
 from pages import Page
@@ -75,7 +75,7 @@ def test_the_page_says_it_all(comparison):
 
 def terminal(comparison):
     console = Console(width=140, record=True, file=io.StringIO())
-    console.print(comparison_table(comparison))
+    console.print(terminal_view(comparison_document(comparison)))
     return console.export_text().replace("\u00a0", " ")
 
 
@@ -140,5 +140,7 @@ def test_audits_show_paired_differences(softmax, tanhmax):
     assert "shared texts" not in plain
     assert "intervals" in text(plain)
     console = Console(width=140, record=True, file=io.StringIO())
-    console.print(card_table([softmax, tanhmax], [paired], ["Token groups are not paired."]))
+    console.print(
+        terminal_view(audits_document([softmax, tanhmax], [paired], ["Token groups are not paired."]))
+    )
     assert "Token groups are not paired." in console.export_text()

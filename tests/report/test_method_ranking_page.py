@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 import glasshead.report  # noqa: F401 — registers how values are drawn
-from glasshead.report import PLOTS, method_table
+from glasshead.report import PLOTS, ranking_document, terminal_view
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.html.ranking_page import ranking_page
 from glasshead.report.ranking_rows import gain_over_random, ranking_rows, seconds_in_words
@@ -99,7 +99,7 @@ def test_a_notebook_and_a_terminal_show_the_same_numbers(ranking):
     assert "<i>" not in fragment
     shown = Page(fragment).elements[0].text
     console = Console(file=io.StringIO(), width=120)
-    console.print(method_table(ranking))
+    console.print(terminal_view(ranking_document(ranking)))
     printed = console.file.getvalue()
     assert "\x1b[31m" not in printed
     for cell in re.findall(r"\d\.\d{3} [●○▽]", printed):

@@ -46,7 +46,7 @@ def test_each_token_has_its_number_and_its_side():
     assert "214,69,65,0.62" in warm[1]
     assert "43,108,196,0.31" in film[1]
     assert number(0.5, plus=True) in warm[2]
-    assert f"red speaks for {one.target}" in html
+    assert f"red: for {one.target}" in html
 
 
 def test_many_texts_share_one_scale_and_one_key():

@@ -10,9 +10,9 @@ from rich.cells import cell_len
 from test_terminal import made, printed
 
 import fake_cards
-from glasshead.report import attribution_table, text_heatmap
+from glasshead.report import text_heatmap, tokens_document
 from glasshead.report.colours import TERMINAL
-from glasshead.report.terminal.attribution_table import RANGE, range_bar
+from glasshead.report.terminal.bars import RANGE, range_bar
 from glasshead.report.terminal.text_heatmap import faint_style
 from glasshead.report.text_spans import token_description
 from glasshead.report.weight_intervals import MEANING, extremes, range_text, spoken_range, summary_of_ranges
@@ -62,7 +62,7 @@ def test_ranges_in_words(dreary: Attribution) -> None:
 
 
 def test_the_terminal_shows_each_range_in_numbers_and_as_a_bar(dreary: Attribution) -> None:
-    lines = printed(attribution_table(dreary)).splitlines()
+    lines = printed(tokens_document(dreary)).splitlines()
     assert lines[1].split() == ["token", "weight", "could", "be"]
     (firm,) = [line for line in lines if line.startswith(" dreary")]
     # 0.44 is the longest end that is finite; the arrow needs 15 % more of the axis: 16 cells hold 0.506.
@@ -78,14 +78,14 @@ def test_the_terminal_shows_each_range_in_numbers_and_as_a_bar(dreary: Attributi
 
 
 def test_the_terminal_says_in_one_line_what_a_range_is(dreary: Attribution) -> None:
-    lines = printed(attribution_table(dreary)).splitlines()
+    lines = printed(tokens_document(dreary)).splitlines()
     assert f"could be: {MEANING}" in lines
     assert "no confidence interval" in MEANING
     assert any(line.startswith("? no solver") for line in lines)
     assert lines[-1] == summary_of_ranges(dreary)
     known = replace(dreary, intervals=((0.0, 1.0),) * 6)
-    assert not any(line.startswith("?") for line in printed(attribution_table(known)).splitlines())
-    plain = printed(attribution_table(replace(dreary, intervals=None)))
+    assert not any(line.startswith("?") for line in printed(tokens_document(known)).splitlines())
+    plain = printed(tokens_document(replace(dreary, intervals=None)))
     assert "could be" not in plain
     assert "░" not in plain
 
@@ -113,21 +113,21 @@ def test_eighty_columns_hold_ranges_beside_contributions(signed: bool) -> None:
     ends = (-0.123, 0.456) if signed else (0.0, 0.456)
     scores, intervals = (0.25,) * 3, (ends,) * 3
     told = asked(scores, intervals, signed=signed, contributions=(0.1,) * 3, tokens=("x" * 40,) * 3)
-    lines = printed(attribution_table(told)).splitlines()
+    lines = printed(tokens_document(told)).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert sum(range_text(told, 0) in line and "+0.100" in line and "│" in line for line in lines) == 3
 
 
 def test_a_bar_goes_before_a_number_is_cut() -> None:
     told = asked((1e-5,) * 3, ((2e-6, 3e-5),) * 3, signed=True, contributions=(1e-5,) * 3, words=(0, 0, 1))
-    lines = printed(attribution_table(told)).splitlines()
+    lines = printed(tokens_document(told)).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert sum(range_text(told, 0) in line and "…" not in line for line in lines) == 3
     assert not any("│" in line for line in lines)
 
 
 def test_a_text_without_tokens() -> None:
-    out = printed(attribution_table(asked((), ())))
+    out = printed(tokens_document(asked((), ())))
     assert "0 of 0 weights certain" in out
 
 
@@ -151,7 +151,7 @@ def around(score: float, below: float | None, above: float | None) -> Ends:
 @settings(max_examples=40, deadline=None)
 @given(attributions())
 def test_what_is_printed_is_true_of_the_ends(told: Attribution) -> None:
-    lines = printed(attribution_table(told)).splitlines()
+    lines = printed(tokens_document(told)).splitlines()
     rows = lines[3 : 3 + len(told.scores)]
     assert max(map(cell_len, lines)) <= 80
     assert not any(word in " ".join(lines) for word in ("nan", "inf", "None"))

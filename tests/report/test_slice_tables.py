@@ -9,7 +9,7 @@ from rich.console import Console
 
 import fake_cards
 from glasshead.escaping import visible
-from glasshead.report import audit_page, card_table
+from glasshead.report import audit_page, audits_document, terminal_view
 from glasshead.report.slice_tables import slice_tables
 from glasshead.results import AuditCard, Difference, SliceTest
 from pages import Page
@@ -71,7 +71,7 @@ def test_the_page_and_the_terminal_have_the_slices_and_escape_them(sliced: Audit
     Page(page)
     console = Console(width=80, record=True)
     with console.capture() as captured:
-        console.print(card_table([sliced]))
+        console.print(terminal_view(audits_document([sliced])))
     printed = captured.get()
     assert "1 of 2 findings differ" in printed
     assert "0.660" in printed
@@ -97,7 +97,7 @@ def test_slices_of_several_audits_stand_under_their_names(sliced: AuditCard) -> 
     other = replace(sliced, facts=sliced.facts | {"name": "another"}, slice_tests=[])
     console = Console(width=200)
     with console.capture() as captured:
-        console.print(card_table([sliced, other]))
+        console.print(terminal_view(audits_document([sliced, other])))
     _, *named = captured.get().split(f"By {visible(BY)}, ")
     assert named[0].startswith("sst2")
     assert named[1].startswith("another")

@@ -5,22 +5,23 @@ from io import StringIO
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console
+from rich.text import Text
 
 import fake_cards
 from glasshead.escaping import visible
-from glasshead.report import attribution_table, card_table, text_heatmap
+from glasshead.report import Document, audits_document, terminal_view, text_heatmap, tokens_document
 from glasshead.report.colours import TERMINAL
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import Attribution, AuditCard
 
 
-def printed(renderable: RenderableType, width: int = 80) -> str:
+def printed(shown: Text | Document, width: int = 80) -> str:
     console = Console(
         record=True, width=width, force_terminal=True, color_system="truecolor", file=StringIO()
     )
-    console.print(renderable)
+    console.print(shown if isinstance(shown, Text) else terminal_view(shown))
     return console.export_text()
 
 
@@ -64,7 +65,7 @@ def test_contributions_colour_where_there_are_any() -> None:
 )  # fmt: skip
 def test_numbers_have_the_name_of_what_they_are(method: str, name: str) -> None:
     told = made("bad", [("bad", 0, 3, 0.25)], method=method)
-    heading = next(line for line in printed(attribution_table(told)).splitlines() if "token" in line)
+    heading = next(line for line in printed(tokens_document(told)).splitlines() if "token" in line)
     assert heading.split("token")[1].strip() == name
 
 
@@ -83,7 +84,7 @@ def test_control_characters_and_markup_are_harmless() -> None:
 def test_a_text_without_tokens(text: str) -> None:
     told = made(text, [])
     assert text_heatmap(told).plain == text
-    assert "token" in printed(attribution_table(told))
+    assert "token" in printed(tokens_document(told))
 
 
 def test_overlapping_and_missing_offsets_colour_each_character_once() -> None:
@@ -95,7 +96,7 @@ def test_overlapping_and_missing_offsets_colour_each_character_once() -> None:
 def test_the_table_shows_numbers_words_and_bars() -> None:
     told = made("unhappy [red]", [("un", 0, 2, -0.25), ("##happy", 2, 7, 0.5), ("[red]", 8, 13, 0.0)])
     told = replace(told, words=(0, 0, 1))
-    lines = printed(attribution_table(told)).splitlines()
+    lines = printed(tokens_document(told)).splitlines()
     assert "word" in lines[1]
     (un,) = [line for line in lines if " un " in f" {line} " and "−0.250" in line]
     assert "unhappy" in un
@@ -106,7 +107,7 @@ def test_the_table_shows_numbers_words_and_bars() -> None:
 
 
 def test_the_card_in_eighty_columns(tanhmax: AuditCard) -> None:
-    out = printed(card_table([tanhmax]))
+    out = printed(audits_document([tanhmax]))
     assert max(map(cell_len, out.splitlines())) <= 80
     for question in QUESTIONS:
         finding = tanhmax.finding(question.finding)
@@ -119,7 +120,7 @@ def test_the_card_in_eighty_columns(tanhmax: AuditCard) -> None:
 
 
 def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) -> None:
-    out = printed(card_table([softmax, tanhmax]))
+    out = printed(audits_document([softmax, tanhmax]))
     assert max(map(cell_len, out.splitlines())) <= 80
     for question in QUESTIONS:
         one, other = (card.finding(question.finding) for card in (softmax, tanhmax))
@@ -134,14 +135,14 @@ def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) ->
 def test_paired_differences_stand_beside_their_verdict(tanhmax: AuditCard) -> None:
     card = fake_cards.with_differences(tanhmax)
     for cards in ([card], [card, card]):
-        said = printed(card_table(cards), width=400 if len(cards) > 1 else 80)
+        said = printed(audits_document(cards), width=400 if len(cards) > 1 else 80)
         assert fake_cards.DIFFERENCES in " ".join(said.split())
 
 
 def test_empty_and_undefined_cards_print() -> None:
-    assert "No key finding" in printed(card_table([AuditCard({}, [])]))
+    assert "No key finding" in printed(audits_document([AuditCard({}, [])]))
     nothing = fake_cards.finding("agreement", "attention-absolute", "gradient", "all", [float("nan")])
-    out = printed(card_table([AuditCard({"name": "[red]\x1b[0m"}, [nothing])]))
+    out = printed(audits_document([AuditCard({"name": "[red]\x1b[0m"}, [nothing])]))
     assert "No key finding" in out  # what has no number is no headline
     assert "[red]␛[0m" in out
     assert "nan" not in out.replace("mean None", "")

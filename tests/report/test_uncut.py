@@ -8,9 +8,14 @@ from rich.table import Table
 from test_comparison_page import group
 
 import fake_cards
-from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, method_table
-from glasshead.report.terminal.doctor_table import layer_table
-from glasshead.report.terminal.wrapping_table import NAME
+from glasshead.report import (
+    audits_document,
+    comparison_document,
+    ranking_document,
+    tokens_document,
+)
+from glasshead.report.documents.checkup import layer_table
+from glasshead.report.terminal.wrapping_table import NAME, WrappingTable
 from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
 from uncut import assert_uncut, printed
 
@@ -26,7 +31,7 @@ def attribution(known=False):
         scores=tuple(score * TINY for score in made.scores),
         contributions=tuple(each * TINY for each in made.contributions),
     )
-    return attribution_table(fake_cards.ranged(made) if known else made)
+    return tokens_document(fake_cards.ranged(made) if known else made)
 
 
 def card(activation):
@@ -65,7 +70,7 @@ def comparison():
     ]
     part = {"accuracy": 0.4, "macro_f1": 0.2}
     floor = Floor("always guessing 'human'", {"test": part, "dev": part})
-    return comparison_table(RunComparison("data/trec", "test", 500, groups, [difference], 2000, floor))
+    return comparison_document(RunComparison("data/trec", "test", 500, groups, [difference], 2000, floor))
 
 
 def layers():
@@ -83,17 +88,17 @@ def layers():
         "attention": "tanhmax+distance-aware",
         "weights": "recorded",
     }
-    return layer_table([layer])
+    return [layer_table([layer])]
 
 
 TABLES = {
     "attribution": attribution,
     "attribution with intervals": lambda: attribution(known=True),
-    "card": lambda: card_table([card("tanhmax")]),
-    "two cards": lambda: card_table([card("tanhmax"), card("softmax")]),
-    "three cards": lambda: card_table([card("tanhmax"), card("softmax"), card("softmax")]),
+    "card": lambda: audits_document([card("tanhmax")]),
+    "two cards": lambda: audits_document([card("tanhmax"), card("softmax")]),
+    "three cards": lambda: audits_document([card("tanhmax"), card("softmax"), card("softmax")]),
     "comparison": comparison,
-    "methods": lambda: method_table(fake_rankings.make(factor=TINY)),
+    "methods": lambda: ranking_document(fake_rankings.make(factor=TINY)),
     "checkup": layers,
 }
 

@@ -8,15 +8,15 @@ import pytest
 from fake_writing import NASTY, writing
 from rich.console import Console
 
-from glasshead.report import written_page, written_table
-from glasshead.report.html.written_page import spans, written_fragment
+from glasshead.report import terminal_view, written_document, written_page
+from glasshead.report.html.written_page import spans
 from glasshead.report.written_words import choice_in_words, strongest_before
 from pages import Page
 
 
 def terminal(written):
     out = StringIO()
-    Console(file=out, width=200).print(written_table(written))
+    Console(file=out, width=200).print(terminal_view(written_document(written)))
     return out.getvalue()
 
 
@@ -67,7 +67,7 @@ def test_the_terminal_and_the_notebook_have_a_row_for_each_token(beams):
     assert ("seed 7" in said) == (not beams)
     assert ("beam search also had: ' bad' −4.00" in said) == beams
     assert said.count("−0.51") == 1  # log 0.6
-    fragment = written_fragment(written)
+    fragment = written._repr_html_()
     assert "<img" not in fragment
     assert fragment.count("<tr>") == 4
     assert written._repr_html_() == fragment

@@ -59,7 +59,7 @@ def audit(
     from glasshead.audits import check_audit
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
-    from glasshead.report import card_table, model_card
+    from glasshead.report import audits_document, model_card, terminal_view
 
     thresholds = parse_numbers(fail_under or [])
     for name in (*(name.partition(".")[0] for name in thresholds), *(request.audits or ())):
@@ -79,7 +79,7 @@ def audit(
     elif format is CardFormat.model_card:
         print_output(model_card(card), "markdown")
     else:
-        console.print(card_table([card]))
+        console.print(terminal_view(audits_document([card])))
     for remark in card.facts.get("remarks", []):
         say(remark)
     if "coverage" in card.facts:

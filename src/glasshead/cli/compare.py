@@ -36,7 +36,7 @@ def compare(
     from glasshead.audits import compare as compare_all
     from glasshead.drawable import FILES
     from glasshead.files import check_writable, format_from_suffix
-    from glasshead.report import comparison_table
+    from glasshead.report import comparison_document, terminal_view
 
     check_writable(out, overwrite=overwrite, reads=folders)
     format_from_suffix(out, *FILES)
@@ -46,5 +46,5 @@ def compare(
         print_output(comparison.to_json(), "json")
         print_remark(f"Report: {out}")
     else:
-        console.print(comparison_table(comparison))
+        console.print(terminal_view(comparison_document(comparison)))
         print_line(f"Report: {out}")

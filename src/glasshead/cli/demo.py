@@ -28,7 +28,7 @@ def demo(
     """
     from glasshead.audits import compare
     from glasshead.files import atomic_folder
-    from glasshead.report import comparison_table
+    from glasshead.report import comparison_document, terminal_view
     from glasshead.requests import AuditRequest
     from glasshead.training import TRAINING_PRESETS
 
@@ -49,7 +49,7 @@ def demo(
         comparison = compare(*cards, seed=seed)
         comparison.save(work / "report.html")
         explain_digits(work, seed)
-    console.print(comparison_table(comparison))
+    console.print(terminal_view(comparison_document(comparison)))
     print_line(f"Report: {out / 'report.html'}")
     print_line(f"Images: {out / 'digits.html'}")
 

@@ -32,7 +32,7 @@ def doctor(
     from dataclasses import asdict
 
     from glasshead.huggingface import doctor as examine
-    from glasshead.report import doctor_table
+    from glasshead.report import checkup_document, terminal_view
 
     require_single_run(Path(model))
     report = examine(model, attention, length=length, device=device)
@@ -41,7 +41,7 @@ def doctor(
         document = json.dumps({**fields, "healthy": report.healthy}, ensure_ascii=False, indent=1)
         print_output(document + "\n", "json")
     else:
-        console.print(doctor_table(fields))
+        console.print(terminal_view(checkup_document(fields)))
     if not report.healthy:
         raise typer.Exit(1)
 

@@ -168,12 +168,13 @@ def texts_and_pairs(model: Any, texts: Sequence[Any], pair: str | None) -> tuple
 def print_attribution(unknown_id: int | None, attribution: "Attribution", scale: float) -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
     from glasshead.report import (
-        attribution_table,
         computation,
         prediction,
         scale_words,
         sink_in_words,
+        terminal_view,
         text_heatmap,
+        tokens_document,
     )
 
     console.print(text_heatmap(attribution, scale))
@@ -192,7 +193,7 @@ def print_attribution(unknown_id: int | None, attribution: "Attribution", scale:
     ]
     if unknown:
         print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
-    console.print(attribution_table(attribution, scale))
+    console.print(terminal_view(tokens_document(attribution, scale)))
 
 
 def as_document(attributions: "Attributions", format: Format) -> str:

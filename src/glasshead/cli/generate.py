@@ -63,7 +63,7 @@ def generate(
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.generation import check_methods, check_writing, generate_texts, open_writer
     from glasshead.opening import OpenOptions
-    from glasshead.report import written_page, written_table
+    from glasshead.report import terminal_view, written_document, written_page
     from glasshead.results import json_text
 
     check_writing(request)
@@ -87,7 +87,7 @@ def generate(
         texts = [explain_text(one, chosen, wanted, progress) for one in written]
     if kind == "text":
         for one in texts:
-            console.print(written_table(one))
+            console.print(terminal_view(written_document(one)))
         return
     document = written_page(texts) if kind == "html" else json_text([one.to_dict() for one in texts])
     if out is None:

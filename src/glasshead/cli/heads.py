@@ -37,7 +37,7 @@ def heads(
     """
     from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
-    from glasshead.report import head_table
+    from glasshead.report import heads_document, terminal_view
 
     check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)])
     format_from_suffix(out, *FILES, *TABLES)
@@ -51,7 +51,7 @@ def heads(
     if format is Printed.json:
         print_output(report.to_json(), "json")
     else:
-        console.print(head_table(report))
+        console.print(terminal_view(heads_document(report)))
     for remark in report.remarks:
         say(remark)
     say(f"Report: {out}")

@@ -33,7 +33,7 @@ def rank(
     """
     from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
-    from glasshead.report import method_table
+    from glasshead.report import ranking_document, terminal_view
 
     check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)])
     format_from_suffix(out, *FILES, *TABLES)
@@ -47,7 +47,7 @@ def rank(
     if format is Printed.json:
         print_output(ranking.to_json(), "json")
     else:
-        console.print(method_table(ranking))
+        console.print(terminal_view(ranking_document(ranking)))
     for remark in ranking.remarks:
         say(remark)
     say(f"Report: {out}")

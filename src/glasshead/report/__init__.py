@@ -10,6 +10,29 @@ from glasshead.lazy import lazy_exports
 if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is imported for what needs it
     from glasshead.report.claims import judge_claims
     from glasshead.report.colours import class_colour, group_colours
+    from glasshead.report.document import (
+        Block,
+        Cell,
+        Column,
+        Document,
+        Facts,
+        Heading,
+        Piece,
+        Row,
+        Rows,
+        Sentence,
+        Table,
+        cell,
+        columns,
+        table,
+    )
+    from glasshead.report.documents.attributions import tokens_document
+    from glasshead.report.documents.audits import audits_document
+    from glasshead.report.documents.checkup import checkup_document
+    from glasshead.report.documents.comparisons import comparison_document
+    from glasshead.report.documents.heads import heads_document
+    from glasshead.report.documents.rankings import ranking_document
+    from glasshead.report.documents.written import written_document
     from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
     from glasshead.report.figure_file import image_file
     from glasshead.report.headline import words_of_card
@@ -43,15 +66,8 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.plots.head_maps import map_panel
     from glasshead.report.run_facts import any_signed
     from glasshead.report.style import SHADES, SIGNED
-    from glasshead.report.terminal.attribution_table import attribution_table
-    from glasshead.report.terminal.card_table import card_table
-    from glasshead.report.terminal.comparison_table import comparison_table
-    from glasshead.report.terminal.doctor_table import doctor_table
-    from glasshead.report.terminal.head_table import head_table
-    from glasshead.report.terminal.method_table import method_table
+    from glasshead.report.terminal.document_view import terminal_view
     from glasshead.report.terminal.text_heatmap import text_heatmap
-    from glasshead.report.terminal.wrapping_table import WrappingTable
-    from glasshead.report.terminal.written_table import written_table
     from glasshead.report.text_alignment import AlignedPiece, align_texts
     from glasshead.report.text_drawing import DrawnSpan, TextDrawing, draw_text
     from glasshead.report.text_spans import (
@@ -71,25 +87,38 @@ def lazy_function(module: str, name: str) -> Callable[..., Any]:
     return lambda *args: getattr(import_module(f"{__name__}.{module}"), name)(*args)
 
 
-NOTEBOOK = "html.notebook"
-PAGE_AND_IMAGE = (
-    lazy_function("html.attribution_page", "attribution_page"),
-    lazy_function("value_image", "value_image"),
-)
-RENDERERS.register("Attribution")(Renderer(lazy_function(NOTEBOOK, "attribution_fragment"), *PAGE_AND_IMAGE))
-RENDERERS.register("Attributions")(
-    Renderer(
-        lazy_function(NOTEBOOK, "attributions_fragment"),
-        *PAGE_AND_IMAGE,
+VALUE_IMAGE = lazy_function("value_image", "value_image")
+notebook = lazy_function("html.notebook_view", "notebook_view")
+markdown = lazy_function("markdown_view", "markdown_view")
+
+
+def register(
+    value: str,
+    document: Callable[[Any], Any],
+    page: Callable[[Any], str],
+    image: Callable[[Any, str], bytes] | None = VALUE_IMAGE,
+    words: Callable[[Any], dict[str, Any]] | None = None,
+) -> None:
+    """Draw the values of a class by its document, its page and its picture."""
+    RENDERERS.register(value)(
+        Renderer(
+            notebook=lambda value: notebook(document(value)),
+            page=page,
+            image=image,
+            markdown=lambda value: markdown(document(value)),
+            words=words,
+        )
     )
-)
-RENDERERS.register("AuditCard")(
-    Renderer(
-        lazy_function("html.card_fragment", "card_fragment"),
-        lazy_function("html.card_fragment", "card_page"),
-        lazy_function("value_image", "value_image"),
-        lazy_function("headline", "words_of_card"),
-    )
+
+
+ATTRIBUTION_PAGE = lazy_function("html.attribution_page", "attribution_page")
+register("Attribution", lazy_function("documents.attributions", "attribution_document"), ATTRIBUTION_PAGE)
+register("Attributions", lazy_function("documents.attributions", "attributions_document"), ATTRIBUTION_PAGE)
+register(
+    "AuditCard",
+    lazy_function("documents.audits", "card_document"),
+    lazy_function("html.audit_page", "card_page"),
+    words=lazy_function("headline", "words_of_card"),
 )
 RENDERERS.register("Figure")(
     Renderer(
@@ -98,38 +127,30 @@ RENDERERS.register("Figure")(
         lazy_function("figure_file", "image_file"),
     )
 )
-RENDERERS.register("HeadReport")(
-    Renderer(
-        lazy_function("html.heads_page", "heads_fragment"),
-        lazy_function("html.heads_page", "heads_page"),
-        lazy_function("value_image", "value_image"),
-    )
+register(
+    "HeadReport",
+    lazy_function("documents.heads", "heads_in_notebook"),
+    lazy_function("html.heads_page", "heads_page"),
 )
-RENDERERS.register("MethodRanking")(
-    Renderer(
-        lazy_function("html.ranking_page", "ranking_fragment"),
-        lazy_function("html.ranking_page", "ranking_page"),
-        lazy_function("value_image", "value_image"),
-    )
+register(
+    "MethodRanking",
+    lazy_function("documents.rankings", "ranking_in_notebook"),
+    lazy_function("html.ranking_page", "ranking_page"),
 )
-RENDERERS.register("RecordedAttention")(
-    Renderer(
-        lazy_function("html.recorded_attention", "recorded_fragment"),
-        lazy_function("html.recorded_attention", "recorded_page"),
-        lazy_function("value_image", "value_image"),
-    )
+register(
+    "RecordedAttention",
+    lazy_function("documents.recorded", "recorded_document"),
+    lazy_function("html.recorded_page", "recorded_page"),
 )
-RENDERERS.register("Written")(
-    Renderer(
-        lazy_function("html.written_page", "written_fragment"),
-        lazy_function("html.written_page", "written_page"),
-    )
+register(
+    "Written",
+    lazy_function("documents.written", "written_document"),
+    lazy_function("html.written_page", "written_page"),
+    None,
 )
 for compared in ("AuditComparison", "RunComparison"):
-    RENDERERS.register(compared)(
-        Renderer(
-            lazy_function("html.comparison_fragment", "comparison_fragment"),
-            lazy_function("html.comparison_page", "comparison_page"),
-            lazy_function("value_image", "value_image"),
-        )
+    register(
+        compared,
+        lazy_function("documents.comparisons", "comparison_in_notebook"),
+        lazy_function("html.comparison_page", "comparison_page"),
     )

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from glasshead.papers.dynamics.context_comparison import context_findings
 from glasshead.papers.dynamics.findings import finding, findings
+from glasshead.papers.report import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import (
     DynamicsSummary,
@@ -20,7 +21,6 @@ from glasshead.papers.report.dynamics_summary import (
     intro_sentence,
     term_shares,
 )
-from glasshead.papers.report.dynamics_table import dynamics_table
 from glasshead.papers.report.interval_format import (
     finding_decimals,
     format_change,
@@ -28,6 +28,7 @@ from glasshead.papers.report.interval_format import (
     format_number,
 )
 from glasshead.papers.results import History
+from glasshead.report import terminal_view
 from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, Verdict
 from pages import Page
 
@@ -48,7 +49,7 @@ def told(history=None, tokens=("positive0", NASTY), **more):
 
 def printed(told, width=80):
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(dynamics_table(told))
+    console.print(terminal_view(dynamics_document(told)))
     return console.file.getvalue()
 
 

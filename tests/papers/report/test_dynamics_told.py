@@ -8,10 +8,11 @@ import pytest
 from rich.console import Console
 
 from glasshead.papers.dynamics.findings import findings
+from glasshead.papers.report import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import DynamicsSummary, dominant_term_words
-from glasshead.papers.report.dynamics_table import dynamics_table
 from glasshead.papers.results import MUCH_UNEXPLAINED, History, added_column
+from glasshead.report import terminal_view
 from pages import Page
 
 TOKEN = "neutral3"
@@ -80,7 +81,7 @@ def test_terminal_and_page_say_the_same_as_the_table_of_groups():
         columns[name][group] = np.repeat(one, fake_histories.GROUPS["neutral"])
     found = told(History(history.facts, history.curves, history.products, columns))
     console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(dynamics_table(found))
+    console.print(terminal_view(dynamics_document(found)))
     printed = " ".join(console.file.getvalue().split())
     page = " ".join(Page(dynamics_page(found)).all("body")[0].text.split())
     for said in (printed, page):

@@ -5,7 +5,7 @@ import pytest
 from test_dynamics_page import told
 from test_ranking_table import estimate
 
-from glasshead.papers.report import dynamics_table, ranking_table
+from glasshead.papers.report import dynamics_document, ranking_table
 from uncut import assert_uncut
 
 TINY = 1.2345e-7
@@ -13,13 +13,13 @@ TINY = 1.2345e-7
 
 def ranking():
     values = {name: estimate(TINY, -6.2e-7, 8.4e-7) for name in ("auc", "mrr", "ndcg@5", "ndcg@10")}
-    return ranking_table({"model": values, "popularity": values}, {"popularity": values})
+    return [ranking_table({"model": values, "popularity": values}, {"popularity": values})]
 
 
 TABLES = {
     "ranking": ranking,
-    "dynamics": lambda: dynamics_table(told()),
-    "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),
+    "dynamics": lambda: dynamics_document(told()),
+    "dynamics of layers": lambda: dynamics_document(told(fake_histories.layered(), tokens=())),
 }
 
 

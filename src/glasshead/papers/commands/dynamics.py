@@ -34,7 +34,8 @@ def dynamics(
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.papers.dynamics import read_trained
-    from glasshead.papers.report import dynamics_page, dynamics_table, unique_tokens
+    from glasshead.papers.report import dynamics_document, dynamics_page, unique_tokens
+    from glasshead.report import terminal_view
 
     request = DynamicsRequest(run, data, unique_tokens(parse_names(tokens) or (), "--tokens"), step)
     read_trained(run)
@@ -43,7 +44,7 @@ def dynamics(
     format_from_suffix(out, "html")
     summary = summarise(request)
     write_text(out, dynamics_page(summary), overwrite=overwrite)
-    console.print(dynamics_table(summary))
+    console.print(terminal_view(dynamics_document(summary)))
     print_line(f"Page: {out}")
 
 

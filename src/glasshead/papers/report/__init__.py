@@ -1,8 +1,8 @@
 """How the papers' values are drawn; knows nothing of torch."""
 
+from glasshead.papers.report.dynamics_document import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import DynamicsSummary
-from glasshead.papers.report.dynamics_table import dynamics_table
 from glasshead.papers.report.plots.class_ratios import ratio_lines
 from glasshead.papers.report.plots.minima import minimum_lines
 from glasshead.papers.report.plots.token_curves import unique_tokens
@@ -23,8 +23,8 @@ __all__ = [
     "EstimateRow",
     "Histogram",
     "coefficient_figure",
+    "dynamics_document",
     "dynamics_page",
-    "dynamics_table",
     "histogram_figure",
     "interval_figure",
     "minimum_lines",

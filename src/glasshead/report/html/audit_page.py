@@ -86,6 +86,11 @@ def audit_page(
     )
 
 
+def card_page(card: AuditCard) -> str:
+    """The report of one audit."""
+    return audit_page([card])
+
+
 def audit_figures(cards: Sequence[AuditCard], names: Sequence[str]) -> list[RenderedFigure]:
     """Every card is one panel of every figure, and the panels of a figure share their axes."""
     figures = {name: plot.draw(cards, names) for name, plot in plots_of(AuditCard, "plots").items()}

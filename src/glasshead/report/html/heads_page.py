@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from glasshead.errors import pluralise
 from glasshead.escaping import one_line, visible
 from glasshead.nouns import Nouns, nouns_of
+from glasshead.report.documents.heads import intro_sentence
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.html.environment import environment
-from glasshead.report.html.figure_page import figure_fragment
-from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_in_words
 from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
 from glasshead.report.number_format import finite, interval, number
-from glasshead.report.plots.head_grid import head_grid
 from glasshead.report.run_facts import fact_rows, notes, origin
 from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
 
@@ -74,7 +70,6 @@ def layer_title(statistic: str, nouns: Nouns) -> str:
 
 
 TITLE_LETTERS = 60
-NOTEBOOK_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -157,16 +152,6 @@ def heads_page(report: HeadReport) -> str:
             data=Markup(data_script(data)),  # data_script leaves nothing that could end the element
         )
     )
-
-
-def intro_sentence(report: HeadReport) -> str:
-    """On what the conclusion rests."""
-    size = f"{pluralise(len(report.heads), 'head')} in {pluralise(len(report.layers), 'layer')}"
-    data = visible(str(report.facts.get("data", ""))).rstrip("/").rsplit("/", 1)[-1]
-    examples = report.facts.get("examples")
-    texts = nouns_of(report.facts).count(examples) if examples else ""
-    over = " of ".join(filter(None, (texts, data)))
-    return f"{size}, over {over}." if over else f"{size}."
 
 
 def text_title(text: str) -> str:
@@ -299,29 +284,3 @@ def cells_of(findings: Sequence[Finding], columns: Sequence[tuple[str, str]]) ->
     """The finding of every column."""
     by_name = {(one.statistic, one.against): one for one in findings}
     return [by_name.get(column) for column in columns]
-
-
-def heads_fragment(report: HeadReport) -> str:
-    """The conclusion, the small maps and the most important heads, for a notebook."""
-    statistic = importance_statistic(report)
-    ranked = sorted(
-        report.heads, key=lambda head: (-(importance_of(head, statistic) or 0.0), not head.pattern)
-    )
-    parts: list[Any] = [Markup("<b>{}</b>").format(visible(" ".join(report.conclusion)))]
-    parts.append(quiet_line(intro_sentence(report)))
-    if report.texts:
-        parts.append(Markup(figure_fragment(head_grid(report))))
-    columns = [name for name in BRIEF if any(head.finding(name) for head in report.heads)]
-    lines = [notebook_row(head, columns) for head in ranked[:NOTEBOOK_ROWS]]
-    titles = [head_title(name, "", nouns_of(report.facts)) for name in columns]
-    parts.append(notebook_table(("head", "looks mostly at", *titles), lines, words=(0, 1)))
-    if len(lines) < len(report.heads):
-        parts.append(quiet_line(f"{len(report.heads) - len(lines)} more heads: to_pandas()"))
-    parts += [*map(quiet_line, report.remarks), quiet_line('All maps: save("heads.html")')]
-    return str(Markup('<div style="{};overflow-x:auto">{}</div>').format(WIDE, Markup("").join(parts)))
-
-
-def notebook_row(head: HeadSummary, columns: Sequence[str]) -> tuple[str, ...]:
-    """One head in numbers."""
-    findings = [head.finding(name) for name in columns]
-    return (head.name, head.pattern, *(number(None if one is None else one.estimate) for one in findings))

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, difference_row
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import render
-from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.number_format import interval, number
 from glasshead.report.plots.method_ranking import method_ranking
@@ -23,11 +21,9 @@ from glasshead.report.ranking_rows import (
     criterion_columns,
     gain_over_random,
     intro_sentence,
-    key_in_words,
     random_cells,
     ranking_rows,
     statistic_title,
-    time_title,
     used_glyphs,
 )
 from glasshead.report.run_facts import fact_rows, notes, origin
@@ -148,27 +144,3 @@ def method_texts(text: RankedText, ranking: MethodRanking) -> tuple[RankedText, 
     for place, attribution in enumerate(text.attributions):
         readings.append((ranking.names[place], text_heatmap(attribution, shared_scale([attribution]))))
     return text, readings
-
-
-def ranking_fragment(ranking: MethodRanking) -> str:
-    """The conclusion and the table, for a notebook."""
-    rows, columns = ranking_rows(ranking, ranking.statistic), criterion_columns(ranking, ranking.statistic)
-    lines = [
-        (
-            row.method.name,
-            *("–" if cell is None else f"{cell.estimate} {cell.glyph}" for cell in row.cells),
-            row.time,
-        )
-        for row in rows
-    ]
-    lines.append((RANDOM, *random_cells(ranking, ranking.statistic), ""))
-    head = (ranking.statistic, *(column.title for column in columns), time_title(ranking))
-    body = [
-        Markup("<b>{}</b>").format(visible(" ".join(ranking.conclusion))),
-        quiet_line(intro_sentence(ranking)),
-        notebook_table(head, lines, words=(0,)),
-        quiet_line(key_in_words(ranking)),
-        *map(quiet_line, ranking.remarks),
-        quiet_line('Every number: to_pandas(), save("ranking.html")'),
-    ]
-    return str(Markup('<div style="{}">{}</div>').format(WIDE, Markup("").join(body)))

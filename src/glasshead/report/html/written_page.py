@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 from glasshead.escaping import one_line, visible
 from glasshead.report.html.environment import environment
-from glasshead.report.html.notebook_table import BOX, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script
 from glasshead.report.number_format import finite, number
 from glasshead.report.weight_intervals import MEANING, range_text
@@ -186,15 +185,3 @@ def listed_maps(written: Written) -> list[WrittenMap]:
         if not one.whole and (one.method not in methods or one.head == "mean"):
             methods[one.method] = one
     return list(methods.values())
-
-
-def written_fragment(written: Written) -> str:
-    """The text with its answer in bold, and a table of the answer's tokens, for a notebook."""
-    text = Markup('<div dir="auto" style="white-space:pre-wrap">{}<b>{}</b></div>').format(
-        visible(written.prompt + written.joint), visible(written.answer)
-    )
-    facts = Markup("").join(map(quiet_line, facts_in_words(written)))
-    columns = table_columns(written)
-    words = (0, *range(4, len(columns)))
-    table = notebook_table(columns, table_rows(written), words)
-    return str(Markup('<div style="{}">{}{}</div>{}').format(BOX, text, facts, table))

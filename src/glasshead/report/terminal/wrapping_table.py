@@ -17,8 +17,8 @@ NUMBER = re.compile(r"(?<!\S)[^\w\s]*\d[\d.,·e%×⁰¹²³⁴-⁹⁻−+\-–)\
 
 @dataclass(frozen=True)
 class WrappingTable:
-    """A table that fits whatever the width: columns that may wrap are folded first, then the others at their
-    blanks. Where there is no room for the numbers side by side they stand below each other, a line for each.
+    """A table that fits whatever the width: columns that may wrap are folded first, then all come closer, then
+    the others are folded at their blanks. Where there is no room for the numbers side by side they stand below each other, a line for each.
     With ``ornament`` the last column is left out before a number is folded.
     """
 
@@ -26,7 +26,8 @@ class WrappingTable:
     ornament: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        tables = [self.table, *([without_last(self.table)] if self.ornament else [])]
+        tables = [self.table, tight(self.table)]
+        tables += [tight(without_last(self.table))] if self.ornament else []
         for folds in (False, True):
             for table in tables:
                 fitted_table = fit_table(table, console, options, folds)
@@ -65,6 +66,13 @@ def with_columns(table: Table, columns: Sequence[Column]) -> Table:
     """The table with other columns."""
     other = copy(table)
     other.columns = list(columns)
+    return other
+
+
+def tight(table: Table) -> Table:
+    """The table with as little room between its columns as there may be."""
+    other = copy(table)
+    other.padding = (0, 1, 0, 0)
     return other
 
 

@@ -53,7 +53,7 @@ def audit(
     """
     from glasshead.files import atomic_folder
     from glasshead.papers.recommend import audit_recommender, load_recommender
-    from glasshead.report import card_table
+    from glasshead.report import audits_document, terminal_view
 
     thresholds = parse_numbers(fail_under or [])
     with atomic_folder(out, overwrite=overwrite, reads=[run, logs]) as work:
@@ -69,7 +69,7 @@ def audit(
     if format is CardFormat.json:
         print_output(f"{card.to_json()}\n", "json")
     else:
-        console.print(card_table([card]))
+        console.print(terminal_view(audits_document([card])))
     say(f"Report: {out / 'report.html'}")
     if not check_thresholds(findings, say):
         raise typer.Exit(1)

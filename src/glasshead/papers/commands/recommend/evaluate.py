@@ -29,6 +29,7 @@ def evaluate(
     from glasshead.files import check_writable, write_text
     from glasshead.papers.recommend import as_numbers, describe_logs, load_recommender, rank
     from glasshead.papers.report import ranking_table
+    from glasshead.report import terminal_view
 
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[run, logs])
@@ -42,7 +43,7 @@ def evaluate(
         progress("ranking")
         means, differences = rank(loaded, news_logs, seed=seed)
     numbers = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
-    console.print(ranking_table(**numbers))
+    console.print(terminal_view([ranking_table(**numbers)]))
     if out is not None:
         facts = {"run": str(run), "logs": str(logs), "data": describe_logs(news_logs), "seed": seed}
         facts["read_before"] = previous

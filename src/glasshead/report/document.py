@@ -1,0 +1,175 @@
+"""What is said of a value, once: a document is a sequence of blocks, which terminals, notebooks, pages and
+Markdown print, each in its own way.
+
+Words are plain text. What comes from outside is made harmless where it is printed, and nowhere before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # figures import matplotlib
+    from glasshead.report.figure import Figure
+    from glasshead.report.html.interval_marks import IntervalMark
+    from glasshead.results import Attribution
+
+Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some words of one tone."""
+
+    words: str
+    tone: Tone = "plain"
+
+
+Words = str | Piece | Sequence[str | Piece]
+
+
+def pieces_of(words: Words, tone: Tone = "plain") -> list[Piece]:
+    """The pieces of some words; those without a tone have this one."""
+    parts = [words] if isinstance(words, str | Piece) else words
+    return [Piece(part, tone) if isinstance(part, str) else part for part in parts]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title; ``level`` 1 is that of the document, 2 of a part."""
+
+    words: str
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A paragraph. A caution is marked as one. ``indent`` sets it below what it belongs to."""
+
+    words: Words
+    tone: Tone = "plain"
+    indent: bool = False
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text as it was written, with its own lines."""
+
+    words: Words
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Short facts in a row, or one below the other."""
+
+    facts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Sentences with a reason each."""
+
+    items: Sequence[tuple[str, Words]]
+
+
+@dataclass(frozen=True)
+class ColouredInput:
+    """An input whose tokens or patches are coloured; ``scale`` is the number at full strength."""
+
+    attribution: Attribution
+    scale: float
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure. Where nothing can be drawn it is left out: its numbers stand elsewhere."""
+
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar in a table, ``share`` of its longest in [−1, 1]."""
+
+    share: float
+    signed: bool
+
+
+@dataclass(frozen=True)
+class RangeBar:
+    """The weight of a token with its range, between ``limits``."""
+
+    attribution: Attribution
+    token: int
+    limits: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The lines of a cell, and what is drawn beside them."""
+
+    lines: Sequence[Sequence[Piece]]
+    drawing: Bar | RangeBar | IntervalMark | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether it says nothing."""
+        return self.drawing is None and not any(piece.words for line in self.lines for piece in line)
+
+
+Row = Sequence[str | Cell]
+
+
+def cell(*lines: Words, tone: Tone = "plain", drawing: Bar | RangeBar | IntervalMark | None = None) -> Cell:
+    """A cell of these lines, without those that are empty."""
+    kept = [pieces for line in lines if (pieces := [p for p in pieces_of(line, tone) if p.words])]
+    return Cell(kept, drawing)
+
+
+def cell_of(content: str | Cell) -> Cell:
+    """What stands in a row, as a cell."""
+    return content if isinstance(content, Cell) else cell(content)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of ``words``; of ``numbers`` or names (``name``), which are broken last; of drawings, which
+    give way first; or of sentences, for which a terminal has no room but ``below`` the row."""
+
+    title: str
+    kind: Literal["words", "name", "numbers", "drawing", "below"] = "words"
+    share: int | None = None
+
+
+def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
+    """Columns of words, and behind them of numbers."""
+    return [*map(Column, words), *(Column(title, "numbers") for title in numbers)]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows under a heading, which is empty or a row of its own."""
+
+    rows: Sequence[Row]
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``spaced`` rows have room between them, which those of several lines need."""
+
+    columns: Sequence[Column]
+    groups: Sequence[Rows]
+    title: str = ""
+    caption: str = ""
+    spaced: bool = False
+
+
+def table(columns: Sequence[Column], rows: Sequence[Row], title: str = "", caption: str = "") -> Table:
+    """A table without headings between its rows."""
+    return Table(columns, [Rows(rows)], title, caption)
+
+
+Block = Heading | Sentence | Passage | Facts | Listing | ColouredInput | Drawing | Table
+Document = Sequence[Block]

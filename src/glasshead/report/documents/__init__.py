@@ -1,0 +1,1 @@
+"""What is said of each kind of value, as a document: one file for each."""

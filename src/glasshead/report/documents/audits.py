@@ -1,0 +1,171 @@
+"""Audits: what follows, what may be claimed, and each question with estimate, interval, null and verdict."""
+
+from collections.abc import Iterator, Sequence
+
+from glasshead.errors import pluralise
+from glasshead.nouns import Nouns, nouns_of
+from glasshead.report.claims import Claim, claims_by_answer
+from glasshead.report.document import (
+    Block,
+    Cell,
+    ColouredInput,
+    Column,
+    Document,
+    Facts,
+    Heading,
+    Listing,
+    Piece,
+    Rows,
+    Sentence,
+    Table,
+    Words,
+    cell,
+    columns,
+)
+from glasshead.report.documents.attributions import text_facts
+from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls, with_sign
+from glasshead.report.headline import verdict
+from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import DASH, count
+from glasshead.report.run_facts import card_names, split_names
+from glasshead.report.sign_gauge import sign_sentence
+from glasshead.report.slice_tables import SliceTable, slice_tables
+from glasshead.report.text_spans import shared_scale
+from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
+
+TEXTS = 3
+"""So many inputs are shown in a notebook."""
+
+
+def audits_document(
+    cards: Sequence[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
+) -> Document:
+    """One audit, or several side by side with their paired differences."""
+    full, nouns = card_names(cards), nouns_of(*(card.facts for card in cards))
+    _, short = split_names(full)
+    blocks: list[Block] = []
+    for card, name in zip(cards, full, strict=True):
+        blocks.append(Heading(name))
+        if says := verdict(card):
+            blocks.append(Sentence(says))
+        about = " ".join(part for part in (intro_sentence(card), sign_sentence(card)) if part)
+        blocks.append(Sentence(about, "quiet"))
+    if len(cards) == 1 and EXPLANATION in cards[0].facts:
+        blocks += claims_blocks(cards[0])
+    asked = answers(cards, short, differences)
+    if not asked:
+        blocks.append(Sentence("No key finding in this audit."))
+    elif len(cards) == 1:
+        blocks.append(answers_table(asked, nouns))
+    else:
+        blocks.append(answers_beside(asked, short, nouns))
+    blocks += [Sentence(caution, "caution") for caution in cautions(cards, short)]
+    for card, name in zip(cards, short, strict=True):
+        for table in slice_tables(card):
+            blocks += slice_blocks(table, name if len(cards) > 1 else "")
+    return [*blocks, *(Sentence(remark, "quiet") for remark in remarks)]
+
+
+def card_document(card: AuditCard) -> Document:
+    """One audit with some of its inputs, for a notebook or a file."""
+    shown = [highlight.attribution for highlight in card.highlights[:TEXTS]]
+    scale = shared_scale(shown)
+    texts = [block for one in shown for block in (ColouredInput(one, scale), Facts(text_facts(one, scale)))]
+    rest = Sentence(f'{len(card.findings)} findings in all: to_pandas(), save("card.html")', "quiet")
+    return [*audits_document([card]), *texts, rest]
+
+
+def claims_blocks(card: AuditCard) -> Iterator[Block]:
+    """What you can claim about its attention, and what not."""
+    for heading, claims in claims_by_answer(card).items():
+        yield Heading(heading, 2)
+        yield Listing([(f"{claim.says}.", claim_reason(claim)) for claim in claims])
+
+
+def claim_reason(claim: Claim) -> Words:
+    """The verdict on which a claim rests, with its finding and the numbers."""
+    name = [Piece(claim.finding, "code"), Piece(" ")] if claim.finding else []
+    return [f"{claim.because} (", *name, f"{claim.numbers})"]
+
+
+def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
+    """The questions of one audit, the columns of which stand here alone."""
+    rows = [
+        (cell(answer.question.asks, tone="strong"), *numbers_of(finding), verdict_of(answer, finding, nouns))
+        for answer in asked
+        for finding in answer.findings
+        if finding is not None
+    ]
+    titles = columns(("",), ("estimate", "95 % interval", "null"))
+    return Table([*titles, Column("verdict", "below")], [Rows(rows)])
+
+
+def numbers_of(finding: Finding) -> tuple[str | Cell, ...]:
+    """Estimate, interval and null; dashes where they are no evidence."""
+    if not speaks(finding):
+        return (DASH,) * 3
+    return cell(estimate(finding), tone="strong"), bounds(finding), cell(null_of(finding), tone="quiet")
+
+
+def verdict_of(answer: Answer, finding: Finding, nouns: Nouns) -> Cell:
+    """What was measured and what it comes to; below it the differences from nulls."""
+    says: Words = [Piece(f"{answer.question.measure}. ", "quiet"), sentence(finding.verdict)]
+    return cell(says, Piece(differences_of(finding, nouns), "quiet"))
+
+
+def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
+    """The questions of several audits, one column for each."""
+    rows = [
+        (
+            cell(
+                [Piece(answer.question.asks, "strong"), Piece(f"  {answer.question.measure}", "quiet")],
+                answer.difference,
+            ),
+            *(DASH if finding is None else answer_of(finding, nouns) for finding in answer.findings),
+        )
+        for answer in asked
+    ]
+    titles = [Column("question", share=3), *(Column(name, "numbers", share=2) for name in names)]
+    return Table(titles, [Rows(rows)], spaced=True)
+
+
+def answer_of(finding: Finding, nouns: Nouns) -> Cell:
+    """The answer of one audit."""
+    if not speaks(finding):
+        return cell(Piece(DASH, "strong"), sentence(finding.verdict))
+    return cell(
+        Piece(estimate(finding), "strong"),
+        bounds(finding),
+        Piece(f"null {null_of(finding)}" if finding.null else "", "quiet"),
+        sentence(finding.verdict) if finding.verdict else "",
+        Piece(over_nulls(finding, nouns), "quiet"),
+    )
+
+
+def differences_of(finding: Finding, nouns: Nouns) -> str:
+    """The differences from nulls, where they say anything."""
+    return over_nulls(finding, nouns) if speaks(finding) else ""
+
+
+def null_of(finding: Finding) -> str:
+    """The random one of several nulls, else all that there are."""
+    return with_sign(finding, finding.null["random"]) if "random" in finding.null else nulls(finding)
+
+
+def slice_blocks(table: SliceTable, name: str) -> Iterator[Block]:
+    """One cut of the inputs of an audit, of this name among several."""
+    yield Heading(", ".join(filter(None, (f"By {table.by}", name))), 2)
+    yield Sentence(f"{table.summary} Intervals of slices at {table.percent}.", "quiet")
+    groups = [
+        Rows(
+            [(f"  {row.name(one)}", estimate(one), bounds(one), count(one.n)) for one in row.findings],
+            f"{row.question.asks} {row.answer}",
+        )
+        for row in table.differing_rows
+    ]
+    if groups:
+        yield Table(columns(("",), ("estimate", "interval", "n")), groups)
+    if table.other_rows:
+        left = pluralise(len(table.other_rows), "key finding")
+        yield Sentence(f"{left} not shown to differ, or not tested: see the report.", "quiet")
