@@ -35,9 +35,8 @@ def test_the_conclusion_stands_first_and_every_method_in_its_row(ranking, html):
     )
     for words in ("●", "○", "▽", "*", "random order", "38\u00a0ms"):
         assert words in table.text
-    assert len(page.all("td", "is-leads")) == (len(fake_rankings.REMOVALS) + 1) + 3 * len(
-        fake_rankings.REMOVALS
-    )
+    leads = [one for one in page.all("td") if "●" in one.text]
+    assert len(leads) == (len(fake_rankings.REMOVALS) + 1) + 3 * len(fake_rankings.REMOVALS)
 
 
 def test_nothing_from_outside_is_markup_and_no_network_is_needed(html):

@@ -20,28 +20,6 @@ STEPS = 4  # about so many steps fit into the range of a strip of dots
 
 
 @dataclass(frozen=True)
-class MetricLine:
-    """One metric of one group: mean, deviation over seeds, and the value of every seed; ``null`` for the
-    floor."""
-
-    group: str
-    mean: str
-    std: str
-    seeds: int | None
-    values: Sequence[float]
-    null: bool = False
-
-
-@dataclass(frozen=True)
-class MetricStrip:
-    """One metric on one split, of all groups, on one scale."""
-
-    title: str
-    limits: tuple[float, float]
-    lines: list[MetricLine]
-
-
-@dataclass(frozen=True)
 class TestedDifference:
     """One difference with its tests in words."""
 
@@ -50,27 +28,6 @@ class TestedDifference:
     t: str
     seeds: str
     exchange: str
-
-
-def metric_strips(comparison: RunComparison) -> list[MetricStrip]:
-    """Every metric that a group has, test first."""
-    strips = []
-    for split in SPLITS:
-        for metric, word in METRIC_NAMES.items():
-            columns = [(group, seed_values(group, split, metric)) for group in comparison.groups]
-            columns = [(group, values) for group, values in columns if values]
-            if not columns:
-                continue
-            floor = comparison.floor.metrics[split][metric]
-            limits = round_limits([floor, *(value for _, values in columns for value in values)])
-            lines = [
-                MetricLine(group.name, mean(values), deviation(values), len(values), values)
-                for group, values in columns
-            ]
-            lines.append(MetricLine("floor", number(floor, 4), "", None, [floor], null=True))
-            better = "lower is better" if metric in LOWER else "higher is better"
-            strips.append(MetricStrip(f"{word}, {split} ({better})", limits, lines))
-    return strips
 
 
 def seed_values(group: RunGroup, split: str, metric: str) -> list[float]:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # figures import matplotlib
     from glasshead.report.figure import Figure
-    from glasshead.report.html.interval_marks import IntervalMark
+    from glasshead.report.interval_marks import IntervalMark
     from glasshead.results import Attribution
 
-Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code"]
+Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code", "maybe"]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some words of one tone."""
+    """Some words of one tone; on a page they may lead to a part of it."""
 
     words: str
     tone: Tone = "plain"
+    link: str = ""
 
 
 Words = str | Piece | Sequence[str | Piece]
@@ -106,11 +107,20 @@ class RangeBar:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A number with its interval, on an axis between ``limits``."""
+
+    mark: IntervalMark | None
+    limits: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Cell:
-    """The lines of a cell, and what is drawn beside them."""
+    """The lines of a cell, and what is drawn beside them; ``hint`` is said where a reader can point at it."""
 
     lines: Sequence[Sequence[Piece]]
-    drawing: Bar | RangeBar | IntervalMark | None = None
+    drawing: Bar | RangeBar | Mark | None = None
+    hint: str = ""
 
     @property
     def empty(self) -> bool:
@@ -121,10 +131,12 @@ class Cell:
 Row = Sequence[str | Cell]
 
 
-def cell(*lines: Words, tone: Tone = "plain", drawing: Bar | RangeBar | IntervalMark | None = None) -> Cell:
+def cell(
+    *lines: Words, tone: Tone = "plain", drawing: Bar | RangeBar | Mark | None = None, hint: str = ""
+) -> Cell:
     """A cell of these lines, without those that are empty."""
     kept = [pieces for line in lines if (pieces := [p for p in pieces_of(line, tone) if p.words])]
-    return Cell(kept, drawing)
+    return Cell(kept, drawing, hint)
 
 
 def cell_of(content: str | Cell) -> Cell:
@@ -134,12 +146,15 @@ def cell_of(content: str | Cell) -> Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of ``words``; of ``numbers`` or names (``name``), which are broken last; of drawings, which
-    give way first; or of sentences, for which a terminal has no room but ``below`` the row."""
+    """A column of ``words``; of ``numbers`` or names (``name``), which are broken last; of numbers that a
+    page draws, too (``marked``); of bars (``drawing``), which give way first; or of sentences, for which a
+    terminal has no room but ``below`` the row. ``share`` is what it takes of the width, ``limits`` are those
+    of what is drawn."""
 
     title: str
-    kind: Literal["words", "name", "numbers", "drawing", "below"] = "words"
+    kind: Literal["words", "name", "numbers", "marked", "drawing", "below"] = "words"
     share: int | None = None
+    limits: tuple[float, float] | None = None
 
 
 def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
@@ -149,10 +164,11 @@ def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows under a heading, which is empty or a row of its own."""
+    """Rows under a heading, which is empty or stands across them; ``limits`` are those of their marks."""
 
     rows: Sequence[Row]
     heading: str = ""
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +180,16 @@ class Table:
     title: str = ""
     caption: str = ""
     spaced: bool = False
+
+
+def columns_in_words(table: Table) -> list[int]:
+    """The columns in which something can be read: a mark alone is for pages."""
+    return [
+        place
+        for place in range(len(table.columns))
+        if not any(group.rows for group in table.groups)
+        or any(cell_of(row[place]).lines for group in table.groups for row in group.rows)
+    ]
 
 
 def table(columns: Sequence[Column], rows: Sequence[Row], title: str = "", caption: str = "") -> Table:

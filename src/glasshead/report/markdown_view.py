@@ -18,6 +18,7 @@ from glasshead.report.document import (
     Table,
     Words,
     cell_of,
+    columns_in_words,
     pieces_of,
 )
 from glasshead.report.text_spans import strongest_tokens
@@ -71,11 +72,13 @@ def piece_view(piece: Piece) -> str:
 
 def table_view(table: Table) -> Iterator[str]:
     """The table, without its bars and marks."""
-    places = [place for place, column in enumerate(table.columns) if column.kind != "drawing"]
+    places = columns_in_words(table)
     if table.title:
         yield f"**{escape(table.title)}**\n"
     yield row_view([escape(table.columns[place].title) for place in places])
-    yield row_view(["---:" if table.columns[place].kind == "numbers" else "---" for place in places])
+    yield row_view(
+        ["---:" if table.columns[place].kind in ("numbers", "marked") else "---" for place in places]
+    )
     for group in table.groups:
         if group.heading:
             yield row_view([f"**{escape(group.heading)}**", *[""] * (len(places) - 1)])

@@ -1,5 +1,8 @@
 """Explained inputs: their colours, what was predicted, how it was computed, and a table of their tokens."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from glasshead.report.colour_meaning import colour_legend
 from glasshead.report.document import (
     Bar,
@@ -9,6 +12,7 @@ from glasshead.report.document import (
     Column,
     Document,
     Facts,
+    Piece,
     RangeBar,
     Row,
     Rows,
@@ -87,28 +91,35 @@ def method_facts(attribution: Attribution) -> list[str]:
 
 
 def tokens_document(attribution: Attribution, scale: float | None = None) -> Document:
-    """One row per token with its numbers and a bar, whose full length is ``scale`` (None: the largest number
-    of this input); a column of words where words have several tokens.
+    """A table of the tokens, and what its ranges mean, if it has some."""
+    table = replace(tokens_table(attribution, scale), title="")
+    return [table, *(range_key(attribution) if attribution.intervals is not None else [])]
 
-    With ranges, a column of them, bars that show them, and what they mean in words below.
+
+def tokens_table(
+    attribution: Attribution, scale: float | None = None, limits: tuple[float, float] | None = None
+) -> Table:
+    """One row per token with its numbers and a bar, whose full length is ``scale`` (None: the largest number
+    of this input) or ``limits`` those of its ranges; a column of words where words have several tokens.
+    With ranges, a column of them, and bars that show them.
     """
     known, tokens = attribution.intervals is not None, range(len(attribution.tokens))
     names = {attribution.nouns.token: list(attribution.tokens)}
     within = [word for word in attribution.words if word >= 0]
     if len(set(within)) < len(within):
         names = {"word": words_of_tokens(attribution)} | names
-    numbers = {score_name(attribution): [number(one, plus=attribution.signed) for one in attribution.scores]}
+    numbers: dict[str, Sequence[str | Cell]] = {
+        score_name(attribution): [number(one, plus=attribution.signed) for one in attribution.scores]
+    }
     if attribution.rest is not None:
         numbers["without the first"] = [
             DASH if value is None else number(value, plus=attribution.signed) for value in attribution.rest
         ]
     if known:
-        numbers[RANGES] = [
-            range_text(attribution, token) + f" {HATCH}" * attribution.may_be_zero(token) for token in tokens
-        ]
+        numbers[RANGES] = [range_cell(attribution, token) for token in tokens]
     if attribution.contributions is not None:
         numbers["contribution"] = [number(value, plus=True) for value in attribution.contributions]
-    drawn = bars(attribution, max_abs(attribution) if scale is None else scale)
+    drawn = bars(attribution, max_abs(attribution) if scale is None else scale, limits)
     rows: list[Row] = [
         (
             *(
@@ -122,17 +133,22 @@ def tokens_document(attribution: Attribution, scale: float | None = None) -> Doc
     ]
     head = columns(list(names), list(numbers))
     head = [Column(one.title, "name") if one.title == RANGES else one for one in head]
-    head.append(Column("", "drawing"))
-    return [Table(head, [Rows(rows)]), *(range_key(attribution) if known else [])]
+    head.append(Column("", "drawing", limits=limits))
+    return Table(head, [Rows(rows)], f"Numbers of every {attribution.nouns.token}")
 
 
-def bars(attribution: Attribution, full: float) -> list[Cell]:
+def range_cell(attribution: Attribution, token: int) -> Cell:
+    """What a weight could be, and a mark where that may be zero."""
+    unknown = "range not known" if attribution.interval(token) is None else ""
+    mark = Piece(f" {HATCH}" * attribution.may_be_zero(token), "maybe")
+    return cell([range_text(attribution, token), mark], hint=unknown)
+
+
+def bars(attribution: Attribution, full: float, limits: tuple[float, float] | None) -> list[Cell]:
     """What is drawn beside each token."""
     if attribution.intervals is not None:
-        limits = extremes([attribution])
-        return [
-            cell(drawing=RangeBar(attribution, token, limits)) for token in range(len(attribution.scores))
-        ]
+        ends, tokens = limits or extremes([attribution]), range(len(attribution.scores))
+        return [cell(drawing=RangeBar(attribution, token, ends)) for token in tokens]
     signed = diverging(attribution)
     return [cell(drawing=Bar(normalised_score(value, full), signed)) for value in attribution.colours]
 

@@ -1,17 +1,37 @@
 """Groups of runs compared: their metrics, and the differences with their tests."""
 
+from collections.abc import Sequence
+
 from glasshead.report.comparison_rows import (
+    LOWER,
     SPLITS,
+    Setting,
     deviation,
     intro_sentence,
     mean,
+    round_limits,
     seed_values,
     tested_differences,
 )
-from glasshead.report.document import Document, Heading, Row, Sentence, Table, columns, table
+from glasshead.report.difference_rows import difference_limits
+from glasshead.report.document import (
+    Column,
+    Document,
+    Heading,
+    Mark,
+    Piece,
+    Row,
+    Rows,
+    Sentence,
+    Table,
+    cell,
+    columns,
+    table,
+)
 from glasshead.report.documents.audits import audits_document
+from glasshead.report.interval_marks import difference_mark, null_mark, seeds_mark
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import DASH, number
+from glasshead.report.number_format import number
 from glasshead.results import METRIC_NAMES, AuditComparison, Comparison, RunComparison
 
 
@@ -25,46 +45,76 @@ def comparison_document(comparison: Comparison) -> Document:
 
 def runs_document(comparison: RunComparison) -> Document:
     """Metrics of all groups, then the differences and their tests."""
-    titles = columns(("metric",), ("difference", "95 % interval"))
-    titles += columns(("t-test over seeds", "exchange", "verdict"), ())
-    tested = [
-        table(
-            titles,
+    floor = Sentence(f"floor: {comparison.floor.guess}", "quiet")
+    tables = metrics_table(comparison), floor, differences_table(comparison)
+    return [Heading(intro_sentence(comparison)), *tables]
+
+
+def differences_table(comparison: RunComparison) -> Table:
+    """Every metric of every pair, with its tests."""
+    limits = difference_limits(comparison.differences)
+    groups = [
+        Rows(
             [
                 (
-                    one.metric,
-                    one.row.estimate,
-                    one.row.interval,
-                    f"{one.t} ({one.seeds})" if one.seeds else one.t,
-                    one.exchange,
-                    sentence(one.row.difference.verdict),
+                    difference.metric,
+                    cell(difference.row.estimate, tone="strong"),
+                    cell(
+                        difference.row.interval,
+                        drawing=Mark(difference_mark(difference.row.difference), limits),
+                    ),
+                    sentence(difference.row.difference.verdict),
+                    cell(difference.t, f"({difference.seeds})" if difference.seeds else ""),
+                    difference.exchange,
                 )
-                for one in rows
+                for difference in rows
             ],
-            f"{minuend} minus {subtrahend}",
+            f"{one} minus {other}",
+            limits,
         )
-        for (minuend, subtrahend), rows in tested_differences(comparison)
+        for (one, other), rows in tested_differences(comparison)
+        if limits is not None
     ]
-    floor = Sentence(f"floor: {comparison.floor.guess}", "quiet")
-    return [Heading(intro_sentence(comparison)), metrics_table(comparison), floor, *tested]
+    head = [Column("metric"), Column("difference", "numbers"), Column("95 % interval", "marked")]
+    head += columns(("verdict", "t-test over seeds", "exchange test"), ())
+    return Table(head, groups, "Differences of all pairs")
 
 
 def metrics_table(comparison: RunComparison) -> Table:
-    """Mean and standard deviation over seeds of every metric that a group has."""
-    metrics = [
-        (split, metric)
-        for split in SPLITS
-        for metric in METRIC_NAMES
-        if any(seed_values(group, split, metric) for group in comparison.groups)
+    """Mean and standard deviation over seeds of every metric that a group has, and the floor."""
+    groups = []
+    for split in SPLITS:
+        for metric, word in METRIC_NAMES.items():
+            values = {group.name: seed_values(group, split, metric) for group in comparison.groups}
+            known = {name: seeds for name, seeds in values.items() if seeds}
+            if not known:
+                continue
+            floor = comparison.floor.metrics[split][metric]
+            limits = round_limits([floor, *(value for seeds in known.values() for value in seeds)])
+            better = "lower is better" if metric in LOWER else "higher is better"
+            rows: list[Row] = [metric_row(name, seeds, limits) for name, seeds in known.items()]
+            rows.append(("floor", number(floor, 4), cell(drawing=Mark(null_mark(floor), limits)), ""))
+            groups.append(Rows(rows, f"{word}, {split} ({better})", limits))
+    head = [
+        Column("runs"),
+        Column("mean ± std", "numbers"),
+        Column("seeds", "marked"),
+        Column("n", "numbers"),
     ]
-    rows: list[Row] = []
-    for group in comparison.groups:
-        values = (seed_values(group, *metric) for metric in metrics)
-        cells = (" ± ".join(filter(None, (mean(one), deviation(one)))) if one else DASH for one in values)
-        rows.append((group.name, str(len(group.seeds)), *cells))
-    floors = (number(comparison.floor.metrics[split][metric], 4) for split, metric in metrics)
-    titles = [f"{split} {METRIC_NAMES[metric]}" for split, metric in metrics]
-    return table(columns(("runs",), ("seeds", *titles)), [*rows, ("floor", "", *floors)])
+    return Table(head, groups, "Metrics of every group")
+
+
+def metric_row(name: str, values: Sequence[float], limits: tuple[float, float]) -> Row:
+    """A metric of one group."""
+    spread = f" ± {deviation(values)}" if len(values) > 1 else ""
+    numbers = cell([Piece(mean(values), "strong"), spread])
+    return name, numbers, cell(drawing=Mark(seeds_mark(values), limits)), str(len(values))
+
+
+def settings_table(comparison: RunComparison, rows: Sequence[Setting], title: str) -> Table:
+    """Settings, one column for each group."""
+    names = [group.name for group in comparison.groups]
+    return table(columns(("setting", *names), ()), [(name, *values) for name, values in rows], title)
 
 
 def comparison_in_notebook(comparison: Comparison) -> Document:

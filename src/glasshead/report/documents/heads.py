@@ -49,7 +49,8 @@ def numbers_sentence(report: HeadReport) -> str:
     """What the numbers of the table are."""
     level = report.facts.get("interval_level")
     each = "" if level is None else f" ({100 * float(level):.5g} % each)"
-    return f"Intervals of single heads hold for all at once{each}. Heads are named layer-head, both counted from 0."
+    together = f"Intervals of single heads hold for all at once{each}."
+    return f"{together} Heads are named layer-head, both counted from 0."
 
 
 def summary_table(report: HeadReport) -> Table:

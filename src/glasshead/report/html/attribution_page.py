@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from glasshead.nouns import TEXTS
+from glasshead.report.documents.attributions import tokens_table
 from glasshead.report.html.environment import environment
 from glasshead.report.html.text_heatmap import text_heatmap
-from glasshead.report.html.token_table import token_table, weight_key
+from glasshead.report.html.weight_key import weight_key
 from glasshead.report.text_spans import diverging, scale_words, shared_scale, undrawn
-from glasshead.report.weight_intervals import extremes
+from glasshead.report.weight_intervals import extremes, summary_of_ranges
 from glasshead.results import Attribution, Attributions
 
 
@@ -22,7 +23,8 @@ def attribution_page(attributions: Attribution | Sequence[Attribution]) -> str:
         {
             "attribution": attribution,
             "html": text_heatmap(attribution, scale),
-            "numbers": token_table(attribution, limits),
+            "numbers": tokens_table(attribution, scale, limits),
+            "counted": None if attribution.intervals is None else summary_of_ranges(attribution),
             "undrawn": undrawn(attribution),
         }
         for attribution in attributions

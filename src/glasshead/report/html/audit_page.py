@@ -13,8 +13,8 @@ from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
 from glasshead.report.html.figure_page import RenderedFigure, render
 from glasshead.report.html.finding_tables import sections
-from glasshead.report.html.token_table import weight_key
 from glasshead.report.html.typical_tokens import QUANTITIES, typical
+from glasshead.report.html.weight_key import weight_key
 from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.plots import plots_of
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names

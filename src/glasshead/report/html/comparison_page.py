@@ -4,10 +4,8 @@ from glasshead.escaping import visible
 from glasshead.report.comparison_rows import (
     compared_settings,
     intro_sentence,
-    metric_strips,
-    tested_differences,
 )
-from glasshead.report.difference_rows import difference_limits
+from glasshead.report.documents.comparisons import differences_table, metrics_table, settings_table
 from glasshead.report.html.audit_page import audit_page
 from glasshead.report.html.environment import environment
 from glasshead.results import AuditComparison, Comparison, RunComparison
@@ -30,13 +28,12 @@ def runs_page(comparison: RunComparison) -> str:
         .render(
             names=[visible(group.name) for group in comparison.groups],
             lead=intro_sentence(comparison),
-            tested=tested_differences(comparison),
-            limits=difference_limits(comparison.differences),
-            strips=metric_strips(comparison),
+            differences=differences_table(comparison),
+            metrics=metrics_table(comparison),
             guess=visible(comparison.floor.guess),
             repeated=any(len(group.seeds) > 1 for group in comparison.groups),
-            differing=differing,
-            alike=alike,
+            differing=settings_table(comparison, differing, "Settings that differ") if differing else None,
+            alike=settings_table(comparison, alike, "Settings that all share") if alike else None,
             resamples=comparison.resamples,
         )
     )

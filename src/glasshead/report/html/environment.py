@@ -1,22 +1,18 @@
 """The templates of the pages, which escape whatever comes from outside."""
 
-import re
 from functools import cache, partial
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from glasshead.escaping import FROM_RIGHT_TO_LEFT, visible
+from glasshead.escaping import visible
 from glasshead.nouns import TEXTS, Nouns
 from glasshead.report.colours import DARK, LIGHT, PRINT, css
 from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls
-from glasshead.report.html.interval_marks import (
-    axis,
-    difference_mark,
-    finding_mark,
-    null_mark,
-    seeds_mark,
-)
+from glasshead.report.html.captions import caption, format_options
+from glasshead.report.html.interval_drawings import axis, draw
+from glasshead.report.html.page_view import page_table
+from glasshead.report.interval_marks import difference_mark, finding_mark
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
 
@@ -45,11 +41,10 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
         "over_nulls": partial(over_nulls, nouns=nouns),
         "visible": visible,
         "caption": caption,
+        "table": page_table,
         "format_options": format_options,
-        "finding_mark": finding_mark,
-        "difference_mark": difference_mark,
-        "seeds_mark": seeds_mark,
-        "null_mark": null_mark,
+        "finding_mark": lambda finding, limits: draw(finding_mark(finding), limits),
+        "difference_mark": lambda difference, limits: draw(difference_mark(difference), limits),
         "axis": axis,
     }
     return jinja
@@ -58,16 +53,3 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
 def page_part(name: str) -> str:
     """The style of all pages (style.css) or their keys (keys.js), for a page that is made elsewhere."""
     return environment().get_template(name).render()
-
-
-def caption(text: str) -> Markup:
-    """A sentence in which words from right to left are isolated, so that they turn round no number."""
-    safe = str(escape(visible(str(text))))
-    return Markup(FROM_RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", safe))
-
-
-def format_options(text: str) -> Markup:
-    """A sentence with options that do not break behind their hyphens, and indices of letters such as h_e."""
-    safe = str(escape(visible(text)))
-    unbroken = re.sub(r"--[a-z][a-z-]*", r'<span class="unbroken">\g<0></span>', safe)
-    return Markup(re.sub(r"(?<=[hU])_([a-z])(?![a-z])", r"<sub>\1</sub>", unbroken))

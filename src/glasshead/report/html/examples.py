@@ -8,13 +8,14 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 from glasshead.nouns import TEXTS, Nouns
-from glasshead.report.html.interval_marks import Limits
+from glasshead.report.document import Table
+from glasshead.report.documents.attributions import tokens_table
+from glasshead.report.html.interval_drawings import Limits
 from glasshead.report.html.text_heatmap import text_heatmap
-from glasshead.report.html.token_table import TokenTable, token_table
 from glasshead.report.labels import sort_names
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import shared_scale
-from glasshead.report.weight_intervals import extremes
+from glasshead.report.weight_intervals import extremes, summary_of_ranges
 from glasshead.results import AGREEMENT_STRENGTHS, Attribution, AuditCard, Highlight
 
 REASONS = (
@@ -43,7 +44,8 @@ class ExampleView:
     faithfulness: float | None
     right: bool | None
     reason: str
-    ranges: TokenTable | None = None
+    ranges: Table | None = None
+    counted: str = ""
     place: str = ""
     attribution: Attribution | None = None
 
@@ -183,7 +185,8 @@ def _view(
             finite(highlight.faithfulness) if attribution.predicted else None,
             attribution.predicted == highlight.label if classified and highlight.label else None,
             highlight.reason,
-            None if attribution.intervals is None else token_table(attribution, limits),
+            None if attribution.intervals is None else tokens_table(attribution, scale, limits),
+            "" if attribution.intervals is None else summary_of_ranges(attribution),
             "" if attribution.predicted else attribution.reading or "",
             attribution,
         )

@@ -25,9 +25,10 @@ from glasshead.report.document import (
     Tone,
     Words,
     cell_of,
+    columns_in_words,
     pieces_of,
 )
-from glasshead.report.html.environment import caption
+from glasshead.report.html.captions import caption
 from glasshead.report.html.figure_page import figure_fragment
 from glasshead.report.html.text_heatmap import notebook_heatmap
 
@@ -92,7 +93,7 @@ def piece_view(piece: Piece) -> Markup:
 
 def table_view(table: Table) -> Markup:
     """The table; bars and marks are left to terminals and pages."""
-    places = [place for place, column in enumerate(table.columns) if column.kind != "drawing"]
+    places = columns_in_words(table)
     title = Markup("<b>{}</b>").format(visible(table.title)) if table.title else Markup("")
     note = Markup('<div style="{}">{}</div>').format(QUIET, visible(table.caption)) if table.caption else ""
     rows = [row_view(table, places, [Cell([[Piece(column.title)]]) for column in table.columns])]
@@ -110,6 +111,6 @@ def row_view(table: Table, places: Sequence[int], cells: Sequence[Cell]) -> Mark
     parts = []
     for place in places:
         lines = Markup("<br>").join(line_view(line) for line in cells[place].lines)
-        kind = NUMBERS if table.columns[place].kind == "numbers" else WORDS
+        kind = NUMBERS if table.columns[place].kind in ("numbers", "marked") else WORDS
         parts.append(Markup('<td style="{};{}">{}</td>').format(CELL, kind, lines))
     return Markup("<tr>{}</tr>").format(Markup("").join(parts))

@@ -32,6 +32,7 @@ from glasshead.report.document import (
     Tone,
     Words,
     cell_of,
+    columns_in_words,
     pieces_of,
 )
 from glasshead.report.terminal.bars import CELLS, RANGE, bar, range_bar
@@ -39,7 +40,7 @@ from glasshead.report.terminal.text_heatmap import text_heatmap
 from glasshead.report.terminal.wrapping_table import WrappingTable
 
 STYLES: dict[Tone, str] = {
-    "plain": "", "strong": "bold", "quiet": "dim", "code": "dim",
+    "plain": "", "strong": "bold", "quiet": "dim", "code": "dim", "maybe": "",
     "caution": "yellow", "good": "bold green", "bad": "bold red",
 }  # fmt: skip
 LEFT = (0, 0, 0, 2)
@@ -103,13 +104,18 @@ def table_view(table: Table) -> Iterator[RenderableType]:
         )
     if table.caption:
         grid.caption, grid.caption_justify = Text(one_line(table.caption)), "left"
-    for column in table.columns:
-        add_column(grid, column, table)
+    places = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.kind == "drawing" or place in columns_in_words(table)
+    ]
+    for place in places:
+        add_column(grid, table.columns[place], table)
     for group in table.groups:
         if group.heading:
             grid.add_row(Text(one_line(group.heading), style="bold"))
         for row in group.rows:
-            grid.add_row(*map(cell_view, map(cell_of, row)))
+            grid.add_row(*(cell_view(cell_of(row[place])) for place in places))
             if table.spaced:
                 grid.add_row()
     yield WrappingTable(grid, ornament=table.columns[-1].kind == "drawing")
@@ -117,7 +123,7 @@ def table_view(table: Table) -> Iterator[RenderableType]:
 
 def add_column(grid: Grid, column: Column, table: Table) -> None:
     """A column with its title."""
-    title, numbers = Text(one_line(column.title)), column.kind == "numbers"
+    title, numbers = Text(one_line(column.title)), column.kind in ("numbers", "marked")
     if column.kind == "drawing":
         grid.add_column(title, no_wrap=True, width=drawing_width(table))
     else:

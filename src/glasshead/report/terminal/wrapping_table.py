@@ -17,9 +17,10 @@ NUMBER = re.compile(r"(?<!\S)[^\w\s]*\d[\d.,·e%×⁰¹²³⁴-⁹⁻−+\-–)\
 
 @dataclass(frozen=True)
 class WrappingTable:
-    """A table that fits whatever the width: columns that may wrap are folded first, then all come closer, then
-    the others are folded at their blanks. Where there is no room for the numbers side by side they stand below each other, a line for each.
-    With ``ornament`` the last column is left out before a number is folded.
+    """A table that fits whatever the width: columns that may wrap are folded first, then all come closer,
+    then the others are folded at their blanks. Where there is no room for the numbers side by side they stand
+    below each other, a line for each. With ``ornament`` the last column is left out before a number is
+    folded.
     """
 
     table: Table

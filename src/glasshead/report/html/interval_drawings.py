@@ -1,41 +1,20 @@
-"""Numbers on one line of a table, drawn: a dot with its whiskers on an axis, and what it is compared with."""
+"""The marks of numbers as inline SVG, and the axis above them."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from glasshead.report.findings_in_words import nulls
-from glasshead.report.number_format import finite, number
-from glasshead.results import Difference, Finding
+from glasshead.report.interval_marks import RING, IntervalMark
 
 WIDTH, HEIGHT, EDGE = 132, 20, 7
-DIAMOND, SQUARE, RING = "m-3.5 0l3.5-4.5l3.5 4.5l-3.5 4.5z", "m-3-3h6v6h-6z", ""
 Limits = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class IntervalMark:
-    """What stands on one line: a dot with its interval, a band of one standard deviation, and open marks.
-
-    ``span`` is the range of a weight, whose ends may be infinite; ``open`` are places and shapes of open
-    marks; a ``hollow`` dot is one that may be zero or has no range.
-    """
-
-    spoken: str
-    estimate: float | None = None
-    interval: Sequence[float] | None = None
-    std: float | None = None
-    span: Sequence[float] | None = None
-    open: Sequence[tuple[float, str]] = field(default_factory=tuple)
-    hollow: bool = False
-    maybe_zero: bool = False
-    zero: bool = True
-
-
-def draw(mark: IntervalMark, limits: Limits) -> Markup:
-    """The mark as inline SVG, between the limits of its axis."""
+def draw(mark: IntervalMark | None, limits: Limits) -> Markup:
+    """The mark as inline SVG, between the limits of its axis; a word where there is no number."""
+    if mark is None:
+        return Markup('<span class="void">undefined</span>')
     low, high = widen(limits)
     parts = [Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)]
     if mark.zero and low <= 0 <= high:
@@ -75,42 +54,6 @@ def caps(bounds: Sequence[float], limits: Limits) -> str:
     return left + right
 
 
-def finding_mark(finding: Finding, limits: Limits) -> Markup:
-    """The estimate with its interval, its standard deviation and each null."""
-    estimate = finite(finding.estimate)
-    if estimate is None:
-        return Markup('<span class="void">undefined</span>')
-    shapes = [
-        (amount, DIAMOND if name == "random" else SQUARE)
-        for name, value in finding.null.items()
-        if (amount := finite(value)) is not None
-    ]
-    spoken = spoken_interval(estimate, finding.interval, finding.level)
-    if finding.bound:
-        spoken = f"{finding.bound} bound {number(estimate)}"
-    if finding.null:
-        spoken += f"; null: {nulls(finding)}"
-    return draw(IntervalMark(spoken, estimate, finding.interval, finite(finding.std), open=shapes), limits)
-
-
-def difference_mark(difference: Difference, limits: Limits) -> Markup:
-    """A difference with its interval, about zero."""
-    spoken = spoken_interval(difference.estimate, difference.interval, difference.level)
-    return draw(IntervalMark(spoken, difference.estimate, difference.interval), limits)
-
-
-def seeds_mark(values: Sequence[float], limits: Limits) -> Markup:
-    """A ring for every value, and a dot for their mean."""
-    rings = [(value, RING) for value in values] if len(values) > 1 else []
-    mean = sum(values) / len(values)
-    return draw(IntervalMark(", ".join(map(number, values)), mean, open=rings, zero=False), limits)
-
-
-def null_mark(value: float, limits: Limits) -> Markup:
-    """An open square for what must mean nothing."""
-    return draw(IntervalMark(number(value), open=[(value, SQUARE)], zero=False), limits)
-
-
 def axis(limits: Limits, digits: int = 2) -> Markup:
     """The ends of an axis and zero, in significant digits, as a header above the marks."""
     low, high = widen(limits)
@@ -142,13 +85,3 @@ def widen(limits: Limits) -> Limits:
     """Limits that are not one number."""
     low, high = limits
     return (low, high) if high > low else (low - 1.0, low + 1.0)
-
-
-def spoken_interval(estimate: float | None, bounds: Sequence[float] | None, level: float = 0.95) -> str:
-    """A number with its interval, for those who do not see it."""
-    spoken = number(estimate)
-    return (
-        spoken
-        if bounds is None
-        else f"{spoken}, {100 * level:.4g} % interval {number(bounds[0])} to {number(bounds[1])}"
-    )
