@@ -87,7 +87,7 @@ def test_findings_of_slices_are_folded_with_the_level_of_every_column(sliced: Au
     paired = Difference(name, 1, 0, 0.1, (0.05, 0.15), 60, "higher", level=0.99)
     page = audit_page([sliced, finer], [paired])
     assert not {"\x1b", "\u202e"} & set(page)
-    (caption,) = [element for element in Page(page).all("caption") if visible(BY) in element.text]
+    (caption,) = [each for each in Page(page).all("caption") if f": By {visible(BY)}" in each.text]
     heading = page.split(str(escape(caption.text)))[-1].split("</thead>")[0]
     levels = re.findall(r'class="range">(.*?) interval', heading)
     assert levels == ["97.5\u00a0%", "99\u00a0%", "99\u00a0%"]

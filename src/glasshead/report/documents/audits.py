@@ -14,23 +14,24 @@ from glasshead.report.document import (
     Facts,
     Heading,
     Listing,
+    Mark,
     Piece,
     Rows,
     Sentence,
     Table,
     Words,
     cell,
-    columns,
 )
 from glasshead.report.documents.attributions import text_facts
 from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls, with_sign
 from glasshead.report.headline import verdict
+from glasshead.report.interval_marks import finding_mark
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, count
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
-from glasshead.report.slice_tables import SliceTable, slice_tables
+from glasshead.report.slice_tables import SliceRow, SliceTable, slice_tables
 from glasshead.report.text_spans import shared_scale
 from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
 
@@ -56,10 +57,8 @@ def audits_document(
     asked = answers(cards, short, differences)
     if not asked:
         blocks.append(Sentence("No key finding in this audit."))
-    elif len(cards) == 1:
-        blocks.append(answers_table(asked, nouns))
     else:
-        blocks.append(answers_beside(asked, short, nouns))
+        blocks.append(verdicts_table(asked, short, nouns))
     blocks += [Sentence(caution, "caution") for caution in cautions(cards, short)]
     for card, name in zip(cards, short, strict=True):
         for table in slice_tables(card):
@@ -89,23 +88,43 @@ def claim_reason(claim: Claim) -> Words:
     return [f"{claim.because} (", *name, f"{claim.numbers})"]
 
 
+def verdicts_table(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
+    """The answers of one audit, or of several of these names."""
+    return answers_table(asked, nouns) if len(names) == 1 else answers_beside(asked, names, nouns)
+
+
 def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
-    """The questions of one audit, the columns of which stand here alone."""
+    """The questions of one audit; its columns are named here, for whatever prints them."""
     rows = [
-        (cell(answer.question.asks, tone="strong"), *numbers_of(finding), verdict_of(answer, finding, nouns))
+        (question_cell(answer), *numbers_of(answer, finding), verdict_of(answer, finding, nouns))
         for answer in asked
         for finding in answer.findings
         if finding is not None
     ]
-    titles = columns(("",), ("estimate", "95 % interval", "null"))
-    return Table([*titles, Column("verdict", "below")], [Rows(rows)])
+    head = [Column(""), Column("estimate", "numbers"), Column("95 % interval", "marked")]
+    head += [Column("null", "numbers"), Column("verdict", "below")]
+    return Table(head, [Rows(rows)])
 
 
-def numbers_of(finding: Finding) -> tuple[str | Cell, ...]:
+def question_cell(answer: Answer, *more: Words) -> Cell:
+    """What is asked, leading to its audit."""
+    return cell([Piece(answer.question.asks, "strong", f"audit-{answer.audit}")], *more)
+
+
+def numbers_of(answer: Answer, finding: Finding) -> tuple[str | Cell, ...]:
     """Estimate, interval and null; dashes where they are no evidence."""
     if not speaks(finding):
-        return (DASH,) * 3
-    return cell(estimate(finding), tone="strong"), bounds(finding), cell(null_of(finding), tone="quiet")
+        return DASH, "no evidence", DASH
+    return (
+        cell(estimate(finding), tone="strong"),
+        interval_cell(finding, answer.limits),
+        cell(null_of(finding), tone="quiet"),
+    )
+
+
+def interval_cell(finding: Finding, limits: tuple[float, float]) -> Cell:
+    """The interval, drawn where there is a page; its verdict where a reader points at it."""
+    return cell(bounds(finding), drawing=Mark(finding_mark(finding), limits), hint=sentence(finding.verdict))
 
 
 def verdict_of(answer: Answer, finding: Finding, nouns: Nouns) -> Cell:
@@ -118,20 +137,19 @@ def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) 
     """The questions of several audits, one column for each."""
     rows = [
         (
-            cell(
-                [Piece(answer.question.asks, "strong"), Piece(f"  {answer.question.measure}", "quiet")],
-                answer.difference,
-            ),
-            *(DASH if finding is None else answer_of(finding, nouns) for finding in answer.findings),
+            question_cell(answer, Piece(answer.question.measure, "quiet"), answer.difference),
+            *(answer_of(answer, finding, nouns) for finding in answer.findings),
         )
         for answer in asked
     ]
-    titles = [Column("question", share=3), *(Column(name, "numbers", share=2) for name in names)]
+    titles = [Column("question", share=3), *(Column(name, share=2) for name in names)]
     return Table(titles, [Rows(rows)], spaced=True)
 
 
-def answer_of(finding: Finding, nouns: Nouns) -> Cell:
-    """The answer of one audit."""
+def answer_of(answer: Answer, finding: Finding | None, nouns: Nouns) -> str | Cell:
+    """The answer of one audit, line by line."""
+    if finding is None:
+        return DASH
     if not speaks(finding):
         return cell(Piece(DASH, "strong"), sentence(finding.verdict))
     return cell(
@@ -140,6 +158,7 @@ def answer_of(finding: Finding, nouns: Nouns) -> Cell:
         Piece(f"null {null_of(finding)}" if finding.null else "", "quiet"),
         sentence(finding.verdict) if finding.verdict else "",
         Piece(over_nulls(finding, nouns), "quiet"),
+        drawing=Mark(finding_mark(finding), answer.limits),
     )
 
 
@@ -157,15 +176,32 @@ def slice_blocks(table: SliceTable, name: str) -> Iterator[Block]:
     """One cut of the inputs of an audit, of this name among several."""
     yield Heading(", ".join(filter(None, (f"By {table.by}", name))), 2)
     yield Sentence(f"{table.summary} Intervals of slices at {table.percent}.", "quiet")
-    groups = [
-        Rows(
-            [(f"  {row.name(one)}", estimate(one), bounds(one), count(one.n)) for one in row.findings],
-            f"{row.question.asks} {row.answer}",
-        )
-        for row in table.differing_rows
-    ]
-    if groups:
-        yield Table(columns(("",), ("estimate", "interval", "n")), groups)
+    if table.differing_rows:
+        yield slices_table(table.differing_rows, table.percent)
     if table.other_rows:
         left = pluralise(len(table.other_rows), "key finding")
         yield Sentence(f"{left} not shown to differ, or not tested: see the report.", "quiet")
+
+
+def slices_table(rows: Sequence[SliceRow], percent: str) -> Table:
+    """Findings slice by slice, with intervals at this level."""
+    groups = [
+        Rows(
+            [
+                (
+                    f"  {row.name(one)}",
+                    estimate(one),
+                    cell(
+                        bounds(one), drawing=Mark(finding_mark(one), row.limits), hint=sentence(one.verdict)
+                    ),
+                    count(one.n),
+                )
+                for one in row.findings
+            ],
+            f"{row.question.asks} {row.answer}",
+            row.limits,
+        )
+        for row in rows
+    ]
+    head = [Column("slice"), Column("estimate", "numbers"), Column(f"{percent} interval", "marked")]
+    return Table([*head, Column("n", "numbers")], groups)

@@ -8,6 +8,7 @@ from glasshead.report.claims import claims_by_answer
 from glasshead.report.colour_meaning import colour_meaning
 from glasshead.report.conclusion import comparison_headline
 from glasshead.report.difference_rows import pairs
+from glasshead.report.documents.audits import verdicts_table
 from glasshead.report.headline import verdict
 from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
@@ -39,7 +40,7 @@ def audit_page(
         raise ValueError("a report needs at least one audit card")
     full, nouns = card_names(cards), nouns_of(*(card.facts for card in cards))
     shared, called = split_names(full)
-    texts = examples(cards)
+    texts, asked = examples(cards), answers(cards, called, differences)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
     told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
     conclusions = [verdict(card) for card in cards]
@@ -59,7 +60,7 @@ def audit_page(
             leads=[intro_sentence(card) for card in cards],
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),
-            answers=answers(cards, called, differences),
+            verdicts=verdicts_table(asked, called, nouns) if asked else None,
             sliced=[
                 {"name": name if len(cards) > 1 else "", "tables": slice_tables(card)}
                 for card, name in zip(cards, called, strict=True)

@@ -32,8 +32,8 @@ from glasshead.report.html.captions import caption
 from glasshead.report.html.figure_page import figure_fragment
 from glasshead.report.html.text_heatmap import notebook_heatmap
 
-BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.9;max-width:900px;margin:.4em 0 .9em"
-TEXT = "white-space:pre-wrap;max-width:644px"
+BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;max-width:900px;margin:.4em 0 .9em"
+TEXT = "white-space:pre-wrap;max-width:644px;line-height:1.9"
 QUIET = "opacity:.72;font-size:12px;line-height:1.5"
 CELL = "padding:.25em .9em .25em 0;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
 WORDS, NUMBERS = "text-align:left;min-width:9em", "text-align:right;white-space:nowrap"

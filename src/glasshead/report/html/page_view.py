@@ -23,7 +23,7 @@ MAYBE = Markup(' <i class="hatch" role="img" aria-label="may be zero"></i>')
 TONES = {"strong": "b", "good": "b", "bad": "b", "code": "code", "caution": "b"}
 
 
-def page_table(table: Table, classes: str = "findings wide") -> Markup:
+def page_table(table: Table, classes: str = "findings wide", title: str = "") -> Markup:
     """The table with what it draws; its title is heard, not seen. On a phone each number has its column
     beside it."""
     places = [place for place in range(len(table.columns)) if is_shown(table, place)]
@@ -41,7 +41,7 @@ def page_table(table: Table, classes: str = "findings wide") -> Markup:
     return Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="{}">'
         '<caption class="heard">{}</caption><thead><tr>{}</tr></thead>{}</table></div>'
-    ).format(visible(table.title), classes, visible(table.title), head, bodies)
+    ).format(visible(title or table.title), classes, visible(title or table.title), head, bodies)
 
 
 def is_shown(table: Table, place: int) -> bool:
@@ -104,6 +104,6 @@ def piece_view(piece: Piece) -> Markup:
     if piece.tone == "maybe":
         return MAYBE
     if piece.tone == "quiet":
-        return Markup("<small>{}</small>").format(words)
+        return Markup('<span class="pale">{}</span>').format(words)
     tag = TONES.get(piece.tone)
     return words if tag is None else Markup("<{0}>{1}</{0}>").format(Markup(tag), words)
