@@ -12,10 +12,11 @@ from fake_heads import HOSTILE, PAIR
 
 import glasshead.report  # noqa: F401 — registers how values are drawn
 from glasshead.errors import InputError
+from glasshead.report.documents.heads import closest_pairs_table
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.html.heads_page import heads_page
 from glasshead.report.html.packed_maps import data_script, pack_texts
-from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
+from glasshead.report.html.packed_pairs import pack_pairs
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.results import HeadText
 from pages import Page
@@ -82,7 +83,7 @@ def test_every_two_heads_come_as_bytes_and_the_closest_as_a_table(report, html, 
     assert "0-00-10.250[0.150, 0.350]0.500more alike" in table.text
     many = fake_heads.make(fake_heads.pair_text(1, 520), layers=1, heads=520)
     assert pack_pairs(many) is None
-    assert len(closest_pairs(many)) == 20
+    assert len(closest_pairs_table(many).groups[0].rows) == 20
 
 
 def test_nothing_from_outside_is_markup_and_no_network_is_needed(html):
@@ -216,7 +217,7 @@ def test_every_number_is_in_the_tables(report, html):
     (numbers,) = [one for text, one in captions.items() if text.strip().startswith("All numbers")]
     assert numbers.text.count("[0.125, 0.375]") == len(report.heads)
     (relations,) = [one for text, one in captions.items() if text.strip().startswith("Relations")]
-    for words in ("0-1", "0.750", "−1", "0.250", "Better."):
+    for words in ("0-1", "75.0", "−1", "+25.0", "Better."):
         assert words in relations.text
 
 

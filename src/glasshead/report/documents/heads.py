@@ -1,9 +1,29 @@
 """What every head does: what it looks at, what depends on it, and the relations that it follows."""
 
+import math
+from collections.abc import Iterable, Sequence
+
 from glasshead.errors import pluralise
 from glasshead.nouns import nouns_of
-from glasshead.report.document import Document, Drawing, Heading, Row, Sentence, Table, columns, table
-from glasshead.report.number_format import DASH, interval, number
+from glasshead.report.document import (
+    Cell,
+    Column,
+    Document,
+    Drawing,
+    Heading,
+    Piece,
+    Row,
+    Rows,
+    Sentence,
+    Table,
+    cell,
+    columns,
+    table,
+)
+from glasshead.report.findings_in_words import nulls
+from glasshead.report.head_titles import head_title, layer_title
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import DASH, MINUS, count, interval, number
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.results import Finding, HeadRelation, HeadReport, HeadSummary
 
@@ -13,6 +33,8 @@ COLUMNS = {
     "identifiable": "only map with its output",
 }
 """Statistics that every head has, and what stands above them."""
+CLOSEST = 20
+"""So many pairs of heads that are alike are listed."""
 MOST_HEADS = 40
 """More heads are no table: those with a pattern or the largest effects are shown."""
 
@@ -23,7 +45,7 @@ def heads_document(report: HeadReport) -> Document:
         Heading(" ".join(report.conclusion)),
         Sentence(f"{intro_sentence(report)} {numbers_sentence(report)}", "quiet"),
         summary_table(report),
-        *([relation_table(report)] if report.relations else []),
+        *([relations_table(report)] if report.relations else []),
     ]
 
 
@@ -78,26 +100,123 @@ def shown_heads(report: HeadReport) -> list[HeadSummary]:
     return [head for head in report.heads if any(head is one for one in chosen)]
 
 
-def relation_table(report: HeadReport) -> Table:
+def relations_table(report: HeadReport) -> Table:
     """The relations that some head follows better than a fixed offset, then the others."""
     rows = [relation_row(one) for one in sorted(report.relations, key=lambda one: -one.difference.estimate)]
     titles = columns(("relation", "direction", "head"), ("head, %", "offset", "offset, %", "difference, %"))
-    return table(titles, rows, caption="chosen on one half of the sentences, measured on the other")
+    caption = "chosen on one half of the sentences, measured on the other"
+    return table([*titles, Column("the head is"), Column("n", "numbers")], rows, caption=caption)
 
 
 def relation_row(one: HeadRelation) -> Row:
     """One relation."""
-    ends = one.difference.interval
-    difference = number(100 * one.difference.estimate, 1, plus=True)
-    if ends is not None:
-        difference += f" {interval((100 * ends[0], 100 * ends[1]), 1, plus=True)}"
-    words = (one.relation, one.direction, one.best)
-    return (*words, percent(one.accuracy), f"{one.offset:+d}", percent(one.baseline), difference)
+    return (
+        one.relation,
+        one.direction,
+        cell(Piece(one.best, link=f"head={one.best}")),
+        percent(one.accuracy.estimate, one.accuracy.interval),
+        f"{one.offset:+d}".replace("-", MINUS),
+        percent(one.baseline.estimate, one.baseline.interval),
+        percent(one.difference.estimate, one.difference.interval, plus=True),
+        sentence(one.difference.verdict),
+        count(one.accuracy.n),
+    )
 
 
-def percent(finding: Finding) -> str:
-    """A share in percent."""
-    return number(None if finding.estimate is None else 100 * finding.estimate, 1)
+def percent(value: float | None, ends: Sequence[float] | None, plus: bool = False) -> str:
+    """A share in percent with its interval."""
+    shown = number(None if value is None else 100 * value, 1, plus=plus)
+    return shown if ends is None else f"{shown} {interval([100 * end for end in ends], 1, plus=plus)}"
+
+
+def all_heads_table(report: HeadReport) -> Table:
+    """All findings of all heads."""
+    statistics, nouns = statistics_of(head.findings for head in report.heads), nouns_of(report.facts)
+    rows = [(head_cell(head), *cells_of(head.findings, statistics)) for head in report.heads]
+    titles = [head_title(*statistic, nouns) for statistic in statistics]
+    return table(columns(("head",), titles), rows, "All numbers of all heads")
+
+
+def head_cell(head: HeadSummary) -> Cell:
+    """A head, which opens it on its page, and what it looks at."""
+    pattern = Piece(f" {head.pattern}" if head.pattern else "", "quiet")
+    return cell([Piece(head.name, link=f"head={head.name}"), pattern])
+
+
+def layers_table(report: HeadReport) -> Table | None:
+    """What goes to each kind of special token, layer by layer, attention beside gradients."""
+    known = statistics_of(layer.findings for layer in report.layers)
+    if not known:
+        return None
+    statistics, kinds = (list(dict.fromkeys(one[place] for one in known)) for place in (0, 1))
+    groups = [
+        Rows(
+            [
+                (f"layer {layer.layer}", *cells_of(layer.findings, [(name, kind) for name in statistics]))
+                for layer in report.layers
+            ],
+            kind,
+        )
+        for kind in kinds
+    ]
+    titles = [layer_title(name, nouns_of(report.facts)) for name in statistics]
+    return Table(columns(("layer",), titles), groups, "Attention and gradients by layer")
+
+
+def closest_pairs_table(report: HeadReport) -> Table | None:
+    """The pairs of heads that are most alike, beside unrelated maps."""
+    agreement, names = report.agreement, [head.name for head in report.heads]
+    rows: list[Row] = []
+    for pair in agreement.pairs()[:CLOSEST]:
+        ends = tuple(agreement.interval[:, *pair].tolist())
+        apart = Piece(interval(ends) if all(map(math.isfinite, ends)) else "", "quiet")
+        one, other = (cell(Piece(names[head], link=f"head={names[head]}")) for head in pair)
+        closer, further = agreement.closer[pair], agreement.further[pair]
+        rows.append(
+            (
+                one,
+                other,
+                cell(Piece(number(agreement.divergence[pair]), "strong"), apart),
+                number(agreement.null[pair]),
+                "more alike" if closer else "less alike" if further else "undecided",
+            )
+        )
+    titles = [*columns(("head", "and head"), ("bits apart", "unrelated maps")), Column("beside these")]
+    return table(titles, rows, "The most alike pairs of heads") if rows else None
+
+
+def whole_table(report: HeadReport) -> Table | None:
+    """Numbers over all heads."""
+    nouns = nouns_of(report.facts)
+    rows = [
+        (
+            head_title(one.statistic, one.against, nouns),
+            cell(Piece(number(one.estimate), "strong"), Piece(interval(one.interval), "quiet")),
+            cell(Piece(nulls(one), "quiet")),
+            sentence(one.verdict),
+            count(one.n),
+        )
+        for one in report.findings
+    ]
+    titles = [*columns(("quantity",), ("estimate",)), Column("null"), Column("verdict", "below")]
+    return table([*titles, Column("n", "numbers")], rows, "Numbers over all heads") if rows else None
+
+
+def statistics_of(findings: Iterable[Sequence[Finding]]) -> list[tuple[str, str]]:
+    """Every statistic that some head or layer has, as they come."""
+    return list(dict.fromkeys((one.statistic, one.against) for each in findings for one in each))
+
+
+def cells_of(findings: Sequence[Finding], statistics: Sequence[tuple[str, str]]) -> list[str | Cell]:
+    """The number of every statistic with its interval."""
+    known = {(one.statistic, one.against): one for one in findings}
+    return [DASH if statistic not in known else finding_cell(known[statistic]) for statistic in statistics]
+
+
+def finding_cell(one: Finding) -> Cell:
+    """A number with its interval; its verdict, n and null where a reader points at it."""
+    hint = " · ".join(filter(None, (one.verdict, f"n = {one.n}", nulls(one) if one.null else "")))
+    return cell(number(one.estimate), Piece(interval(one.interval), "quiet"), hint=hint)
 
 
 def estimate(finding: Finding | None) -> str:

@@ -1,52 +1,30 @@
 """The page of all heads: what each does, its map before texts, and every number behind it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
 from glasshead.escaping import one_line, visible
-from glasshead.nouns import Nouns, nouns_of
-from glasshead.report.documents.heads import intro_sentence
+from glasshead.nouns import nouns_of
+from glasshead.report.documents.heads import (
+    all_heads_table,
+    closest_pairs_table,
+    intro_sentence,
+    layers_table,
+    relations_table,
+    whole_table,
+)
 from glasshead.report.findings_in_words import nulls
+from glasshead.report.head_titles import head_title
 from glasshead.report.html.environment import environment
 from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_in_words
-from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
+from glasshead.report.html.packed_pairs import pack_pairs
 from glasshead.report.number_format import finite, interval, number
 from glasshead.report.run_facts import fact_rows, notes, origin
 from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
 
-HEAD_TITLES = {
-    "share": "on {kind}",
-    "previous": "on the previous {token}",
-    "next": "on the next {token}",
-    "left": "on the patch to the left",
-    "right": "on the patch to the right",
-    "above": "on the patch above",
-    "below": "on the patch below",
-    "itself": "on itself",
-    "same-token": "on the same {token} elsewhere",
-    "induction": "on the {token} after an earlier copy",
-    "mean-distance": "mean distance, in patches",
-    "entropy": "entropy",
-    "effective-tokens": "effective {tokens}",
-    "score-sd": "SD of scores",
-    "removal": "prediction falls without it by",
-    "removal-size": "prediction changes without it by",
-    "gradient-importance": "|Σ A ∂z/∂A|",
-    "identifiable": "only map with its output",
-    "pair-divergence": "divergence of two heads, bits",
-}
-LAYER_TITLES = {
-    "share": "attention",
-    "gradient-share": "|∂z/∂A|",
-    "relevance-share": "|A ∂z/∂A|",
-    "inflation": "attention − |A ∂z/∂A|",
-    "joined-share": "attention, {words} joined",
-    "joining": "joined − before",
-    "beyond-unsplit-words": "minus {a_word} never split",
-}
 IMPORTANCE = ("removal-size", "gradient-importance")
 """What may say how much depends on a head, the better one first."""
 LOOKS = (
@@ -55,18 +33,6 @@ LOOKS = (
 """What a head looks at."""
 BRIEF = ("entropy", *IMPORTANCE, "identifiable")
 """What a notebook shows of every head."""
-
-
-def head_title(statistic: str, against: str, nouns: Nouns) -> str:
-    """What a statistic of a head is called."""
-    template = HEAD_TITLES.get(statistic)
-    title = statistic.replace("-", " ") if template is None else nouns.fill(template, kind=against)
-    return f"{title}: {against}" if against and "{kind}" not in (template or "") else title
-
-
-def layer_title(statistic: str, nouns: Nouns) -> str:
-    """What a statistic of a layer is called, among those about the same kind of token."""
-    return nouns.fill(LAYER_TITLES[statistic]) if statistic in LAYER_TITLES else statistic.replace("-", " ")
 
 
 TITLE_LETTERS = 60
@@ -89,24 +55,6 @@ class GridRow:
 
     layer: HeadLayer
     cells: Sequence[GridCell]
-
-
-@dataclass(frozen=True)
-class FindingRow:
-    """One head or layer with a finding in each column, or None; ``link`` is the head that it opens."""
-
-    name: str
-    note: str
-    cells: Sequence[Finding | None]
-    link: str = ""
-
-
-@dataclass(frozen=True)
-class FindingsBy:
-    """Findings of heads or layers: a column for each statistic, and rows under headings."""
-
-    columns: Sequence[str]
-    groups: Sequence[tuple[str, Sequence[FindingRow]]]
 
 
 def heads_page(report: HeadReport) -> str:
@@ -137,14 +85,12 @@ def heads_page(report: HeadReport) -> str:
             signed=any(layer["signed"] for text in packed for layer in text.data["layers"].values()),
             importance=importance_title(report),
             texts=[text_title(text.text) for text in report.texts],
-            layers=layer_table(report),
-            heads=head_table(report),
+            layers=layers_table(report),
+            heads=all_heads_table(report),
+            relations=relations_table(report),
             pairs=pairs is not None,
-            closest=closest_pairs(report),
-            findings=[
-                (head_title(finding.statistic, finding.against, nouns), finding)
-                for finding in report.findings
-            ],
+            closest=closest_pairs_table(report),
+            findings=whole_table(report),
             facts=fact_rows([report]),
             notes=notes([report]),
             origin=origin(report),
@@ -244,43 +190,3 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
 def null_in_words(finding: Finding) -> str:
     """The nulls of a number behind it."""
     return f" ({nulls(finding)})" if finding.null else ""
-
-
-def head_table(report: HeadReport) -> FindingsBy:
-    """All findings of all heads."""
-    columns = statistics_of(head.findings for head in report.heads)
-    rows = [
-        FindingRow(head.name, head.pattern, cells_of(head.findings, columns), head.name)
-        for head in report.heads
-    ]
-    nouns = nouns_of(report.facts)
-    return FindingsBy([head_title(*column, nouns) for column in columns], [("", rows)])
-
-
-def layer_table(report: HeadReport) -> FindingsBy:
-    """What goes to each kind of special token, layer by layer, attention beside gradients."""
-    columns = statistics_of(layer.findings for layer in report.layers)
-    statistics = list(dict.fromkeys(statistic for statistic, _ in columns))
-    kinds = list(dict.fromkeys(against for _, against in columns))
-    groups = [
-        (kind, [layer_row(layer, [(statistic, kind) for statistic in statistics]) for layer in report.layers])
-        for kind in kinds
-    ]
-    nouns = nouns_of(report.facts)
-    return FindingsBy([layer_title(statistic, nouns) for statistic in statistics], groups)
-
-
-def layer_row(layer: HeadLayer, columns: Sequence[tuple[str, str]]) -> FindingRow:
-    """One layer."""
-    return FindingRow(f"layer {layer.layer}", "", cells_of(layer.findings, columns))
-
-
-def statistics_of(findings: Iterable[Sequence[Finding]]) -> list[tuple[str, str]]:
-    """Every statistic that some head or layer has, as they come."""
-    return list(dict.fromkeys((one.statistic, one.against) for each in findings for one in each))
-
-
-def cells_of(findings: Sequence[Finding], columns: Sequence[tuple[str, str]]) -> list[Finding | None]:
-    """The finding of every column."""
-    by_name = {(one.statistic, one.against): one for one in findings}
-    return [by_name.get(column) for column in columns]

@@ -1,35 +1,17 @@
 """Every two heads: how far apart they are, as bytes that a browser unpacks, and the closest ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.report.html.packed_maps import deflate
-from glasshead.report.number_format import interval, number
-from glasshead.results import HeadAgreement, HeadReport
+from glasshead.results import HeadReport
 
 MOST_HEADS = 512
 """The pairs of more heads take more than a page has room for."""
-CLOSEST = 20
-"""So many pairs stand in the table."""
 STEPS = 254
 """Bits are kept in steps of 1/254; 255 says that there is no number."""
-CLOSER, FURTHER, UNDECIDED = "more alike", "less alike", "undecided"
-
-
-@dataclass(frozen=True)
-class PairRow:
-    """Two heads in numbers: bits apart with their interval, those of unrelated maps, and what follows."""
-
-    one: str
-    other: str
-    divergence: str
-    interval: str
-    null: str
-    verdict: str
 
 
 def pack_pairs(report: HeadReport) -> dict[str, Any] | None:
@@ -51,27 +33,3 @@ def pack_bits(values: NDArray[np.float64]) -> bytes:
     """Numbers between 0 and 1 in one byte each."""
     levels = np.rint(np.clip(np.nan_to_num(values), 0.0, 1.0) * STEPS)
     return bytes(np.where(np.isfinite(values), levels, 255).astype(np.uint8))
-
-
-def closest_pairs(report: HeadReport) -> Sequence[PairRow]:
-    """The pairs that are most alike."""
-    agreement, heads = report.agreement, report.heads
-    rows = []
-    for pair in agreement.pairs()[:CLOSEST]:
-        ends = tuple(agreement.interval[:, *pair].tolist())
-        rows.append(
-            PairRow(
-                heads[pair[0]].name,
-                heads[pair[1]].name,
-                number(agreement.divergence[pair]),
-                interval(ends) if np.isfinite(ends).all() else "",
-                number(agreement.null[pair]),
-                pair_verdict(agreement, pair),
-            )
-        )
-    return rows
-
-
-def pair_verdict(agreement: HeadAgreement, pair: tuple[int, int]) -> str:
-    """Whether two heads are more alike than unrelated maps, in two words."""
-    return CLOSER if agreement.closer[pair] else FURTHER if agreement.further[pair] else UNDECIDED
