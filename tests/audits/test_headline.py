@@ -15,7 +15,7 @@ from glasshead.escaping import visible
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.report import audit_page, audits_document, model_card, terminal_view
 from glasshead.report.headline import headline, verdict
-from glasshead.report.model_card import escape
+from glasshead.report.markdown_view import escape
 from planted_headlines import WORLDS, mixed, sign_in_values, sign_in_weights, uniform
 from small import as_run, split
 from small import tokenizer as small_tokenizer

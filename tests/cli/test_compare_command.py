@@ -87,7 +87,7 @@ def test_json_stands_alone_on_standard_output(folders):
     assert {row["name"] for row in said["differences"]} == {"accuracy", "macro_f1"}
     assert "Report: " in ended.stderr
     assert (folders / "page.svg").read_text(encoding="utf-8").startswith("<?xml")
-    assert "must end in .html, .json, .svg, .png or .pdf" in refusal(
+    assert "must end in .html, .json, .md, .svg, .png or .pdf" in refusal(
         folders, "compare", *given, "--out", folders / "page.txt"
     )
 

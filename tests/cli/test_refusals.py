@@ -325,7 +325,7 @@ class TestTheOutput:
         explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.html", "--format"
         assert "y.html must end in .json" in refusal(tmp_path, *explain, "json")
         explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.txt"
-        assert "y.txt must end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *explain)
+        assert "y.txt must end in .html, .json, .md, .svg, .png or .pdf" in refusal(tmp_path, *explain)
 
     def test_what_is_finished_is_not_resumed(self, tiny, tmp_path):
         message = refusal(tmp_path, "train", *TINY, "--out", tiny.softmax, "--resume")
@@ -339,7 +339,7 @@ class TestTheOutput:
 
     def test_text_is_not_written_to_a_file(self, tiny, tmp_path):
         arguments = "explain", tiny.softmax, "a wonderful film", "--out", tmp_path / "page"
-        assert "page must end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *arguments)
+        assert "page must end in .html, .json, .md, .svg, .png or .pdf" in refusal(tmp_path, *arguments)
 
 
 def one_line_of(read, folder) -> str:

@@ -24,7 +24,7 @@ def compare(
     split: Annotated[str | None, typer.Option(help="For runs: test or dev; else test.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[
-        Path, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
+        Path, typer.Option("--out", help="The file to write: html, json, md, svg, png or pdf.")
     ] = Path("compare.html"),
     overwrite: Overwrite = False,
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,

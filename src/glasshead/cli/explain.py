@@ -58,7 +58,7 @@ def explain(
     pair: Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")] = None,
     format: ExplanationFormat = Format.text,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
+        Path | None, typer.Option("--out", help="The file to write: html, json, md, svg, png or pdf.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:

@@ -33,10 +33,16 @@ def list_entries(
 
         print_output(json.dumps(as_records(columns, rows), ensure_ascii=False, indent=1) + "\n", "json")
         return
-    from glasshead.report import Column, table, terminal_view
+    from rich.markup import escape
+    from rich.table import Table
 
-    head = [Column(title, "name" if place == 0 else "words") for place, title in enumerate(columns)]
-    console.print(terminal_view([table(head, rows, kind or "")]))
+    from glasshead.report import WrappingTable
+
+    table = Table(*columns, title=kind, title_style="bold", title_justify="left")
+    table.columns[0].no_wrap = True  # a name is there to be copied
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(WrappingTable(table))
     if kind == "kernels":
         from glasshead.compiled import compiled_capabilities
 

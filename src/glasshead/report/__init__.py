@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.style import SHADES, SIGNED
     from glasshead.report.terminal.document_view import terminal_view
     from glasshead.report.terminal.text_heatmap import text_heatmap
+    from glasshead.report.terminal.wrapping_table import WrappingTable
     from glasshead.report.text_alignment import AlignedPiece, align_texts
     from glasshead.report.text_drawing import DrawnSpan, TextDrawing, draw_text
     from glasshead.report.text_spans import (

@@ -4,10 +4,11 @@ What comes from outside is always a `rich.text.Text`: square brackets in it are 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -27,6 +28,7 @@ from glasshead.report.document import (
     Passage,
     Piece,
     RangeBar,
+    Rows,
     Sentence,
     Table,
     Tone,
@@ -37,7 +39,7 @@ from glasshead.report.document import (
 )
 from glasshead.report.terminal.bars import CELLS, RANGE, bar, range_bar
 from glasshead.report.terminal.text_heatmap import text_heatmap
-from glasshead.report.terminal.wrapping_table import WrappingTable
+from glasshead.report.terminal.wrapping_table import WrappingTable, fit_table
 
 STYLES: dict[Tone, str] = {
     "plain": "", "strong": "bold", "quiet": "dim", "code": "dim", "maybe": "",
@@ -94,21 +96,38 @@ def table_view(table: Table) -> Iterator[RenderableType]:
     """The table; with sentences below each row where it has some."""
     if any(column.kind == "below" for column in table.columns):
         yield from rows_with_sentences(table)
-        return
+    elif any(group.heading for group in table.groups):
+        yield GroupedRows(table)
+    else:
+        yield wrapping_view(table)
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """A table whose rows have headings; where these have no room in it, a table for each heading."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        whole = wrapping_view(self.table)
+        if fit_table(whole.table, console, options, folds=False) is whole.table:
+            yield whole
+            return
+        for group in self.table.groups:
+            alone = Rows(group.rows)
+            yield wrapping_view(replace(self.table, groups=[alone], title=group.heading))
+
+
+def wrapping_view(table: Table) -> WrappingTable:
+    """The table as it fits."""
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     if table.title:
-        grid.title, grid.title_style, grid.title_justify = (
-            Text(one_line(table.title), style="bold"),
-            "",
-            "left",
-        )
+        grid.title, grid.title_justify = Text(one_line(table.title), style="bold"), "left"
+        grid.title_style = ""
     if table.caption:
         grid.caption, grid.caption_justify = Text(one_line(table.caption)), "left"
-    places = [
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind == "drawing" or place in columns_in_words(table)
-    ]
+    readable = columns_in_words(table)
+    places = [at for at, one in enumerate(table.columns) if at in readable or one.kind == "drawing"]
     for place in places:
         add_column(grid, table.columns[place], table)
     for group in table.groups:
@@ -118,7 +137,7 @@ def table_view(table: Table) -> Iterator[RenderableType]:
             grid.add_row(*(cell_view(cell_of(row[place])) for place in places))
             if table.spaced:
                 grid.add_row()
-    yield WrappingTable(grid, ornament=table.columns[-1].kind == "drawing")
+    return WrappingTable(grid, ornament=table.columns[-1].kind == "drawing")
 
 
 def add_column(grid: Grid, column: Column, table: Table) -> None:

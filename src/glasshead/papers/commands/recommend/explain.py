@@ -36,7 +36,7 @@ def explain(
     ] = 5,
     format: ExplanationFormat = Format.text,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
+        Path | None, typer.Option("--out", help="The file to write: html, json, md, svg, png or pdf.")
     ] = None,
     skip_bad_rows: SkipBadRows = False,
     overwrite: Overwrite = False,
