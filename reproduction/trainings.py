@@ -1,31 +1,19 @@
 """Trainings of many cells with many seeds, whose numbers are kept in a JSON file per table.
 
-A study names its tables; `main` trains what is missing, PROCESSES (default 1) at a time. The data are read
-from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout). What is trained stays in
-runs/STUDY, and is trained again only if its recipe has changed.
+What is trained stays in runs/STUDY, and is trained again only if its recipe has changed.
 """
 
 import hashlib
 import json
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-from joblib import Parallel, delayed
-from scipy.stats import sem
-from scipy.stats import t as student
-
 from glasshead.data import DATASETS, LoadOptions, load
 from glasshead.training import TrainingConfig, train
-
-HERE = Path(__file__).parent
-DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"))
+from reproduction.study import DATA, RUNS, Measure, measure_missing, read_numbers
 
 
 @dataclass(frozen=True)
@@ -77,33 +65,23 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Study:
+class Trainings:
     """Tables of cells, what they take from a run, and callbacks of its training.
 
-    ``version`` is raised when the code changes what a recipe trains; ``usual`` are the tables that are
-    trained when none is named. ``runs`` is the study whose runs it reads, if these are not its own.
+    ``version`` is raised when the code changes what a recipe trains. ``runs`` is the study whose runs it
+    reads, if these are not its own.
     """
 
     name: str
-    tables: dict[str, list[Cell]]
+    tables: Mapping[str, list[Cell]]
     summary: Callable[[Path], dict[str, Any]]
     version: int = 1
-    usual: Sequence[str] = ()
     callbacks: Callable[[Cell], list[Any]] = lambda cell: []
     runs: str = ""
 
-    def read(self, table: str) -> dict[str, Any]:
-        """What is known of a table."""
-        path = HERE / self.name / f"{table}.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-    def write(self, table: str, values: dict[str, Any]) -> None:
-        """A line per number, in the order of the table, for people who compare."""
-        folder = HERE / self.name
-        folder.mkdir(exist_ok=True)
-        order = [key(*each) for each in self.cells(table)]
-        lines = [f"{json.dumps(each)}: {json.dumps(values[each])}" for each in order if each in values]
-        (folder / f"{table}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    def measures(self) -> dict[str, Measure]:
+        """The tables of a study."""
+        return {table: partial(self.run, table) for table in self.tables}
 
     def cells(self, table: str) -> Iterator[tuple[Cell, int]]:
         """Every cell with every seed, seed by seed, so that an unfinished table is a fair one."""
@@ -114,7 +92,7 @@ class Study:
 
     def known(self, table: str) -> dict[str, dict[int, dict[str, Any]]]:
         """The numbers of the recipes as they are now: cell → seed → numbers."""
-        values, found = self.read(table), {}
+        values, found = read_numbers(self.name, table), {}
         marks = {cell.name: cell.mark(self.version) for cell in self.tables[table]} if values else {}
         for cell, seed in self.cells(table):
             entry = values.get(key(cell, seed), {})
@@ -130,7 +108,7 @@ class Study:
     def folder(self, table: str, cell: Cell, seed: int) -> Path:
         """Where the run of a cell with a seed lies."""
         named = f"{cell.name.replace(' ', '-')}-{cell.mark(self.version)}"
-        return HERE.parents[1] / "runs" / (self.runs or self.name) / table / named / f"seed-{seed}"
+        return RUNS / (self.runs or self.name) / table / named / f"seed-{seed}"
 
     def recipe(self, table: str, cell: Cell, seed: int) -> TrainingConfig:
         """The recipe with the places of word vectors, in DATA, and of the run that it builds on."""
@@ -151,37 +129,25 @@ class Study:
             train(loaded(cell.data), self.recipe(table, cell, seed), out, seed=seed, overwrite=True, **about)
         return out
 
-    def number(self, table: str, cell: Cell, seed: int) -> tuple[str, str, dict[str, Any]]:
-        """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
-        found = rounded(self.summary(self.ensure_run(table, cell, seed)))
-        return table, key(cell, seed), found | {"recipe": cell.mark(self.version)}
+    def number(self, table: str, cell: Cell, seed: int) -> dict[str, Any]:
+        """Train one cell with one seed, unless its run is there, and take what the tables need."""
+        return self.summary(self.ensure_run(table, cell, seed)) | {"recipe": cell.mark(self.version)}
 
-    def run(self, tables: Sequence[str]) -> None:
-        """Train everything that is not there yet; an interrupted training begins again."""
-        values = {table: self.read(table) for table in tables}
-        jobs = [(table, *each) for table in tables for each in self.missing(table)]
-        parallel = Parallel(int(os.environ.get("PROCESSES", 1)), return_as="generator_unordered")
-        for _, together in groupby(jobs, lambda job: self.turn(*job)):
-            for table, entry, found in parallel(delayed(self.number)(*job) for job in list(together)):
-                values[table][entry] = found
-                self.write(table, values[table])
-                print(table, entry, json.dumps(found)[:120], flush=True)
+    def run(self, table: str, processes: int = 1) -> None:
+        """Train everything that is not there yet; an interrupted training begins again.
 
-    def turn(self, table: str, cell: Cell, seed: int) -> tuple[Any, ...]:
-        """What is trained at the same time has the same turn: everything, unless runs build on others."""
-        return (table, seed, cell.depth) if any(each.other for each in self.tables[table]) else ()
-
-
-def t_half(values: Any, among: int = 1) -> float:
-    """Half the width of the 95 % interval of Student's t around the mean over seeds; NaN for one.
-
-    ``among`` such intervals are all right with that probability (Bonferroni).
-    """
-    return (
-        float(sem(values) * student.ppf(1 - 0.025 / among, len(values) - 1))
-        if len(values) > 1
-        else float("nan")
-    )
+        What builds on other runs is trained after them, seed by seed.
+        """
+        cells = {key(*each): each for each in self.cells(table)}
+        builds = any(cell.other for cell, _ in cells.values())
+        measure_missing(
+            self.name,
+            table,
+            {name: partial(self.number, table, *each) for name, each in cells.items()},
+            processes,
+            is_current=lambda name, entry: entry.get("recipe") == cells[name][0].mark(self.version),
+            turn=lambda name: (cells[name][1], cells[name][0].depth) if builds else (),
+        )
 
 
 CACHE: dict[tuple[str, str], Any] = {}
@@ -199,20 +165,3 @@ def loaded(data: Set) -> Any:
 def key(cell: Cell, seed: int) -> str:
     """The name of a number in the file of a table."""
     return f"{cell.name} | {seed}"
-
-
-def rounded(value: Any) -> Any:
-    """Five decimals: more is noise in a file that people compare."""
-    if isinstance(value, float):
-        return round(value, 5)
-    if isinstance(value, dict):
-        return {key: rounded(each) for key, each in value.items()}
-    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def main(study: Study, usage: str | None) -> None:
-    """run [TABLE …]"""
-    names = sys.argv[2:]
-    if sys.argv[1:2] != ["run"] or not set(names) <= set(study.tables):
-        sys.exit(f"{usage}\nTABLE: {', '.join(study.tables)}")
-    study.run(names or study.usual or list(study.tables))

@@ -1,19 +1,13 @@
-"""Attention of all heads and layers as an explanation: two classifiers, three data sets, five trainings.
-
-    python docs/results/aggregation.py run [TABLE …]   train and rank what is missing, PROCESSES at a time
-
-Writes a JSON file per table into docs/results/aggregation, of which `aggregation_tables.py` makes
-aggregation.md. The classifiers are those of `rank.py`, and their runs are shared with it.
-"""
+"""Rank all ways to aggregate heads and layers, in the Transformers of the study `rank`."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from study import DATA, Study, main  # isort: skip  (before torch: it says how threads wait)
-
 import glasshead
-from rank import classifiers, method_numbers
+from reproduction.rank.measure import classifiers, method_numbers
+from reproduction.study import DATA
+from reproduction.trainings import Trainings
 
 TEXTS = 50
 METHODS = (
@@ -59,8 +53,4 @@ def summary(run: Path) -> dict[str, Any]:
     }
 
 
-STUDY = Study("aggregation", TABLES, summary, runs="rank")
-
-
-if __name__ == "__main__":
-    main(STUDY, __doc__)
+TRAININGS = Trainings("aggregation", TABLES, summary, runs="rank")

@@ -1,18 +1,13 @@
-"""The JSON of `aggregation.py` → aggregation.md, a part of all-layers.md.
+"""How each aggregation stands beside a random order, and beside another one."""
 
-python docs/results/aggregation_tables.py
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import sem
-from scipy.stats import t as student
 
-from aggregation import METHODS, STUDY, TABLES, TEXTS
-from rank_tables import CLASSIFIERS, SETS, STATISTICS, Seeds, cost, markdown, standing_cell
-from study import HERE
+from reproduction.aggregation.measure import METHODS, TABLES, TEXTS, TRAININGS
+from reproduction.markdown import markdown, t_half
+from reproduction.rank.tables import CLASSIFIERS, SETS, STATISTICS, Seeds, cost, standing_cell
 
 TITLES = SETS | {"ag_news": "AG News"}
 REMOVAL = "delete"
@@ -31,16 +26,14 @@ FALLS = ("sufficiency", "deletion")
 """Of these a small number is faithful."""
 
 
-def main() -> None:
-    """Write aggregation.md."""
-    parts = ["<!-- Written by docs/results/aggregation_tables.py: do not edit. -->"]
+def page() -> Iterator[str]:
+    """A part of all-layers.md."""
     for table, cells in TABLES.items():
-        known = STUDY.known(table)
+        known = TRAININGS.known(table)
         for cell in cells:
             if cell.name in known:
-                parts += classifier_part(f"{TITLES[table]}: {CLASSIFIERS[cell.name]}", known[cell.name])
-    parts += difference_part()
-    (HERE / "aggregation.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+                yield from classifier_part(f"{TITLES[table]}: {CLASSIFIERS[cell.name]}", known[cell.name])
+    yield from difference_part()
 
 
 def classifier_part(title: str, seeds: Seeds) -> list[str]:
@@ -69,7 +62,7 @@ def difference_part() -> list[str]:
     rows = []
     for one, other in PAIRS:
         for table, cells in TABLES.items():
-            known = STUDY.known(table)
+            known = TRAININGS.known(table)
             for cell in cells:
                 seeds = known.get(cell.name, {})
                 if len(seeds) > 1:
@@ -90,8 +83,7 @@ def difference(seeds: Seeds, one: str, other: str, statistic: str) -> str:
             for each in seeds.values()
         ]
     )
-    half = float(student.ppf(0.975, len(values) - 1) * sem(values))
-    mean = float(values.mean())
+    half, mean = t_half(values), float(values.mean())
     mark = r" \*" if abs(mean) > half else ""
     return f"{mean:+.3f} ± {half:.3f}{mark}".replace("-", "−")
 
@@ -106,7 +98,3 @@ def layer_means(seeds: Seeds, when: str, quantity: str) -> str:
     """The mean over seeds of what every attention does."""
     values: Sequence[Sequence[float]] = [[layer[quantity] for layer in each[when]] for each in seeds.values()]
     return ", ".join(f"{value:.2f}" for value in np.mean(values, axis=0))
-
-
-if __name__ == "__main__":
-    main()

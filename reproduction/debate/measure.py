@@ -1,9 +1,6 @@
-"""The debate about attention as explanation: Jain and Wallace (2019), Wiegreffe and Pinter (2019), again.
+"""Train an LSTM, its adversary and MLPs with their weights, and ask the LSTM for other maps.
 
-    python docs/results/debate.py run [TABLE …]   train and audit what is missing, PROCESSES at a time
-
-Writes a JSON file per data set into docs/results/debate, of which `debate_tables.py` makes debate.md and the
-figure. Sizes are cut so that one core needs about an hour.
+Sizes are cut so that one core needs about an hour.
 """
 
 import json
@@ -13,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from study import Cell, Set, Study, loaded, main  # isort: skip  (before torch: it says how threads wait)
-
 import glasshead
-from floors import unigrams
 from glasshead.data import LoadOptions
 from glasshead.papers.other_run import map_divergence
 from glasshead.training import preset_config
+from reproduction.floors.measure import unigrams
+from reproduction.trainings import Cell, Set, Trainings, loaded
 
 SEEDS, TEXTS = 5, 200
 LAMBDAS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
@@ -93,7 +89,7 @@ def summary(run: Path) -> dict[str, Any]:
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     table = run.parents[1].name
     tables = TABLES | SWEEPS
-    cell = next(each for each in tables[table] if each.mark(STUDY.version) == run.parent.name[-8:])
+    cell = next(each for each in tables[table] if each.mark(TRAININGS.version) == run.parent.name[-8:])
     use = record["attention_use"]["after"][0]
     numbers = prediction_numbers(run, POSITIVE[cell.data.folder]) | {
         "rows": record["data"]["rows"],
@@ -112,8 +108,8 @@ def summary(run: Path) -> dict[str, Any]:
 def reference_run(table: str, cell: Cell, seed: int) -> Path | None:
     """The run that maps and predictions are held against: an adversary's base, a base's seed before."""
     if cell.relation == "adversarial" and cell.other is not None:
-        return STUDY.ensure_run(table, cell.other, seed)
-    return STUDY.ensure_run(table, cell, seed - 1) if cell.name == BASE and seed > 0 else None
+        return TRAININGS.ensure_run(table, cell.other, seed)
+    return TRAININGS.ensure_run(table, cell, seed - 1) if cell.name == BASE and seed > 0 else None
 
 
 def prediction_numbers(run: Path, positive: str) -> dict[str, Any]:
@@ -172,8 +168,4 @@ def divergence_numbers(run: Path, base: Path, texts: list[str]) -> dict[str, Any
     }
 
 
-STUDY = Study("debate", TABLES | SWEEPS, summary, usual=list(TABLES))
-
-
-if __name__ == "__main__":
-    main(STUDY, __doc__)
+TRAININGS = Trainings("debate", TABLES | SWEEPS, summary)

@@ -1,14 +1,13 @@
-"""What other maps cost: the adversaries of `debate.py` for several λ, as a table and a figure."""
+"""What other maps cost: the adversaries for several λ, as a table and a figure."""
 
 from typing import Any
 
 import numpy as np
 
-from debate import BASE, STUDY, SWEEPS
-from rank_tables import markdown
-from study import HERE, t_half
+from reproduction.debate.measure import BASE, SWEEPS, TRAININGS
+from reproduction.markdown import markdown, plus_minus, t_half
+from reproduction.study import picture
 
-FIGURE = HERE.parent / "images" / "debate-sweep.png"
 DISTANCES = ("maps", "predictions")
 Seeds = dict[int, dict[str, Any]]
 
@@ -17,7 +16,7 @@ def known_sweeps(titles: dict[str, str]) -> dict[str, dict[str, Seeds]]:
     """By data set the numbers of every λ, of sets whose sweep is whole."""
     sweeps = {}
     for table, cells in SWEEPS.items():
-        known = STUDY.known(table)
+        known = TRAININGS.known(table)
         if all(len(known.get(cell.name, {})) == cell.seeds for cell in cells):
             sweeps[table.removesuffix("-sweep")] = known
     return {name: sweeps[name] for name in titles if name in sweeps}
@@ -38,16 +37,13 @@ def sweep_table(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> s
         for cell, seeds in known.items():
             far = distances(seeds)
             f1 = [each["f1"] for each in seeds.values()]
-            rows.append([titles[name], cell, *(around(far[what]) for what in DISTANCES), around(f1)])
+            rows.append([titles[name], cell, *(plus_minus(far[what]) for what in DISTANCES), plus_minus(f1)])
         ruler = distances(bases[name][BASE])
         f1 = [each["f1"] for each in bases[name][BASE].values()]
-        rows.append([titles[name], "another seed", *(around(ruler[what]) for what in DISTANCES), around(f1)])
+        rows.append(
+            [titles[name], "another seed", *(plus_minus(ruler[what]) for what in DISTANCES), plus_minus(f1)]
+        )
     return markdown(["", "", "JSD of maps", "TVD of predictions", "F1"], rows)
-
-
-def around(values: list[float]) -> str:
-    """The mean over seeds ± half of its interval."""
-    return f"{np.mean(values):.3f} ± {t_half(values):.3f}"
 
 
 def draw_sweeps(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> None:
@@ -87,5 +83,5 @@ def draw_sweeps(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> N
     axes[0][0].set(ylabel="TVD of the predictions", ylim=(0, None))
     axes[0][0].legend(frameon=False, fontsize=8, loc="upper left")
     figure.tight_layout()
-    figure.savefig(FIGURE, metadata={"Software": None})
+    figure.savefig(picture("debate-sweep.png"), metadata={"Software": None})
     plt.close(figure)

@@ -1,21 +1,17 @@
-"""The JSON of `debate.py` → debate.md, a part of is-attention-explanation.md, and its figure.
+"""What other maps there are, what they cost and who profits from them, beside the numbers of both papers."""
 
-python docs/results/debate_tables.py
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from debate import ADVERSARY, BASE, EDGES, KINDS, QUANTILES, STUDY, TABLES
-from debate_sweep import draw_sweeps, sweep_table
-from rank_tables import markdown
-from study import HERE, t_half
+from reproduction.debate.measure import ADVERSARY, BASE, EDGES, KINDS, QUANTILES, TABLES, TRAININGS
+from reproduction.debate.sweep import draw_sweeps, sweep_table
+from reproduction.markdown import markdown, plus_minus
+from reproduction.study import picture
 
 Seeds = dict[int, dict[str, Any]]
 TITLES = {"sst2": "SST", "20news_sports": "20 Newsgroups", "imdb": "IMDB", "ag_news": "AG News"}
-FIGURE = HERE.parent / "images" / "debate-histogram.png"
 NEAR_MOST = 0.6
 """A bin edge of the histogram: what lies above is within a tenth of a nat of the most."""
 
@@ -48,32 +44,37 @@ WEIGHTS = {
 }
 
 
-def main() -> None:
-    """Write debate.md and draw the histograms."""
-    tables = {name: known for name in TABLES if (known := shared_seeds(STUDY.known(name)))}
-    parts = [
-        "<!-- Written by docs/results/debate_tables.py: do not edit. -->",
-        "### F1 of the MLP, by the weights it is given (table 3)",
-        mlps(tables),
-        "### Differences of F1, paired by seed",
-        differences(tables),
-        "### The LSTMs (table 2), and what their attention does",
-        lstms(tables),
-        "### How far the adversary went",
-        departures(tables),
-        "### What other maps cost, by λ",
-        sweep_table(TITLES, tables),
-        "### ε-max JSD of the base LSTM",
-        histograms(tables),
-        "### Other maps with the same prediction",
-        other_maps(tables),
-        "### Seeds, texts and time",
-        sizes(tables),
-    ]
-    (HERE / "debate.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    if tables:
+def page() -> Iterator[str]:
+    """A part of is-attention-explanation.md."""
+    tables = known_tables()
+    yield "### F1 of the MLP, by the weights it is given (table 3)"
+    yield mlps(tables)
+    yield "### Differences of F1, paired by seed"
+    yield differences(tables)
+    yield "### The LSTMs (table 2), and what their attention does"
+    yield lstms(tables)
+    yield "### How far the adversary went"
+    yield departures(tables)
+    yield "### What other maps cost, by λ"
+    yield sweep_table(TITLES, tables)
+    yield "### ε-max JSD of the base LSTM"
+    yield histograms(tables)
+    yield "### Other maps with the same prediction"
+    yield other_maps(tables)
+    yield "### Seeds, texts and time"
+    yield sizes(tables)
+
+
+def draw_all() -> None:
+    """Both figures."""
+    if tables := known_tables():
         draw(tables)
         draw_sweeps(TITLES, tables)
+
+
+def known_tables() -> dict[str, dict[str, Seeds]]:
+    """By data set the numbers of the seeds that every cell has."""
+    return {name: known for name in TABLES if (known := shared_seeds(TRAININGS.known(name)))}
 
 
 def shared_seeds(known: dict[str, Seeds]) -> dict[str, Seeds]:
@@ -86,8 +87,7 @@ def shared_seeds(known: dict[str, Seeds]) -> dict[str, Seeds]:
 
 def mean(values: Sequence[float], digits: int = 3, sign: str = "") -> str:
     """The mean over seeds ± half of its interval."""
-    half = f" ± {t_half(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{np.mean(values):{sign}.{digits}f}{half}".replace("-", "−")
+    return plus_minus(values, digits, sign).replace("-", "−")
 
 
 def column(seeds: Seeds, read: Callable[[dict[str, Any]], float]) -> list[float]:
@@ -274,9 +274,5 @@ def draw(tables: dict[str, dict[str, Seeds]]) -> None:
     axes[0][0].set_ylabel("share of texts")
     axes[0][0].legend(frameon=False, fontsize=8, loc="upper left")
     figure.tight_layout()
-    figure.savefig(FIGURE, metadata={"Software": None})
+    figure.savefig(picture("debate-histogram.png"), metadata={"Software": None})
     plt.close(figure)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,37 +1,38 @@
-"""How far the median over random weights belongs to its text, and not to its draws.
-
-    python docs/results/draws.py
-
-Trains a softmax and a TanhMax classifier on SST-2 (default preset, seed 0), asks the perturbation audit twice
-with other draws, and prints how the medians |Δŷ| of the same 600 test texts correlate between the two
-(Pearson).
-"""
+"""Ask the perturbation audit twice, with other draws, and correlate what it finds."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from encoder_scale import SST2
 from glasshead.audits import AUDITS, build_context
 from glasshead.opening import load_run, open_subject
 from glasshead.training import TRAINING_PRESETS, train
+from reproduction.encoder_scale.measure import SST2
+from reproduction.study import measure_missing
 
 TEXTS = 600
-COLUMNS = ("permutation.median.absolute", "random.median.absolute", "random-normalised.median.absolute")
+WEIGHTS = ("permutation", "random", "random-normalised")
 
 
-def main() -> None:
+def measure(processes: int = 1) -> None:
+    """Both mechanisms, with the default preset on SST-2, seed 0."""
+    jobs = {
+        f"{attention} | {weights}": partial(correlation, attention, weights)
+        for attention in ("softmax", "tanhmax")
+        for weights in WEIGHTS
+    }
+    measure_missing("draws", "correlations", jobs, processes, digits=2)
+
+
+def correlation(attention: str, weights: str) -> float:
+    """Pearson's, of the medians |Δŷ| of the same test texts between two sets of draws."""
     data = SST2.read()
     with tempfile.TemporaryDirectory() as folder:
-        for attention in ("softmax", "tanhmax"):
-            run = Path(folder) / attention
-            train(data, TRAINING_PRESETS["s0-paper"].with_changes(attention=attention), run)
-            subject = build_context(open_subject(load_run(run)), data["test"], limit=TEXTS)
-            one, other = (AUDITS["perturbation"](subject, seed=seed).examples for seed in (1, 2))
-            for column in COLUMNS:
-                print(f"{attention:8} {column:34} {np.corrcoef(one[column], other[column])[0, 1]:+.3f}")
-
-
-if __name__ == "__main__":
-    main()
+        run = Path(folder) / attention
+        train(data, TRAINING_PRESETS["s0-paper"].with_changes(attention=attention), run)
+        subject = build_context(open_subject(load_run(run)), data["test"], limit=TEXTS)
+        column = f"{weights}.median.absolute"
+        one, other = (AUDITS["perturbation"](subject, seed=seed).examples[column] for seed in (1, 2))
+    return float(np.corrcoef(one, other)[0, 1])

@@ -1,9 +1,4 @@
-"""Sun and Lu (2020) and Proposition 1 of Huang, Yang and Wang (2024), claim by claim: recorded trainings.
-
-    python docs/results/dynamics.py run [TABLE …]   train what is missing, PROCESSES (default 1) at a time
-
-Writes a JSON file per table, of which `dynamics_tables.py` makes dynamics.md.
-"""
+"""Watch trainings from their first step to their last, and keep what the claims are tested on."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +11,7 @@ from glasshead.papers.dynamics import dynamics_callback, groups_from_source
 from glasshead.papers.dynamics.findings import LARGEST_PART, term_shares
 from glasshead.papers.results import History, read_history
 from glasshead.training import TrainingConfig, preset_config
-from study import Cell, Set, Study, main
+from reproduction.trainings import Cell, Set, Trainings
 
 MODELS: dict[str, dict[str, Any]] = {
     "DP": {},
@@ -243,8 +238,4 @@ def callbacks(cell: Cell) -> list[Any]:
     return [dynamics_callback(truth, SNAPSHOT_INTERVAL if truth else None)]
 
 
-STUDY = Study("dynamics", TABLES, summary, callbacks=callbacks)
-
-
-if __name__ == "__main__":
-    main(STUDY, __doc__)
+TRAININGS = Trainings("dynamics", TABLES, summary, callbacks=callbacks)

@@ -1,8 +1,4 @@
-"""What needs no attention: unigram logistic regression on sets of our tables, of pairs on the second text.
-
-    python docs/results/floors.py
-
-Prints a table of test accuracies and macro-F1: scikit-learn's TF-IDF of words in lower case (1 + log of their
+"""Fit a logistic regression on unigrams: scikit-learn's TF-IDF of words in lower case (1 + log of their
 counts, all words of train, no order) and its LogisticRegression, fitted on train, with the C that is best on
 dev. Train, dev and test are those of our tables. The floor below that is the commonest class of train.
 """
@@ -16,8 +12,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
 
-from encoder_scale import SST2, TREC
-from study import Set
+from reproduction.encoder_scale.measure import SST2, TREC
+from reproduction.trainings import Set
 
 SETS = {
     "SST-2": (SST2, "text"),
@@ -55,18 +51,3 @@ def unigrams(data: Set, column: str) -> dict[str, float]:
         "C": best,
         "commonest": commonest.score(counts["test"], labels["test"]),
     }
-
-
-def main() -> None:
-    """The table."""
-    print("| | accuracy % | macro-F1 % | C | commonest class of train % |\n|---|---|---|---|---|")
-    for name, (data, column) in SETS.items():
-        found = unigrams(data, column)
-        cells = (f"{100 * found[key]:.1f}" for key in ("accuracy", "macro-F1"))
-        print(
-            f"| {name} | {' | '.join(cells)} | {found['C']:g} | {100 * found['commonest']:.1f} |", flush=True
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,11 @@
-"""The image rows of Table 2 and Figure 5 of Huang, Yang and Wang (2024) on CIFAR-10.
+"""Train vision transformers and a convolutional network on CIFAR-10, and draw what attention does."""
 
-python docs/results/images.py train DATA RUNS [SEED…]    trains what is missing, with these seeds, or five
-python docs/results/images.py table RUNS                 writes images/accuracy.json
-python docs/results/images.py figure RUNS IMAGE…         writes images/figure5.svg
-"""
-
-import json
 import re
-import sys
 import tempfile
 from base64 import b64decode, b64encode
 from io import BytesIO
 from pathlib import Path
-from statistics import mean
+from zipfile import ZipFile
 
 import torch
 from PIL import Image
@@ -20,18 +13,22 @@ from transformers import ResNetConfig, ResNetForImageClassification, set_seed
 
 import glasshead
 import glasshead.report  # draws what is saved
-from glasshead.data import AUGMENTATIONS, as_picture, inputs_of, load
+from glasshead.data import AUGMENTATIONS, as_picture, inputs_of
 from glasshead.explainers import explain_texts
+from glasshead.opening import MEASURED, read_object
 from glasshead.requests import MethodRequest
 from glasshead.training import TensorDataset, label_tensor, preset_config, train
 from glasshead.training.build_model import build_image_model, label_settings
 from glasshead.training.predict import predict
 from glasshead.training.trainer import make_trainer
-from study import t_half
+from reproduction.study import DATA, RUNS, picture, read_numbers, write_numbers
+from reproduction.trainings import Set, loaded
 
-HERE = Path(__file__).parent / "images"
+CIFAR = Set("cifar10_jpg")
 MECHANISMS = ("softmax", "tanhmax", "uniform")
 CONVOLUTION = "convolution"
+SHOWN = ("bird", "dog", "ship", "airplane")
+"""The classes of Figure 5: number 7 of each in the test set."""
 EPOCHS = 10
 SEEDS = 5
 PATCHES = 8
@@ -49,16 +46,29 @@ def config(mechanism="softmax", **more):
     return preset_config(None, "vit").with_settings(settings)
 
 
-def train_all(data, runs, seeds):
+def measure_accuracy(processes=1):
     """Every row of every seed that is missing, so that all rows have the same seeds if it is stopped."""
-    loaded = load(data)
-    for seed in seeds:
-        for mechanism in MECHANISMS:
-            out = runs / f"{mechanism}-{seed}"
-            if not out.exists():
-                train(loaded, config(mechanism), out, seed=seed, source={"source": data})
-        if not (runs / f"{CONVOLUTION}-{seed}").exists():
-            train_convolution(loaded, runs, seed)
+    values = read_numbers("images", "accuracy")
+    for seed in map(str, range(SEEDS)):
+        for row in (*MECHANISMS, CONVOLUTION):
+            seeds = values.setdefault(row, {})
+            if seed not in seeds:
+                seeds[seed] = (convolution if row == CONVOLUTION else transformer)(row, int(seed))
+                write_numbers("images", "accuracy", values)
+                print(row, seed, seeds[seed], flush=True)
+
+
+def transformer(mechanism, seed):
+    """Test accuracy of a vision transformer, by the run that is kept."""
+    return read_object(run_of(mechanism, seed) / MEASURED)["test"]["accuracy"]
+
+
+def run_of(mechanism, seed):
+    """The run of a vision transformer, which is trained unless it is there."""
+    out = RUNS / "images" / f"{mechanism}-{seed}"
+    if not out.exists():
+        train(loaded(CIFAR), config(mechanism), out, seed=seed, source=CIFAR.source())
+    return out
 
 
 class Convolutional(ResNetForImageClassification):
@@ -68,22 +78,22 @@ class Convolutional(ResNetForImageClassification):
         return super().forward(pixel_values, labels=labels)
 
 
-def train_convolution(loaded, runs, seed):
-    """A small residual network by the same trainer, images, steps and choice of the epoch."""
+def convolution(row, seed):
+    """Test accuracy of a small residual network with the same trainer, images, steps and choice of epoch."""
     set_seed(seed)
-    settings = config()
-    _, reader = build_image_model(settings, loaded, label_settings(loaded))
-    encoded = {split: reader.encode(inputs_of(rows)[0]) for split, rows in loaded.items()}
+    settings, data = config(), loaded(CIFAR)
+    _, reader = build_image_model(settings, data, label_settings(data))
+    encoded = {split: reader.encode(inputs_of(rows)[0]) for split, rows in data.items()}
     rows = {
         split: TensorDataset(
             encoded[split],
-            label_tensor(loaded[split]),
+            label_tensor(data[split]),
             AUGMENTATIONS["shift+flip"] if split == "train" else None,
         )
-        for split in loaded
+        for split in data
     }
     sizes = {"embedding_size": 16, "hidden_sizes": [16, 32, 64], "depths": [1, 1, 1], "layer_type": "basic"}
-    model = Convolutional(ResNetConfig(**sizes, downsample_in_first_stage=False, **label_settings(loaded)))
+    model = Convolutional(ResNetConfig(**sizes, downsample_in_first_stage=False, **label_settings(data)))
     model.resnet.embedder.embedder.convolution.stride = (1, 1)  # its first steps are for images of 224 pixels
     model.resnet.embedder.pooler = torch.nn.Identity()
     with tempfile.TemporaryDirectory() as folder:
@@ -91,43 +101,7 @@ def train_convolution(loaded, runs, seed):
         trainer.train()
         logits = predict(trainer, rows["test"])
     right = logits.argmax(axis=1) == rows["test"].labels.numpy()
-    accuracy = {"test": {"accuracy": float(right.mean())}, "parameters": model.num_parameters()}
-    out = runs / f"{CONVOLUTION}-{seed}"
-    out.mkdir(parents=True)
-    (out / "metrics.json").write_text(json.dumps(accuracy))
-
-
-def measured(runs):
-    """Test accuracy by row and seed: what is known already, and what came out."""
-    known = json.loads((HERE / "accuracy.json").read_text())
-    return {
-        row: known.get(row, {})
-        | {
-            path.parent.name.rpartition("-")[2]: json.loads(path.read_text())["test"]["accuracy"]
-            for path in sorted(runs.glob(f"{row}-*/metrics.json"))
-            if not path.parent.name.endswith(".partial")
-        }
-        for row in (*MECHANISMS, CONVOLUTION)
-    }
-
-
-def write_table(runs):
-    """images/accuracy.json, and to the terminal the mean and its t-interval where there are five seeds."""
-    table = measured(runs)
-    (HERE / "accuracy.json").write_text(json.dumps(table, indent=1) + "\n")
-    for row, accuracies in table.items():
-        print(row, *map(str, accuracies.values()), in_words(accuracies.values()))
-    shared = sorted(set(table["softmax"]) & set(table["tanhmax"]))
-    differences = [table["tanhmax"][seed] - table["softmax"][seed] for seed in shared]
-    print("TanhMax - softmax", in_words(differences))
-
-
-def in_words(values):
-    """Mean ± half of the 95 % interval of the mean; no ± of fewer than five."""
-    values = list(values)
-    if len(values) < SEEDS:
-        return f"{mean(values):.3f} (n = {len(values)})" if values else "none"
-    return f"{mean(values):.3f} ± {t_half(values):.3f} (n = {len(values)})"
+    return float(right.mean())
 
 
 def as_mosaics(svg, patches):
@@ -143,22 +117,12 @@ def as_mosaics(svg, patches):
     return re.sub(r"data:image/png;base64,\s*([A-Za-z0-9+/=\s]+)", mosaic, svg)
 
 
-def write_figure(runs, images):
+def measure_figure(processes=1):
     """Images, positive and negative weights of the last layer, in the canonical sign of each head."""
-    subject = glasshead.open(runs / "tanhmax-0")
-    pictures = [as_picture(path) for path in images]
-    explained = explain_texts(subject, pictures, None, MethodRequest(method="attention"))
-    with tempfile.TemporaryDirectory() as folder:
+    subject = glasshead.open(run_of("tanhmax", 0))
+    with tempfile.TemporaryDirectory() as folder, ZipFile(DATA / CIFAR.folder / "test.zip") as images:
+        pictures = [as_picture(images.extract(f"test/{name}/0007.jpg", folder)) for name in SHOWN]
+        explained = explain_texts(subject, pictures, None, MethodRequest(method="attention"))
         explained.save(Path(folder) / "figure5.svg")
         drawn = (Path(folder) / "figure5.svg").read_text(encoding="utf-8")
-        (HERE / "figure5.svg").write_text(as_mosaics(drawn, PATCHES), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    what, *words = sys.argv[1:]
-    if what == "train":
-        train_all(words[0], Path(words[1]), [int(seed) for seed in words[2:]] or range(SEEDS))
-    elif what == "table":
-        write_table(Path(words[0]))
-    else:
-        write_figure(Path(words[0]), words[1:])
+    picture("figure5.svg").write_text(as_mosaics(drawn, PATCHES), encoding="utf-8")

@@ -1,10 +1,7 @@
-"""Which explanation should one trust? `glasshead.rank` of three classifiers on two data sets, five seeds.
+"""Train three classifiers, and rank six explanations of each.
 
-    python docs/results/rank.py run [TABLE …]   train and rank what is missing, PROCESSES at a time
-
-Writes a JSON file per table into docs/results/rank, of which `rank_tables.py` makes rank.md. SST-2 is ranked
-on the test sentences of the labelled trees, whose words people have marked. MiniLM is read from the Hub, or
-from its cache.
+SST-2 is ranked on the test sentences of the labelled trees, whose words people have marked. MiniLM is read
+from the Hub, or from its cache.
 """
 
 import json
@@ -14,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from study import DATA, Cell, Set, Study, main  # isort: skip  (before torch: it says how threads wait)
-
 import glasshead
-from encoder_scale import first_scale
 from glasshead.results import MethodRanking, RankedMethod
 from glasshead.training import TrainingConfig, preset_config
+from reproduction.encoder_scale.measure import first_scale
+from reproduction.study import DATA
+from reproduction.trainings import Cell, Set, Trainings
 
 SEEDS, TEXTS = 5, 50
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -92,8 +89,4 @@ def attention_entropy(run: Path, ranking: MethodRanking) -> float:
     return float(np.mean(shares))
 
 
-STUDY = Study("rank", TABLES, summary)
-
-
-if __name__ == "__main__":
-    main(STUDY, __doc__)
+TRAININGS = Trainings("rank", TABLES, summary)

@@ -1,15 +1,12 @@
-"""The JSON of `rank.py` → rank.md, a part of which-explanation.md.
+"""How each explanation stands in each classifier, beside a random order."""
 
-python docs/results/rank_tables.py
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from rank import METHODS, STUDY, TABLES, TEXTS
-from study import HERE, t_half
+from reproduction.markdown import markdown, t_half
+from reproduction.rank.measure import METHODS, TABLES, TEXTS, TRAININGS
 
 SETS = {"sst2": "SST-2", "trec": "TREC"}
 CLASSIFIERS = {
@@ -24,16 +21,14 @@ LOWER = ("sufficiency", "deletion")
 Seeds = dict[int, dict[str, Any]]
 
 
-def main() -> None:
-    """Write rank.md."""
-    parts = ["<!-- Written by docs/results/rank_tables.py: do not edit. -->"]
+def page() -> Iterator[str]:
+    """A part of which-explanation.md."""
     for table, title in SETS.items():
-        known = STUDY.known(table)
+        known = TRAININGS.known(table)
         for cell in TABLES[table]:
             if cell.name in known:
-                parts += classifier_part(f"{title}: {CLASSIFIERS[cell.name]}", known[cell.name])
-    parts += ["### The other statistics", other_statistics()]
-    (HERE / "rank.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+                yield from classifier_part(f"{title}: {CLASSIFIERS[cell.name]}", known[cell.name])
+    yield from ("### The other statistics", other_statistics())
 
 
 def classifier_part(title: str, seeds: Seeds) -> list[str]:
@@ -88,7 +83,7 @@ def other_statistics() -> str:
     """In how many of all tables (seed and meaning of deleting) each method leads, by statistic."""
     rows = []
     for table, title in SETS.items():
-        known = STUDY.known(table)
+        known = TRAININGS.known(table)
         for cell in TABLES[table]:
             seeds = known.get(cell.name, {})
             if not seeds:
@@ -108,13 +103,3 @@ def leading_share(seeds: Seeds, method: str, statistic: str, removals: Sequence[
         for removal in removals
     ]
     return f"{standings.count('leads')} of {len(standings)}"
-
-
-def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,20 +1,13 @@
-"""Which audit notices that the map of a right model says nothing? Tasks whose true answer is known.
-
-    python docs/results/solvable.py run [TABLE …]   train and audit what is missing, PROCESSES at a time
-    python docs/results/solvable.py minima          their loss of training, around and between two of a seed
-    python docs/results/solvable.py texts           test texts that stand in train, too; the place that asks
+"""Train models on two tasks whose true answer is known, and ask every audit about them.
 
 "histogram": how often does a letter occur in a text? Token classifiers of one layer with tied queries and
 keys, whose scores read places alone ("positional"), letters alone ("semantic"), or neither ("uniform").
 "dyck": which bracket has to close next? Two layers that read from left to right, with softmax, and with
 uniform weights in both.
-
-Writes a JSON file per table. `solvable_tables.py` draws and writes what it says.
 """
 
-import json
-import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +22,8 @@ from glasshead.papers.results import Curvature
 from glasshead.report import PLOTS
 from glasshead.statistics import pointing_hits, precision_recall_area
 from glasshead.training import TensorDataset, encoded_split, label_tensor, preset_config
-from study import HERE, Cell, Set, Study, key, loaded, main, rounded
+from reproduction.study import measure_missing, picture
+from reproduction.trainings import Cell, Set, Trainings, key, loaded
 
 SEEDS = 10
 TEXTS = 60
@@ -116,26 +110,26 @@ TABLES = {
     "histogram": cells(HISTOGRAM, KINDS, **RECIPE),
     "dyck": cells(Set("dyck"), LAYERS, **DYCK),
 }
-STUDY = Study("solvable", TABLES, summary)
+TRAININGS = Trainings("solvable", TABLES, summary)
 
 
-def minima() -> None:
-    """minima.json: of each seed the positional and the semantic run of "histogram", side by side, as they
-    were trained and polished; and a picture of those of the first."""
+def measure_minima(processes: int = 1) -> None:
+    """Of each seed the positional and the semantic run of "histogram", side by side."""
+    jobs = {str(seed): partial(minima, seed) for seed in range(SEEDS)}
+    measure_missing("solvable", "minima", jobs, processes, digits=None)
+
+
+def minima(seed: int) -> dict[str, Any]:
+    """Both as they were trained and polished, and what is between them; of the first seed a picture."""
     both = [cell for cell in TABLES["histogram"] if cell.name in ("positional", "semantic")]
-    values = {}
-    for seed in range(SEEDS):
-        folders = [STUDY.ensure_run("histogram", cell, seed) for cell in both]
-        compared = compare_minima(folders, limit=LANDSCAPE, seed=seed)
-        if seed == 0:
-            picture = HERE.parent / "images" / "solvable-minima.png"
-            PLOTS["minima"].draw(compared).save(picture, overwrite=True)
-        values[str(seed)] = {
-            cell.name: {"trained": around(one.accuracy, one.curvatures), "polished": polished(folder, seed)}
-            for cell, folder, one in zip(both, folders, compared.solutions, strict=True)
-        } | {"matched" if line.matched else "as it is": round(line.barrier, 5) for line in compared.lines}
-        print(seed, json.dumps(values[str(seed)]), flush=True)
-        write_lines("minima", values)
+    folders = [TRAININGS.ensure_run("histogram", cell, seed) for cell in both]
+    compared = compare_minima(folders, limit=LANDSCAPE, seed=seed)
+    if seed == 0:
+        PLOTS["minima"].draw(compared).save(picture("solvable-minima.png"), overwrite=True)
+    return {
+        cell.name: {"trained": around(one.accuracy, one.curvatures), "polished": polished(folder, seed)}
+        for cell, folder, one in zip(both, folders, compared.solutions, strict=True)
+    } | {"matched" if line.matched else "as it is": round(line.barrier, 5) for line in compared.lines}
 
 
 def around(accuracy: float, found: dict[str, Curvature]) -> dict[str, Any]:
@@ -160,24 +154,23 @@ def polished(folder: Path, seed: int) -> dict[str, Any]:
     return around(float(right.double().mean()), curvatures(model, rows["train"], limit=LANDSCAPE, seed=seed))
 
 
-def texts() -> None:
-    """texts.json: how many test texts stand in train, too, accuracy on the others, and of "histogram" what
-    the map has at the place that asks and at the other copies of its letter."""
-    values: dict[str, dict[str, Any]] = {}
-    for table in ("histogram", "dyck"):
-        for cell, seed in STUDY.cells(table):
-            if cell.name == "uniform" and table == "histogram":
-                continue  # the floor has no map to ask about
-            values[f"{table} | {key(cell, seed)}"] = rounded(
-                read_texts(STUDY.ensure_run(table, cell, seed), loaded(cell.data), table)
-            )
-    write_lines("texts", values)
+def measure_texts(processes: int = 1) -> None:
+    """Every run but the floor of "histogram", which has no map to ask about."""
+    jobs = {
+        f"{table} | {key(cell, seed)}": partial(read_texts, table, cell, seed)
+        for table in ("histogram", "dyck")
+        for cell, seed in TRAININGS.cells(table)
+        if (table, cell.name) != ("histogram", "uniform")
+    }
+    measure_missing("solvable", "texts", jobs, processes)
 
 
 @torch.no_grad()
-def read_texts(folder: Path, data: Any, table: str) -> dict[str, Any]:
-    """One run before the texts of test."""
-    run, test = load_run(folder), data["test"]
+def read_texts(table: str, cell: Cell, seed: int) -> dict[str, Any]:
+    """How many test texts stand in train, too, accuracy on the others, and of "histogram" what the map has at
+    the place that asks and at the other copies of its letter."""
+    data = loaded(cell.data)
+    run, test = load_run(TRAININGS.ensure_run(table, cell, seed)), data["test"]
     known = set(data["train"]["text"])
     unseen = np.array([text not in known for text in test["text"]])
     inputs = encoded_split(run.tokenizer, test).inputs()
@@ -208,16 +201,3 @@ def copies(model: Any, inputs: dict[str, torch.Tensor], weights: torch.Tensor) -
     }
     pointed = pointing_hits(row.numpy(), asks.numpy(), mask.numpy())
     return {"largest where it asks": float(pointed.mean()), **areas}
-
-
-def write_lines(name: str, values: dict[str, Any]) -> None:
-    """A line per entry."""
-    lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in values.items()]
-    (HERE / "solvable" / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] in (["minima"], ["texts"]):
-        {"minima": minima, "texts": texts}[sys.argv[1]]()
-    else:
-        main(STUDY, __doc__)

@@ -1,21 +1,16 @@
-"""The JSON of `solvable.py` → solvable.md, a part of when-attention-says-nothing.md, and its figure.
+"""What each audit says of a map that says nothing, and of one that does."""
 
-python docs/results/solvable_tables.py
-"""
-
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
 
 from glasshead.papers.report import Estimate, EstimateRow, interval_figure
-from rank_tables import markdown
-from solvable import FINDINGS, SEEDS, STUDY
-from study import HERE, t_half
+from reproduction.markdown import markdown, plus_minus, t_half
+from reproduction.solvable.measure import FINDINGS, SEEDS, TRAININGS
+from reproduction.study import picture, read_numbers
 
-FIGURE = HERE.parent / "images" / "solvable-audits.png"
 USED = 0.98
 """Weights of a greater entropy are nearly uniform (`glasshead.results`)."""
 SMALL = 0.05
@@ -74,9 +69,7 @@ def noticed(empty: Sequence[Run], full: Sequence[Run], question: str) -> int:
 def mean_and_interval(values: Sequence[float | None]) -> str:
     """Mean ± half of the 95 % t-interval over seeds; a dash where the question has no meaning."""
     known = [value for value in values if value is not None]
-    if not known:
-        return "–"
-    return f"{np.mean(known):.3f} ± {t_half(known):.3f}"
+    return plus_minus(known) if known else "–"
 
 
 def estimates(runs: Sequence[Run], question: str) -> list[float | None]:
@@ -110,7 +103,7 @@ def table(name: str, empty: str, full: str) -> str:
 
 def runs_of(name: str) -> dict[str, list[Run]]:
     """Kind → its runs in the order of seeds."""
-    return {kind: [seeds[seed] for seed in sorted(seeds)] for kind, seeds in STUDY.known(name).items()}
+    return {kind: [seeds[seed] for seed in sorted(seeds)] for kind, seeds in TRAININGS.known(name).items()}
 
 
 def accuracies(name: str) -> str:
@@ -130,7 +123,7 @@ def accuracies(name: str) -> str:
 
 def landscape() -> str:
     """The loss of training around models, and barriers."""
-    values = list(json.loads((HERE / "solvable" / "minima.json").read_text(encoding="utf-8")).values())
+    values = list(read_numbers("solvable", "minima").values())
     rows = [
         [
             f"{kind}, {stage}",
@@ -174,10 +167,9 @@ def unseen(name: str) -> str:
 
 
 def texts_of(name: str) -> dict[str, list[Run]]:
-    """Kind → what `solvable.py texts` found of its runs."""
-    values = json.loads((HERE / "solvable" / "texts.json").read_text(encoding="utf-8"))
+    """Kind → what the table of texts has of its runs."""
     kinds: dict[str, list[Run]] = {}
-    for key, entry in values.items():
+    for key, entry in read_numbers("solvable", "texts").items():
         table, kind, _ = key.split(" | ")
         if table == name:
             kinds.setdefault(kind, []).append(entry)
@@ -202,7 +194,7 @@ def draw() -> None:
         "share of the seeds",
         f"Exact 95 % intervals over {SEEDS} seeds of each kind.",
     )
-    figure.save(FIGURE, overwrite=True)
+    figure.save(picture("solvable-audits.png"), overwrite=True)
 
 
 def shares(kinds: dict[str, list[Run]], question: str) -> list[Estimate]:
@@ -215,31 +207,10 @@ def shares(kinds: dict[str, list[Run]], question: str) -> list[Estimate]:
     return found
 
 
-def main() -> None:
-    """Write solvable.md and draw its figure."""
-    parts = [
-        "<!-- Written by docs/results/solvable_tables.py: do not edit. -->",
-        "### Histogram: the models",
-        accuracies("histogram"),
-        unseen("histogram"),
-        "### Histogram: the loss around and between the two solutions",
-        landscape(),
-        "### Histogram: what each audit says",
-        table("histogram", "positional", "semantic"),
-    ]
-    if runs_of("starts"):
-        parts += ["### Histogram: scores that read both, by their start", accuracies("starts")]
-    if runs_of("dyck"):
-        parts += [
-            "### Bounded Dyck: the models",
-            accuracies("dyck"),
-            unseen("dyck"),
-            "### Bounded Dyck: what each audit says",
-            table("dyck", "uniform", "softmax"),
-        ]
-    (HERE / "solvable.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    draw()
-
-
-if __name__ == "__main__":
-    main()
+def page() -> Iterator[str]:
+    """A part of when-attention-says-nothing.md."""
+    yield from ("### Histogram: the models", accuracies("histogram"), unseen("histogram"))
+    yield from ("### Histogram: the loss around and between the two solutions", landscape())
+    yield from ("### Histogram: what each audit says", table("histogram", "positional", "semantic"))
+    yield from ("### Bounded Dyck: the models", accuracies("dyck"), unseen("dyck"))
+    yield from ("### Bounded Dyck: what each audit says", table("dyck", "uniform", "softmax"))

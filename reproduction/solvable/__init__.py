@@ -1,0 +1,18 @@
+"""Which audits notice that the map of a right model says nothing? Tasks whose true answer is known."""
+
+from reproduction.solvable import starts
+from reproduction.solvable.measure import TRAININGS, measure_minima, measure_texts
+from reproduction.solvable.tables import draw, page
+from reproduction.study import Study
+
+STUDY = Study(
+    "solvable",
+    {
+        **TRAININGS.measures(),
+        "minima": measure_minima,
+        "texts": measure_texts,
+        "starts": starts.measure,
+    },
+    {"solvable": page},
+    draw,
+)
