@@ -16,7 +16,7 @@ TEXTS = 600
 WEIGHTS = ("permutation", "random", "random-normalised")
 
 
-def measure(processes: int = 1) -> None:
+def measure_correlations(processes: int = 1) -> None:
     """Both mechanisms, with the default preset on SST-2, seed 0."""
     jobs = {
         f"{attention} | {weights}": partial(correlation, attention, weights)

@@ -27,7 +27,7 @@ SETS: dict[str, tuple[str, LoadOptions, dict[str, Any]]] = {
 }
 
 
-def measure(processes: int = 1) -> None:
+def measure_models(processes: int = 1) -> None:
     """Every set with both activations."""
     jobs = {
         f"{title} | {activation} | {seed}": partial(one, title, activation, seed)

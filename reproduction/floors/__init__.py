@@ -8,7 +8,7 @@ from reproduction.markdown import markdown
 from reproduction.study import Study, measure_missing, read_numbers
 
 
-def measure(processes: int = 1) -> None:
+def measure_unigrams(processes: int = 1) -> None:
     """Every set."""
     measure_missing("floors", "unigrams", {name: partial(unigrams, *read) for name, read in SETS.items()})
 
@@ -24,4 +24,4 @@ def page() -> Iterator[str]:
     yield markdown(heads, rows, rule="---")
 
 
-STUDY = Study("floors", {"unigrams": measure}, {"floors": page})
+STUDY = Study("floors", {"unigrams": measure_unigrams}, {"floors": page})

@@ -102,7 +102,7 @@ CHECK = [
 ]
 
 
-def measure(processes: int = 1) -> None:
+def measure_models(processes: int = 1) -> None:
     """Everything that is not there yet, one after the other."""
     known = {key_of(each) for each in read()}
     for case in DEVELOPMENT + CHECK:

@@ -25,7 +25,7 @@ VERSION = 2  # raised when the code changes what a survey finds
 SETTINGS = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
 
 
-def measure(processes: int = 1) -> None:
+def measure_lengths(processes: int = 1) -> None:
     """Every length, of which the programs are solved in so many processes."""
     jobs = {str(length): partial(survey, length, processes) for length in LENGTHS}
     measure_missing("identifiability", "lengths", jobs, is_current=has_settings)

@@ -93,7 +93,7 @@ def level_weights(level: Any) -> dict[str, list[float]]:
     return {name: each.tolist() for name, each in position.named_parameters() if name in ("w", "v")}
 
 
-def measure(processes: int = 1) -> None:
+def measure_logs(processes: int = 1) -> None:
     """Everything that is not there yet."""
     by_key = {key(job): job for job in jobs()}
     work = {name: partial(one, job) for name, job in sorted(by_key.items())}

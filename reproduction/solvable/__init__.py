@@ -1,7 +1,7 @@
 """Which audits notice that the map of a right model says nothing? Tasks whose true answer is known."""
 
-from reproduction.solvable import starts
 from reproduction.solvable.measure import TRAININGS, measure_minima, measure_texts
+from reproduction.solvable.starts import measure_starts
 from reproduction.solvable.tables import draw, page
 from reproduction.study import Study
 
@@ -11,7 +11,7 @@ STUDY = Study(
         **TRAININGS.measures(),
         "minima": measure_minima,
         "texts": measure_texts,
-        "starts": starts.measure,
+        "starts": measure_starts,
     },
     {"solvable": page},
     draw,

@@ -72,7 +72,7 @@ def measured(begin: Callable[[str, str, int], Path], kind: str, optimizer: str, 
     }
 
 
-def measure(processes: int = 1) -> None:
+def measure_starts(processes: int = 1) -> None:
     """Both kinds of starts, with both optimizers."""
     jobs = {
         f"{'new' if begin is new else 'trained'} | {kind} | {optimizer} | {seed}": partial(

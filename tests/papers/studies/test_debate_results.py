@@ -1,28 +1,27 @@
 """The measured tables of the page on the debate: what builds on what, and words that follow from numbers."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 
-import debate
-import debate_sweep
-import debate_tables
-import study
-from study import Cell, Set, Study
+from reproduction import study
+from reproduction.debate import STUDY
+from reproduction.debate import measure as debate
+from reproduction.debate import tables as debate_tables
+from reproduction.trainings import Cell, Set, Trainings
 
 CELLS = {cell.name: cell for cell in debate.cells(Set("sst2"), 64, 5)}
 
 
 def test_a_run_that_builds_on_another_names_it():
-    recipe = debate.STUDY.recipe("sst2", CELLS["MLP adversary"], 3)
-    folder = debate.STUDY.folder("sst2", CELLS[debate.ADVERSARY], 3)
+    recipe = debate.TRAININGS.recipe("sst2", CELLS["MLP adversary"], 3)
+    folder = debate.TRAININGS.folder("sst2", CELLS[debate.ADVERSARY], 3)
     assert recipe.attention_run == f"frozen:{folder}"
-    recipe = debate.STUDY.recipe("sst2", CELLS[debate.ADVERSARY], 3)
-    assert recipe.attention_run == f"adversarial:{debate.STUDY.folder('sst2', CELLS[debate.BASE], 3)}"
+    recipe = debate.TRAININGS.recipe("sst2", CELLS[debate.ADVERSARY], 3)
+    assert recipe.attention_run == f"adversarial:{debate.TRAININGS.folder('sst2', CELLS[debate.BASE], 3)}"
     assert recipe.adversary_weight == 1e-3
-    assert debate.STUDY.recipe("sst2", CELLS["MLP trained"], 3).other_run is None
+    assert debate.TRAININGS.recipe("sst2", CELLS["MLP trained"], 3).other_run is None
 
 
 def test_what_builds_on_a_run_is_trained_again_with_it():
@@ -37,14 +36,14 @@ def test_what_builds_on_a_run_is_trained_again_with_it():
 def test_a_run_comes_after_the_one_it_builds_on(monkeypatch, tmp_path):
     order = []
 
-    class Recorded(Study):
+    class Recorded(Trainings):
         def number(self, table, cell, seed):
             order.append((cell.name, seed))
-            return table, study.key(cell, seed), {"recipe": cell.mark(self.version)}
+            return {"recipe": cell.mark(self.version)}
 
     monkeypatch.setattr(study, "HERE", tmp_path)
     recorded = Recorded("recorded", {"sst2": list(CELLS.values())}, lambda run: {})
-    recorded.run(["sst2"])
+    recorded.run("sst2")
     assert len(order) == 7 * debate.SEEDS
     for seed in range(debate.SEEDS):
         places = [order.index((name, seed)) for name in (debate.BASE, debate.ADVERSARY, "MLP adversary")]
@@ -71,19 +70,16 @@ def test_rows_are_about_the_seeds_that_all_have():
     assert debate_tables.shared_seeds(known) == {}
 
 
-def test_the_page_has_the_numbers_that_were_measured(monkeypatch, tmp_path):
-    written = (debate_tables.HERE / "debate.md").read_text(encoding="utf-8")
-    monkeypatch.setattr(debate_tables, "HERE", tmp_path)
-    monkeypatch.setattr(debate_tables, "FIGURE", tmp_path / "figure.png")
-    monkeypatch.setattr(debate_sweep, "FIGURE", tmp_path / "sweep.png")
-    debate_tables.main()
-    assert (tmp_path / "debate.md").read_text(encoding="utf-8") == written
-    assert (tmp_path / "figure.png").stat().st_size > 0
+def test_the_figures_are_drawn(monkeypatch, tmp_path):
+    monkeypatch.setattr(study, "PAGES", tmp_path)
+    STUDY.draw()
+    for name in ("debate-histogram.png", "debate-sweep.png"):
+        assert (tmp_path / "images" / name).stat().st_size > 0
 
 
 def test_every_text_of_the_audits_is_in_the_histogram():
     for table in debate.TABLES:
-        values = json.loads((study.HERE / "debate" / f"{table}.json").read_text(encoding="utf-8"))
+        values = study.read_numbers("debate", table)
         bases = [each for name, each in values.items() if name.startswith(debate.BASE)]
         assert len(bases) == debate.SEEDS
         for base in bases:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-import dynamics
-import dynamics_tables
-import study
 from glasshead.papers.results import History
 from glasshead.results import TOO_SPARSE
+from reproduction import study
+from reproduction.dynamics import STUDY, claims
+from reproduction.dynamics import measure as dynamics
+from reproduction.dynamics import tables as dynamics_tables
 
 
 @pytest.fixture
 def tables(monkeypatch, tmp_path):
     """The script that writes the tables, over an empty folder."""
     monkeypatch.setattr(study, "HERE", tmp_path)
-    monkeypatch.setattr(dynamics_tables, "HERE", tmp_path)
     return dynamics_tables
 
 
@@ -77,7 +77,7 @@ def run(
 
 
 def claim_of(tables, start):
-    all_of_them = (*tables.EVERYWHERE, tables.FAVOURED, tables.AROUND_ZERO, *tables.STAYING)
+    all_of_them = (*claims.EVERYWHERE, claims.FAVOURED, claims.AROUND_ZERO, *claims.STAYING)
     (found,) = [each for each in all_of_them if each.statement.startswith(start)]
     return found
 
@@ -120,7 +120,7 @@ def numbers(tables, values, **options):
         name: {seed: {part: each[seed] for part, each in parts.items()} for seed in range(len(parts["a"]))}
         for name, parts in values.items()
     }
-    return tables.Claim("planted", "", lambda run: run, **options), runs
+    return claims.Claim("planted", "", lambda run: run, **options), runs
 
 
 def test_every_class_is_judged_for_itself(tables):
@@ -132,7 +132,7 @@ def test_every_class_is_judged_for_itself(tables):
     assert sides.count(-1) / 400 < 0.08
     assert sides.count(1) / 400 < 0.01
     least = [np.minimum(each["a"], each["b"]).tolist() for each in noise.values()]
-    assert np.mean([tables.estimate(each).side(0) == -1 for each in least]) > 0.12
+    assert np.mean([claims.estimate(each).side(0) == -1 for each in least]) > 0.12
     claim, runs = numbers(tables, {"x": {"a": [1.0, 1.1, 1.2], "b": [-1.0, -1.1, -1.2]}})
     assert claim.sides(runs) == [-1]
     assert claim.effect(runs) == ("-1.10 [-1.35, -0.85] (b)", 3)
@@ -150,7 +150,7 @@ def test_a_class_is_behind_by_chance_in_one_training_of_forty(tables):
         for place, group in enumerate(("positive", "negative")):
             mine, neutral = ranks[50 * place : 50 * place + 50], ranks[100:]
             given["separation"][f"score/{group}"] = float((mine[:, None] > neutral).mean())
-        found.append(tables.every_class_ahead(given))
+        found.append(claims.every_class_ahead(given))
     assert 0.012 < found.count(-1) / 2000 < 0.04
     assert found.count(1) == 0 or found.count(1) / 2000 < 0.002
 
@@ -174,41 +174,43 @@ def test_all_settings_together_tell_more_than_one(tables):
 
 def test_the_interval_is_students_and_over_seeds(tables):
     claim, runs = numbers(tables, {"x": {"a": [1.0, 2.0, 3.0, 9.0]}, "y": {"a": [3.0, 4.0, 5.0]}})
-    whole = tables.pooled(runs, claim.parts)
+    whole = claims.pooled(runs, claim.parts)
     assert whole == {"a": [2.0, 3.0, 4.0]}  # seed 3 is not in all settings
-    found = tables.estimate(whole["a"])
+    found = claims.estimate(whole["a"])
     assert (found.mean, found.n) == (3.0, 3)
     assert found.half == pytest.approx(4.302652729749464 / 3**0.5)
-    assert tables.estimate(whole["a"], 2).half == pytest.approx(6.205346816570703 / 3**0.5)
+    assert claims.estimate(whole["a"], 2).half == pytest.approx(6.205346816570703 / 3**0.5)
     with pytest.raises(ValueError, match="not finite"):
-        tables.estimate([1.0, float("nan")])
+        claims.estimate([1.0, float("nan")])
 
 
 def fill(tables, name, words, **given):
-    study = tables.STUDY
-    cells = [cell for cell in study.tables[name] if set(words) <= set(cell.name.split())]
-    values = study.read(name) | {
-        f"{cell.name} | {seed}": run(seed, **given) | {"recipe": cell.mark(study.version)}
+    trainings = tables.TRAININGS
+    cells = [cell for cell in trainings.tables[name] if set(words) <= set(cell.name.split())]
+    values = study.read_numbers("dynamics", name) | {
+        f"{cell.name} | {seed}": run(seed, **given) | {"recipe": cell.mark(trainings.version)}
         for cell in cells
         for seed in range(5)
     }
-    study.write(name, values)
+    study.write_numbers("dynamics", name, values)
 
 
 def test_the_gap_with_a_penalty_is_paired_with_the_one_without(tables):
     fill(tables, "data_1", ["DP", "10"], negative=2.0)
     fill(tables, "penalty", ["data_1", "DP"], negative=1.02)
-    rows = [row for row in tables.penalty_table() if row.startswith("| Data I, DP |")]
+    rows = [row for row in tables.penalty_table().splitlines() if row.startswith("| Data I, DP |")]
     assert len(rows) == 1
     assert "**almost gone**" in rows[0]
     fill(tables, "penalty", ["data_1", "DP"], negative=3.0)
-    assert "**larger**" in next(row for row in tables.penalty_table() if row.startswith("| Data I, DP |"))
+    assert "**larger**" in next(
+        row for row in tables.penalty_table().splitlines() if row.startswith("| Data I, DP |")
+    )
 
 
 def test_a_run_that_never_settled_counts_with_its_last_step(tables):
     fill(tables, "data_1", ["DP", "10"])
     fill(tables, "ranges", ["1"], settled=None)
-    lines = tables.range_table()
+    lines = tables.range_table().splitlines()
     assert "| ± 1 | 2640 [2640, 2640] | 5 | 5 |" in lines
     assert "| ± 1 against ± 0.1, paired | 2552 [2552, 2552] | 5 | **later** |" in lines
 
@@ -217,13 +219,13 @@ def test_tanhmax_is_judged_where_it_learns_and_against_softmax(tables):
     fill(tables, "tanhmax", ["s0-code", "tanhmax"], negative=-1.0, neutral=0.05, accuracy=1.0)
     fill(tables, "tanhmax", ["s0-code", "softmax"], negative=1.2, neutral=0.05, accuracy=1.0)
     fill(tables, "tanhmax", ["DP", "tanhmax"], negative=1.0, accuracy=0.5)
-    text = "\n".join(tables.signed_table())
+    text = tables.signed_table()
     assert [line for line in text.splitlines() if "more than softmax" in line and "**holds**" in line]
     assert text.count("**holds**") == 4  # of the gap, around zero, neutral ones on average and one by one
     assert "| softmax | -0.83" in text
     assert "DP 0.50 after the last step" in text
     fill(tables, "tanhmax", ["s0-code", "tanhmax"], negative=1.1, neutral=0.05, accuracy=1.0)
-    assert "**fails**: less than under softmax" in "\n".join(tables.signed_table())
+    assert "**fails**: less than under softmax" in tables.signed_table()
 
 
 def correlated(tables, couplings):
@@ -283,7 +285,7 @@ def test_seeds_are_left_out_of_all_settings_at_once(tables):
 def test_the_ratio_of_classes_is_compared_with_balance(tables):
     fill(tables, "data_1", ["DP", "10"], coupling=0.5)
     fill(tables, "ratios", ["4"], coupling=-3.0, positive=0.5)
-    (row,) = [line for line in tables.ratio_table() if line.startswith("| 4 |")]
+    (row,) = [line for line in tables.ratio_table().splitlines() if line.startswith("| 4 |")]
     assert row.startswith("| 4 | 5 | -3.00 [-3.00, -3.00] | 3.00 [3.00, 3.00] | 2.50 [2.50, 2.50] | -0.5")
 
 
@@ -295,14 +297,14 @@ def test_the_coupling_of_the_more_frequent_class(tables, coupling, said):
     fill(tables, "data_1", ["DP", "10"], coupling=0.5)
     fill(tables, "ratios", ["4"], coupling=coupling)
     fill(tables, "ratios", ["0.25"], coupling=-coupling)
-    rows = [line for line in tables.ratio_table() if line.startswith(("| 4 |", "| 0.25 |"))]
+    rows = [line for line in tables.ratio_table().splitlines() if line.startswith(("| 4 |", "| 0.25 |"))]
     assert [row.endswith(f"| {said} |") for row in rows] == [True, True]
 
 
 def test_the_ledger_tells_what_is_largest_and_what_is_left(tables):
     fill(tables, "data_1", ["DP", "10"], D=-2.0, E=1.0, change=-0.5, largest="D")
     fill(tables, "data_1", ["AD", "10"], D=1.0, E=0.5, change=4.0)
-    rows = {row.split(" | ")[0]: row for row in tables.ledger_table() if "positive" in row}
+    rows = {row.split(" | ")[0]: row for row in tables.ledger_table().splitlines() if "positive" in row}
     assert rows["| DP, λ = 10"].endswith("| 0.500 [0.500, 0.500] | -0.500 [-0.500, -0.500] | D 5 |")
     assert rows["| AD, λ = 10"].endswith("| none leads 5 |")
 
@@ -387,6 +389,5 @@ def test_signs_settle_when_they_no_longer_change(tables):
     assert dynamics.settled(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
 
 
-def test_the_page_is_written_before_anything_is_measured(tables, tmp_path):
-    tables.write()
-    assert "### TanhMax" in (tmp_path / "dynamics.md").read_text()
+def test_the_page_is_written_before_anything_is_measured(tables):
+    assert "### TanhMax" in STUDY.page("dynamics")
