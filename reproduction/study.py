@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -20,17 +20,6 @@ DATA = Path(os.environ.get("GLASSHEAD_DATA", ROOT.parent / "shared" / "data"))
 Numbers = dict[str, Any]
 Measure = Callable[[int], None]
 """Measures what is missing of a table, in so many processes."""
-
-
-class Measured(Protocol):
-    """What a study can be asked for."""
-
-    @property
-    def tables(self) -> Iterable[str]: ...
-
-    def measure(self, tables: Sequence[str] = (), processes: int = 1) -> None: ...
-
-    def write(self) -> Sequence[Path]: ...
 
 
 @dataclass(frozen=True)
@@ -76,10 +65,9 @@ def question(path: Path) -> str:
     return " ".join(said.split("\n\n")[0].split())
 
 
-def load_study(name: str) -> Measured:
-    """A study by its name."""
-    study: Measured = importlib.import_module(f"reproduction.{name}").STUDY
-    return study
+def load_study(name: str) -> Any:
+    """A `Study`, or one of the same methods, by its name."""
+    return importlib.import_module(f"reproduction.{name}").STUDY
 
 
 def file_of(study: str, table: str) -> Path:

@@ -1,7 +1,7 @@
 """Ask the heads of MiniLM which relations of dependency trees they follow, and what special tokens get.
 
 Trees are the dev and test sentences of UD English EWT; the model is MiniLM as it was pretrained. Special
-tokens are asked about in the five MiniLM classifiers of `rank.py`, on test sentences of SST-2.
+tokens are asked about in the five MiniLM classifiers of the study `rank`, on test sentences of SST-2.
 """
 
 import gzip
