@@ -3,6 +3,7 @@
 from reproduction.solvable.measure import TRAININGS, measure_minima, measure_texts
 from reproduction.solvable.starts import measure_starts
 from reproduction.solvable.tables import draw, page
+from reproduction.solvable.transition import measure_transition
 from reproduction.study import Study
 
 STUDY = Study(
@@ -12,6 +13,7 @@ STUDY = Study(
         "minima": measure_minima,
         "texts": measure_texts,
         "starts": measure_starts,
+        "transition": measure_transition,
     },
     {"solvable": page},
     draw,
