@@ -130,7 +130,7 @@ def prediction_numbers(run: Path, positive: str) -> dict[str, Any]:
 
 def adversarial_numbers(run: Path, texts: Any, seed: int) -> dict[str, Any]:
     """ε-max JSD of `TEXTS` texts beside that of random weights, and the findings about other maps."""
-    card = glasshead.audit(run, texts, audits=["adversarial"], limit=TEXTS, seed=seed)
+    card = glasshead.audit(run, texts, audits=("adversarial",), limit=TEXTS, seed=seed)
     findings = {}
     for finding in card.findings:
         if finding.group == "all":
