@@ -9,6 +9,7 @@ from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout).
 import argparse
 import sys
 
+from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 from reproduction.study import load_study, studies
 
@@ -39,7 +40,10 @@ def main(words: list[str] | None = None) -> None:
             if table not in study.tables:
                 parser.error(f"{name} has no table {table!r}: {did_you_mean(table, study.tables)}")
         if not asked.write:
-            study.measure(asked.tables, asked.processes)
+            try:
+                study.measure(asked.tables, asked.processes)
+            except InputError as error:
+                parser.error(str(error))
         for path in study.write():
             print(f"Written to {path}")
 

@@ -26,7 +26,8 @@ class PaperStudy:
         """Run the cells of some tables that no row is known of."""
         request = ReproduceRequest(tables, held_out=HELD_OUT, out=HERE, data_folder=DATA, workers=processes)
         result = reproduce(self.name, request)
-        print("\n".join([*result.remarks, *(f"{cell}: {why}" for cell, why in result.failures.items())]))
+        for line in (*result.remarks, *(f"{cell}: {why}" for cell, why in result.failures.items())):
+            print(line)
         self.move_pages(result)
 
     def write(self) -> list[Path]:
