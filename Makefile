@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types same-numbers check docs bench results \
+.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types same-numbers check docs bench reproduction \
 	catalogue families clean
 
 demo: .venv/base
@@ -68,37 +68,10 @@ BENCHMARKS := startup serve audit erasure explain explain_call images writing ke
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done
 
-# Every number of docs/results/; several hours on two cores, and what is done stays done.
-results: .venv/base
-	$(BIN)/python docs/results/s0_tables.py
-	$(BIN)/python docs/results/gauge.py
-	$(BIN)/python docs/results/encoder_scale.py run
-	$(BIN)/python docs/results/encoder_scale.py write
-	$(BIN)/glasshead reproduce s0 --held-out 2 --out docs/results
-	$(BIN)/glasshead reproduce s4 --held-out 2 --out docs/results
-	$(BIN)/glasshead reproduce s2 --held-out 2 --out docs/results
-	$(BIN)/glasshead reproduce s3 --held-out 2 --out docs/results
-	$(BIN)/python docs/results/news.py run
-	$(BIN)/python docs/results/dynamics.py run
-	$(BIN)/python docs/results/dynamics_tables.py
-	$(BIN)/python docs/results/identifiability.py run
-	$(BIN)/python docs/results/rank.py run
-	$(BIN)/python docs/results/rank_tables.py
-	$(BIN)/python docs/results/aggregation.py run
-	$(BIN)/python docs/results/aggregation_tables.py
-	$(BIN)/python docs/results/heads.py run
+# Every number of docs/reproduction/; many hours on two cores, and what is done stays done.
+reproduction: .venv/base
 	$(BIN)/glasshead kernels build
-	$(BIN)/python -m benchmarks.native run
-	$(BIN)/python -m benchmarks.native write
-	$(BIN)/python docs/results/debate.py run
-	$(BIN)/python docs/results/debate_tables.py
-	$(BIN)/python docs/results/solvable.py run histogram dyck
-	$(BIN)/python docs/results/solvable.py minima
-	$(BIN)/python docs/results/solvable.py texts
-	$(BIN)/python docs/results/solvable_starts.py
-	$(BIN)/python docs/results/solvable_tables.py
-	$(BIN)/python docs/results/images.py train cifar10_jpg runs/images
-	$(BIN)/python docs/results/images.py table runs/images
+	$(BIN)/python -m reproduction --all
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base

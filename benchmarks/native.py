@@ -1,26 +1,20 @@
 """What the native kernel costs beside softmax by PyTorch, from which length on, and how large its errors are.
 
-glasshead kernels build
-python -m benchmarks.native run          (minutes)
-python -m benchmarks.native write
+`python -m reproduction speed native` writes it down, after `glasshead kernels build`.
 """
 
-import json
 import statistics
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 import torch
 
 from benchmarks.attention import AttentionSettings, measure_attention
-from benchmarks.measuring import format_number, machine, time_interleaved
+from benchmarks.measuring import machine, time_interleaved
 from benchmarks.training import TrainingSettings, measure_training
 from glasshead.attention import KERNELS, AttentionInputs, mechanism, run_kernel
 from glasshead.compiled import compiled_capabilities
 
-STORED = Path(__file__).parents[1] / "docs" / "results" / "native.json"
 ROUNDS = 9
 PAIRED = ("tanhmax", "tanhmax+distance-aware")
 MECHANISMS = ("tanhmax", "distance-aware", "tanhmax+distance-aware", "sigsoftmax", "sigmoid", "relu")
@@ -110,67 +104,9 @@ def crossover() -> Iterator[dict]:
             yield row
 
 
-def run() -> None:
-    """Measure everything; minutes."""
+def measure_native() -> Iterator[tuple[str, object]]:
+    """Everything, part by part; minutes."""
     assert KERNELS["native"].unsupported_reason(call_of("tanhmax", 1)) is None, "glasshead kernels build"
-    facts = {**machine("cpu"), "compiled": compiled_capabilities(), "rounds": ROUNDS}
-    page = {"machine": facts}
+    yield "machine", {**machine("cpu"), "compiled": compiled_capabilities(), "rounds": ROUNDS}
     for part in (errors, crossover, training, speed):
-        page[part.__name__] = list(part())
-        STORED.write_text(json.dumps(page, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def cell(spread: dict) -> str:
-    """Median, least and most."""
-    median, least, largest = (format_number(spread[name]) for name in ("median", "least", "largest"))
-    return f"{median} ({least}–{largest})"
-
-
-def table(heads: tuple[str, ...], rows: list[list[str]]) -> list[str]:
-    """Lines of Markdown."""
-    return ["", *(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)), ""]
-
-
-def tables(page: dict) -> str:
-    """The part of docs/results/speed.md that is measured."""
-    facts = page["machine"]
-    lines = [
-        f"2,048 tokens, batch 1, 8 heads of 64, on {facts['processor']}, {facts['threads']} threads, "
-        f"torch {facts['torch']}, {facts['rounds']} rounds:"
-    ]
-    cases: dict[tuple[str, ...], dict[bool, dict]] = {}
-    for each in page["speed"]:
-        key = each["mechanism"], each["kernel"], each["dtype"], each["mask"]
-        cases.setdefault(key, {})[each["backward"]] = each
-    rows = [
-        [f"`{name}`", kernel, dtype, mask, cell(ways[False]["ratio"]), cell(ways[True]["ratio"])]
-        for (name, kernel, dtype, mask), ways in cases.items()
-        if kernel != "literal"
-    ]
-    lines += table(("mechanism", "kernel", "type", "mask", "forward ×", "with backward ×"), rows)
-    lines += ["A training step of the encoder, 16 heads of 16 on 300 numbers, 8 texts of 256 to 512 tokens:"]
-    steps = [[each["way"], cell(each["ratio"])] for each in page["training"]]
-    lines += table(("mechanism", "× softmax with sinusoids"), steps)
-    lines += ["Relative errors of TanhMax in float32, 512 tokens, by the standard deviation of the scores:"]
-    found = [
-        [format(each["spread"], "g"), each["kernel"], *(f"{each[name]:.1e}" for name in TENSORS)]
-        for each in page["errors"]
-    ]
-    lines += table(("SD", "kernel", *TENSORS), found)
-    lines += ["Time over that of what serves otherwise, 8 heads of 64, forward / with backward:"]
-    by_name: dict[str, list[str]] = {}
-    for each in page["crossover"]:
-        row = by_name.setdefault(each["mechanism"], [f"`{each['mechanism']}` / {each['other']}"])
-        row.append(f"{format_number(each['forward'])} / {format_number(each['backward'])}")
-    lines += table(("tokens", *map(str, LENGTHS)), list(by_name.values()))
-    return "\n".join(lines).strip() + "\n"
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["run"]:
-        run()
-    elif sys.argv[1:] == ["write"]:
-        page = json.loads(STORED.read_text(encoding="utf-8"))
-        STORED.with_suffix(".md").write_text(tables(page), encoding="utf-8")
-    else:
-        sys.exit(__doc__)
+        yield part.__name__, list(part())

@@ -29,23 +29,7 @@ exclude_patterns = [
     "_ext",
     "examples/**",
     "reference/tables/**",
-    *(
-        f"results/{tables}.md"
-        for tables in (
-            "attention",
-            "debate",
-            "dynamics",
-            "encoder-scale",
-            "gauge",
-            "heads",
-            "identifiability",
-            "news",
-            "rank",
-            "aggregation",
-            "solvable",
-            "tables",
-        )
-    ),
+    "reproduction/tables/**",
 ]
 default_role = "literal"
 

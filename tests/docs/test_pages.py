@@ -21,8 +21,8 @@ from glasshead.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FOLDERS = ("tutorials", "how-to", "explanation", "reference", "results")
-# Pages, and the tables that pages of results include; the generated part of the reference is tested apart.
+FOLDERS = ("tutorials", "how-to", "explanation", "reference", "reproduction", "reproduction/tables")
+# Pages, and the tables that pages include; what is generated of the reference is tested apart.
 WRITTEN = [
     DOCS / "index.md",
     *sorted(page for folder in FOLDERS for page in (DOCS / folder).glob("*.md")),

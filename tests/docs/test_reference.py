@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import attention_table, native
 from formulas import equation_of, tex
 from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.attention.positions.distance_mappings import MAPPINGS
@@ -92,12 +91,6 @@ def test_options_of_positions():
                 default = parameter.default
                 coded[name, option] = "–" if default is None else json.dumps(default).strip('"')
     assert listed == coded
-
-
-def test_the_measured_tables_are_those_of_the_recorded_results():
-    assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == attention_table.page()
-    stored = json.loads(native.STORED.read_text(encoding="utf-8"))
-    assert (DOCS / "results" / "native.md").read_text(encoding="utf-8") == native.tables(stored)
 
 
 def test_the_table_of_records_names_what_a_layer_holds():

@@ -17,7 +17,7 @@ from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UN
 from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 ONE_SIDED = 0.98
-"""Share of Σ|a| from which on weights have one sign: see docs/results/sign-gauge.md."""
+"""Share of Σ|a| from which on weights have one sign: see docs/reproduction/sign-gauge.md."""
 CLEAR_LEAN = 0.5
 """Lean from which on the sign lives in the weights: attention with half of its sign in the values and half in
 the weights, stays below in one class, however many of its tokens speak for the class of their text."""

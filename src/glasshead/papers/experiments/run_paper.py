@@ -42,7 +42,7 @@ from glasshead.papers.experiments.table_json import table_json
 from glasshead.spelling import spell
 
 ROWS, RUNS = "rows", "runs"
-COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
+COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "reproduction" / ROWS
 """The rows that the project keeps, where the library runs from its repository."""
 BUSY_WAIT = 2.0
 """Seconds until a cell is tried again that another process is computing."""

@@ -105,7 +105,7 @@ TABLES = (
             "of these numbers.",
             "Accuracy is that of the best epoch on dev, all else of the last step.",
         ),
-        not_at_hand=(NEWS20_II, "DP-A and DP-L are in `docs/results/training-claims.md`."),
+        not_at_hand=(NEWS20_II, "DP-A and DP-L are in `docs/reproduction/training-claims.md`."),
     ),
     Table(
         "terms",
