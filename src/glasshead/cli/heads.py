@@ -26,7 +26,7 @@ from glasshead.requests import HeadsRequest
 def heads(
     request: HeadsRequest,
     out: Annotated[
-        Path, typer.Option("--out", help="The file to write: html, json, csv, parquet, svg, png or pdf.")
+        Path, typer.Option("--out", help="The file to write: html, json, md, csv, parquet, svg, png or pdf.")
     ] = Path("heads.html"),
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
     overwrite: Overwrite = False,

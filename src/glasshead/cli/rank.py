@@ -22,7 +22,7 @@ from glasshead.requests import RankRequest
 def rank(
     request: RankRequest,
     out: Annotated[
-        Path, typer.Option("--out", help="The file to write: html, json, csv, parquet, svg, png or pdf.")
+        Path, typer.Option("--out", help="The file to write: html, json, md, csv, parquet, svg, png or pdf.")
     ] = Path("ranking.html"),
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
     overwrite: Overwrite = False,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # figures import matplotlib
     from glasshead.report.interval_marks import IntervalMark
     from glasshead.results import Attribution
 
-Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code", "maybe"]
+Tone = Literal["plain", "strong", "quiet", "caution", "good", "bad", "code", "maybe", "for", "against"]
 
 
 @dataclass(frozen=True)

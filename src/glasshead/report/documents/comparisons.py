@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from glasshead.report.comparison_rows import (
     LOWER,
     SPLITS,
-    Setting,
     deviation,
     intro_sentence,
     mean,
@@ -26,7 +25,6 @@ from glasshead.report.document import (
     Table,
     cell,
     columns,
-    table,
 )
 from glasshead.report.documents.audits import audits_document
 from glasshead.report.interval_marks import difference_mark, null_mark, seeds_mark
@@ -109,12 +107,6 @@ def metric_row(name: str, values: Sequence[float], limits: tuple[float, float]) 
     spread = f" ± {deviation(values)}" if len(values) > 1 else ""
     numbers = cell([Piece(mean(values), "strong"), spread])
     return name, numbers, cell(drawing=Mark(seeds_mark(values), limits)), str(len(values))
-
-
-def settings_table(comparison: RunComparison, rows: Sequence[Setting], title: str) -> Table:
-    """Settings, one column for each group."""
-    names = [group.name for group in comparison.groups]
-    return table(columns(("setting", *names), ()), [(name, *values) for name, values in rows], title)
 
 
 def comparison_in_notebook(comparison: Comparison) -> Document:

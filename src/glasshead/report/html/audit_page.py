@@ -14,7 +14,7 @@ from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
 from glasshead.report.html.figure_page import RenderedFigure, render
 from glasshead.report.html.finding_tables import sections
-from glasshead.report.html.typical_tokens import QUANTITIES, typical
+from glasshead.report.html.typical_tokens import typical
 from glasshead.report.html.weight_key import weight_key
 from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.plots import plots_of
@@ -69,8 +69,7 @@ def audit_page(
             pairs=[(called[one], called[other]) for one, other in pairs(differences)],
             remarks=remarks,
             figures=audit_figures(cards, called),
-            groups=typical(cards),
-            quantities=[name for _, name in QUANTITIES],
+            groups=typical(cards, called),
             texts=texts,
             leading=leading_examples(texts, nouns),
             labels=[(visible(label),) * 2 for label in dict.fromkeys(one.label for one in texts) if label],

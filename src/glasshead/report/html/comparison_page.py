@@ -5,7 +5,7 @@ from glasshead.report.comparison_rows import (
     compared_settings,
     intro_sentence,
 )
-from glasshead.report.documents.comparisons import differences_table, metrics_table, settings_table
+from glasshead.report.documents.comparisons import differences_table, metrics_table
 from glasshead.report.html.audit_page import audit_page
 from glasshead.report.html.environment import environment
 from glasshead.results import AuditComparison, Comparison, RunComparison
@@ -32,8 +32,8 @@ def runs_page(comparison: RunComparison) -> str:
             metrics=metrics_table(comparison),
             guess=visible(comparison.floor.guess),
             repeated=any(len(group.seeds) > 1 for group in comparison.groups),
-            differing=settings_table(comparison, differing, "Settings that differ") if differing else None,
-            alike=settings_table(comparison, alike, "Settings that all share") if alike else None,
+            differing=differing,
+            alike=alike,
             resamples=comparison.resamples,
         )
     )

@@ -9,6 +9,7 @@ from glasshead.escaping import visible
 from glasshead.nouns import TEXTS, Nouns
 from glasshead.report.colours import DARK, LIGHT, PRINT, css
 from glasshead.report.documents.audits import slices_table
+from glasshead.report.documents.facts import facts_table
 from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls
 from glasshead.report.html.captions import caption, format_options
 from glasshead.report.html.interval_drawings import axis, draw
@@ -44,6 +45,7 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
         "caption": caption,
         "table": page_table,
         "slices": slices_table,
+        "facts_table": facts_table,
         "format_options": format_options,
         "finding_mark": lambda finding, limits: draw(finding_mark(finding), limits),
         "difference_mark": lambda difference, limits: draw(difference_mark(difference), limits),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.document import Bar, Cell, Mark, Piece, RangeBar, Row, Rows, Table, cell_of
+from glasshead.report.document import Bar, Cell, Mark, Piece, RangeBar, Row, Rows, Table, Tone, cell_of
 from glasshead.report.html.captions import caption
 from glasshead.report.html.interval_drawings import axis, draw
 from glasshead.report.interval_marks import range_mark
@@ -20,7 +20,17 @@ KINDS = {
 }
 """The class of the cells of a column."""
 MAYBE = Markup(' <i class="hatch" role="img" aria-label="may be zero"></i>')
-TONES = {"strong": "b", "good": "b", "bad": "b", "code": "code", "caution": "b"}
+PLAIN, BOLD = Markup("{}"), Markup("<b>{}</b>")
+TONES: dict[Tone, Markup] = {
+    "strong": BOLD,
+    "good": BOLD,
+    "bad": BOLD,
+    "caution": BOLD,
+    "code": Markup("<code>{}</code>"),
+    "quiet": Markup('<span class="pale">{}</span>'),
+    "for": Markup('<span class="up">{}</span>'),
+    "against": Markup('<span class="down">{}</span>'),
+}
 
 
 def page_table(table: Table, classes: str = "findings wide", title: str = "") -> Markup:
@@ -98,12 +108,9 @@ def cell_view(cell: Cell) -> Markup:
 
 def piece_view(piece: Piece) -> Markup:
     """Some words in their tone."""
+    if piece.tone == "maybe":
+        return MAYBE
     words = caption(piece.words)
     if piece.link:
         words = Markup('<a href="#{}">{}</a>').format(piece.link, words)
-    if piece.tone == "maybe":
-        return MAYBE
-    if piece.tone == "quiet":
-        return Markup('<span class="pale">{}</span>').format(words)
-    tag = TONES.get(piece.tone)
-    return words if tag is None else Markup("<{0}>{1}</{0}>").format(Markup(tag), words)
+    return TONES.get(piece.tone, PLAIN).format(words)

@@ -5,47 +5,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from glasshead.escaping import visible
+from glasshead.nouns import nouns_of
+from glasshead.report.document import Cell, Row, Table, Tone, cell, columns, table
 from glasshead.report.labels import LAST, sort_groups
 from glasshead.report.number_format import count, finite, number
 from glasshead.results import AuditCard
 
 MAX_TOKENS = 14
-QUANTITIES = (("weight", "weight"), ("contribution", "contrib."))
-
-
-@dataclass(frozen=True)
-class Word:
-    """One token: its association with the label and, per card, its numbers."""
-
-    token: str
-    gamma: str
-    count: str
-    numbers: list[list[tuple[str, str]]]
+QUANTITIES = {"weight": "weight", "contribution": "contrib."}
 
 
 @dataclass(frozen=True)
 class WordGroup:
-    """The most typical tokens of one group."""
+    """The most typical tokens of one group of so many types, with their numbers."""
 
     group: str
     size: str
-    has_gamma: bool
-    words: list[Word]
+    table: Table
 
 
-def typical(cards: Sequence[AuditCard], most: int = MAX_TOKENS) -> list[WordGroup]:
+def typical(cards: Sequence[AuditCard], names: Sequence[str], most: int = MAX_TOKENS) -> list[WordGroup]:
     """Per group, the tokens whose association γ√count is furthest from chance; neutral: the most frequent."""
-    tables = [_by_token(card.tokens) for card in cards]
+    called = names if len(cards) > 1 else [""]
+    tables = {name: _by_token(card.tokens) for name, card in zip(called, cards, strict=True)}
     merged: dict[str, dict[str, Any]] = {}
-    for table in tables:
-        for token, row in table.items():
+    for known in tables.values():
+        for token, row in known.items():
             merged.setdefault(token, row)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in merged.values():
         if row.get("group"):
             groups.setdefault(str(row["group"]), []).append(row)
-    return [_word_group(name, groups[name], tables, most) for name in sort_groups(groups)]
+    token = nouns_of(*(card.facts for card in cards)).token
+    return [_word_group(name, groups[name], tables, most, token) for name in sort_groups(groups)]
 
 
 def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -57,27 +49,30 @@ def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _word_group(
-    name: str, rows: list[dict[str, Any]], tables: list[dict[str, dict[str, Any]]], most: int
+    name: str,
+    rows: list[dict[str, Any]],
+    tables: Mapping[str, dict[str, dict[str, Any]]],
+    most: int,
+    token: str,
 ) -> WordGroup:
+    """One group; γ where it is known, then what each audit of these names has."""
+
     def rank(row: dict[str, Any]) -> tuple[float, float, str]:
         times = finite(row.get("count")) or 0.0
         gamma = finite(row.get("gamma"))
         surprise = abs(gamma) * math.sqrt(times) if gamma is not None and name != LAST else 0.0
         return -surprise, -times, str(row["token"])
 
-    words = [
-        Word(
-            visible(str(row["token"])),
-            number(_round(row.get("gamma")), 2, plus=True),
-            count(row.get("count")),
-            [
-                [_number_and_class(table.get(str(row["token"]), {}).get(key)) for key, _ in QUANTITIES]
-                for table in tables
-            ],
-        )
-        for row in sorted(rows, key=rank)[:most]
-    ]
-    return WordGroup(name, count(len(rows)), any(finite(row.get("gamma")) is not None for row in rows), words)
+    with_gamma = any(finite(row.get("gamma")) is not None for row in rows)
+    lines: list[Row] = []
+    for row in sorted(rows, key=rank)[:most]:
+        word = str(row["token"])
+        gamma = [number(_round(row.get("gamma")), 2, plus=True)] if with_gamma else []
+        of_cards = [_number(known.get(word, {}).get(key)) for known in tables.values() for key in QUANTITIES]
+        lines.append((word, *gamma, count(row.get("count")), *of_cards))
+    titles = [" ".join(filter(None, (card, title))) for card in tables for title in QUANTITIES.values()]
+    head = columns((token,), (*(["γ"] if with_gamma else []), "n", *titles))
+    return WordGroup(name, count(len(rows)), table(head, lines))
 
 
 def _round(value: Any) -> float | None:
@@ -85,8 +80,8 @@ def _round(value: Any) -> float | None:
     return None if amount is None else round(amount, 2)
 
 
-def _number_and_class(value: Any) -> tuple[str, str]:
-    """The number and the class that colours it."""
+def _number(value: Any) -> Cell:
+    """The number in the colour of its side."""
     amount = finite(value)
-    kind = "" if amount is None or abs(amount) < 5e-4 else "up" if amount > 0 else "down"
-    return number(value, plus=True), kind
+    tone: Tone = "plain" if amount is None or abs(amount) < 5e-4 else "for" if amount > 0 else "against"
+    return cell(number(value, plus=True), tone=tone)

@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from glasshead.escaping import one_line, visible
+from glasshead.report.colours import TERMINAL
 from glasshead.report.document import (
     Bar,
     Block,
@@ -43,6 +44,7 @@ from glasshead.report.terminal.wrapping_table import WrappingTable, fit_table
 
 STYLES: dict[Tone, str] = {
     "plain": "", "strong": "bold", "quiet": "dim", "code": "dim", "maybe": "",
+    "for": TERMINAL["for"][0], "against": TERMINAL["against"][0],
     "caution": "yellow", "good": "bold green", "bad": "bold red",
 }  # fmt: skip
 LEFT = (0, 0, 0, 2)
