@@ -1,14 +1,15 @@
 """The most typical tokens of each group (Sun and Lu 2020, Table 1), with what each model makes of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from glasshead.nouns import nouns_of
 from glasshead.report.document import Cell, Row, Table, Tone, cell, columns, table
 from glasshead.report.labels import LAST, sort_groups
 from glasshead.report.number_format import count, finite, number
+from glasshead.report.run_facts import any_signed
 from glasshead.results import AuditCard
 
 MAX_TOKENS = 14
@@ -24,20 +25,41 @@ class WordGroup:
     table: Table
 
 
+class CardTokens(NamedTuple):
+    """The tokens of a card with their numbers, what it is called among several, and if its weights have
+    signs."""
+
+    name: str
+    rows: dict[str, dict[str, Any]]
+    signed: bool
+
+    def cells(self, token: str) -> Iterator[Cell]:
+        """The numbers of a token: a weight that cannot be negative has no side."""
+        row = self.rows.get(token, {})
+        for quantity in QUANTITIES:
+            value = finite(row.get(quantity))
+            small = value is None or abs(value) < 5e-4 or (quantity == "weight" and not self.signed)
+            tone: Tone = "plain" if small else "for" if (value or 0.0) > 0 else "against"
+            yield cell(number(row.get(quantity), plus=quantity != "weight" or self.signed), tone=tone)
+
+
 def typical(cards: Sequence[AuditCard], names: Sequence[str], most: int = MAX_TOKENS) -> list[WordGroup]:
     """Per group, the tokens whose association γ√count is furthest from chance; neutral: the most frequent."""
     called = names if len(cards) > 1 else [""]
-    tables = {name: _by_token(card.tokens) for name, card in zip(called, cards, strict=True)}
+    of_cards = [
+        CardTokens(name, _by_token(card.tokens), any_signed(card))
+        for name, card in zip(called, cards, strict=True)
+    ]
     merged: dict[str, dict[str, Any]] = {}
-    for known in tables.values():
-        for token, row in known.items():
+    for one in of_cards:
+        for token, row in one.rows.items():
             merged.setdefault(token, row)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in merged.values():
         if row.get("group"):
             groups.setdefault(str(row["group"]), []).append(row)
     token = nouns_of(*(card.facts for card in cards)).token
-    return [_word_group(name, groups[name], tables, most, token) for name in sort_groups(groups)]
+    return [_word_group(name, groups[name], of_cards, most, token) for name in sort_groups(groups)]
 
 
 def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -51,7 +73,7 @@ def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _word_group(
     name: str,
     rows: list[dict[str, Any]],
-    tables: Mapping[str, dict[str, dict[str, Any]]],
+    of_cards: Sequence[CardTokens],
     most: int,
     token: str,
 ) -> WordGroup:
@@ -68,9 +90,11 @@ def _word_group(
     for row in sorted(rows, key=rank)[:most]:
         word = str(row["token"])
         gamma = [number(_round(row.get("gamma")), 2, plus=True)] if with_gamma else []
-        of_cards = [_number(known.get(word, {}).get(key)) for known in tables.values() for key in QUANTITIES]
-        lines.append((word, *gamma, count(row.get("count")), *of_cards))
-    titles = [" ".join(filter(None, (card, title))) for card in tables for title in QUANTITIES.values()]
+        numbers = (number for card in of_cards for number in card.cells(word))
+        lines.append((word, *gamma, count(row.get("count")), *numbers))
+    titles = [
+        " ".join(filter(None, (card.name, title))) for card in of_cards for title in QUANTITIES.values()
+    ]
     head = columns((token,), (*(["γ"] if with_gamma else []), "n", *titles))
     return WordGroup(name, count(len(rows)), table(head, lines))
 
@@ -78,10 +102,3 @@ def _word_group(
 def _round(value: Any) -> float | None:
     amount = finite(value)
     return None if amount is None else round(amount, 2)
-
-
-def _number(value: Any) -> Cell:
-    """The number in the colour of its side."""
-    amount = finite(value)
-    tone: Tone = "plain" if amount is None or abs(amount) < 5e-4 else "for" if amount > 0 else "against"
-    return cell(number(value, plus=True), tone=tone)
