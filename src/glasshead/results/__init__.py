@@ -44,9 +44,7 @@ from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.results.guess import NEXT_TOKEN, REGRESSION, guess_in_words
 from glasshead.results.head_report import (
-    HEAD_STATISTICS,
     HEADS,
-    LAYER_STATISTICS,
     PAIR_DIVERGENCE,
     HeadAgreement,
     HeadLayer,
@@ -131,9 +129,7 @@ __all__ = [
     "EXPLANATION",
     "HARDLY_ANY",
     "HEADS",
-    "HEAD_STATISTICS",
     "LARGE_CHANGE",
-    "LAYER_STATISTICS",
     "MAX_POSITIONS",
     "METHOD",
     "METRIC_NAMES",

@@ -23,38 +23,6 @@ if TYPE_CHECKING:
 HEADS = "heads"
 """What findings about heads say in the place of an audit."""
 
-HEAD_STATISTICS = {
-    "share": "share of attention on {}",
-    "previous": "share of attention on the token before",
-    "next": "share of attention on the token behind",
-    "left": "share of attention on the patch to the left",
-    "right": "share of attention on the patch to the right",
-    "above": "share of attention on the patch above",
-    "below": "share of attention on the patch below",
-    "itself": "share of attention on the token itself",
-    "same-token": "share of attention on the same token elsewhere",
-    "induction": "share of attention on the token after an earlier copy of the own",
-    "mean-distance": "mean distance of what patches look at, in patches",
-    "entropy": "entropy of a row, as a share of log n",
-    "effective-tokens": "effective number of tokens, exp(entropy)",
-    "score-sd": "standard deviation of the scores of a row",
-    "removal": "how much smaller the prediction is without the head",
-    "removal-size": "how much the prediction changes without the head, in size",
-    "gradient-importance": "|Σ A ∂z/∂A| of the head",
-    "identifiable": "share of texts before which no other map has the same output",
-}
-"""The statistics of heads, in their order; ``{}`` is what `Finding.against` says. Those with the null
-``uniform`` have the value of uniform attention beside them."""
-LAYER_STATISTICS = {
-    "share": "share of attention on {}",
-    "gradient-share": "share of |∂z/∂A| on {}",
-    "relevance-share": "share of |A ∂z/∂A| on {}",
-    "inflation": "share of attention minus share of |A ∂z/∂A| on {}",
-    "joined-share": "share of attention on {} once words are joined",
-    "joining": "share on {} once words are joined, minus the share before",
-    "beyond-unsplit-words": "attention to one of {} minus that to one frequent word that is never split",
-}
-"""The statistics of layers, z being the log-odds of the predicted class, or the rating."""
 PAIR_DIVERGENCE = "pair-divergence"
 """The mean divergence of all pairs of heads, among the findings of the model as a whole."""
 LayerKind = Literal["encoder", "causal", "cross", "pooled"]
@@ -63,7 +31,8 @@ LayerKind = Literal["encoder", "causal", "cross", "pooled"]
 
 @dataclass(frozen=True)
 class HeadLayer:
-    """One attention call of a model, and what its heads do together: ``findings`` are `LAYER_STATISTICS`."""
+    """One attention call of a model, and what its heads do together, a finding for each statistic of layers
+    (docs/reference/heads.md)."""
 
     layer: int
     name: str
@@ -75,7 +44,7 @@ class HeadLayer:
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """One head: its ``findings`` (`HEAD_STATISTICS`), the ``pattern`` that they show (empty where none is
+    """One head: a finding for each statistic of heads, the ``pattern`` that they show (empty where none is
     shown), and the mean share of its attention by ``distance`` j − i, from −``reach`` to ``reach``; beyond
     counts at the ends. It is empty where queries and keys are of different sequences."""
 
