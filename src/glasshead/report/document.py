@@ -116,11 +116,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Cell:
-    """The lines of a cell, and what is drawn beside them; ``hint`` is said where a reader can point at it."""
+    """The lines of a cell, and what is drawn beside them; ``hint`` is said where a reader can point at it.
+    The row of a ``faint`` name says nothing of the model."""
 
     lines: Sequence[Sequence[Piece]]
     drawing: Bar | RangeBar | Mark | None = None
     hint: str = ""
+    faint: bool = False
 
     @property
     def empty(self) -> bool:
@@ -148,13 +150,13 @@ def cell_of(content: str | Cell) -> Cell:
 class Column:
     """A column of ``words``; of ``numbers`` or names (``name``), which are broken last; of numbers that a
     page draws, too (``marked``); of bars (``drawing``), which give way first; or of sentences, for which a
-    terminal has no room but ``below`` the row. ``share`` is what it takes of the width, ``limits`` are those
-    of what is drawn."""
+    terminal has no room but ``below`` the row. ``share`` is what it takes of the width, ``over`` the
+    name above several columns."""
 
     title: str
     kind: Literal["words", "name", "numbers", "marked", "drawing", "below"] = "words"
     share: int | None = None
-    limits: tuple[float, float] | None = None
+    over: str = ""
 
 
 def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
@@ -164,11 +166,10 @@ def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows under a heading, which is empty or stands across them; ``limits`` are those of their marks."""
+    """Rows under a heading, which stands across them; empty: none."""
 
     rows: Sequence[Row]
     heading: str = ""
-    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def tokens_table(
     ]
     head = columns(list(names), list(numbers))
     head = [Column(one.title, "name") if one.title == RANGES else one for one in head]
-    head.append(Column("", "drawing", limits=limits))
+    head.append(Column("", "drawing"))
     return Table(head, [Rows(rows)], f"Numbers of every {attribution.nouns.token}")
 
 

@@ -199,7 +199,6 @@ def slices_table(rows: Sequence[SliceRow], percent: str) -> Table:
                 for one in row.findings
             ],
             f"{row.question.asks} {row.answer}",
-            row.limits,
         )
         for row in rows
     ]

@@ -68,7 +68,6 @@ def differences_table(comparison: RunComparison) -> Table:
                 for difference in rows
             ],
             f"{one} minus {other}",
-            limits,
         )
         for (one, other), rows in tested_differences(comparison)
         if limits is not None
@@ -92,7 +91,7 @@ def metrics_table(comparison: RunComparison) -> Table:
             better = "lower is better" if metric in LOWER else "higher is better"
             rows: list[Row] = [metric_row(name, seeds, limits) for name, seeds in known.items()]
             rows.append(("floor", number(floor, 4), cell(drawing=Mark(null_mark(floor), limits)), ""))
-            groups.append(Rows(rows, f"{word}, {split} ({better})", limits))
+            groups.append(Rows(rows, f"{word}, {split} ({better})"))
     head = [
         Column("runs"),
         Column("mean ± std", "numbers"),

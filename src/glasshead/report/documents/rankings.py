@@ -91,7 +91,7 @@ def numbers_table(ranking: MethodRanking, statistic: str) -> Table:
             )
             for name, one in found
         ]
-        groups.append(Rows(rows, column.title, limits))
+        groups.append(Rows(rows, column.title))
     head = [Column("method"), Column("estimate", "numbers"), Column("interval", "marked")]
     head += [
         *columns((), (RANDOM, "better than random by")),
@@ -119,7 +119,7 @@ def pairs_table(ranking: MethodRanking, statistic: str) -> Table:
             )
             for one in pairs
         ]
-        groups.append(Rows(rows, column.title, limits))
+        groups.append(Rows(rows, column.title))
     head = [Column("pair"), Column("difference", "numbers"), Column("interval, paired", "marked")]
     head += [Column("the first is", "below"), Column("n", "numbers")]
     return Table(head, groups, f"Differences between methods: {statistic_title(ranking, statistic)}")
@@ -139,7 +139,7 @@ def agreement_table(ranking: MethodRanking) -> Table:
     head = [
         Column("agreement of"),
         Column("Kendall τ-b", "numbers"),
-        Column("interval", "marked", limits=limits),
+        Column("interval", "marked"),
     ]
     return table(head, rows)
 

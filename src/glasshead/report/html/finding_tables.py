@@ -1,13 +1,14 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from glasshead.escaping import visible
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
+from glasshead.report.document import Cell, Column, Mark, Piece, Rows, Table, cell
 from glasshead.report.findings_in_words import bounds, estimate, with_sign
+from glasshead.report.interval_marks import difference_mark, finding_mark
 from glasshead.report.labels import (
     AGAINST,
     AUDITS,
@@ -21,7 +22,7 @@ from glasshead.report.labels import (
     sort_groups,
     sort_names,
 )
-from glasshead.report.number_format import count, finite, interval, number, share
+from glasshead.report.number_format import DASH, count, finite, interval, number, share
 from glasshead.report.run_facts import any_signed
 from glasshead.report.slice_tables import percent
 from glasshead.report.value_limits import value_limits
@@ -30,63 +31,8 @@ from glasshead.results import WITHOUT_FIRST, AuditCard, Difference, Finding
 NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
 """How the names of groups of one kind begin, and what the kind is called; of others, the first word."""
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 RIGHT_OR_WRONG = ("correct", "wrong")
-
-
-@dataclass(frozen=True)
-class Null:
-    """One null of a finding, and the paired difference from it over ``n`` units; empty if there is none."""
-
-    value: str
-    difference: str
-    n: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One finding of one card, ready to print."""
-
-    finding: Finding
-    estimate: str
-    std: str
-    interval: str
-    null: list[Null]
-    n: str
-    undefined: list[tuple[str, str, str]]
-    significant: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """The same question put to every card; None where a card has no answer. ``no_evidence`` is the reason why
-    the number says nothing of any model; empty where it does."""
-
-    label: str
-    cells: list[Cell | None]
-    source: int
-    no_evidence: str
-    differences: list[DifferenceRow | None]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows that share one axis, and another one of their differences."""
-
-    heading: str
-    limits: tuple[float, float]
-    difference_limits: tuple[float, float] | None
-    rows: list[Row]
-
-
-@dataclass(frozen=True)
-class FindingTable:
-    """Blocks under one heading; ``levels`` are those of the intervals of each card, and
-    ``difference_levels`` of each pair of cards."""
-
-    title: str
-    blocks: list[Block]
-    levels: list[str]
-    difference_levels: list[str]
 
 
 @dataclass(frozen=True)
@@ -98,12 +44,10 @@ class Section:
     title: str
     answers: list[str]
     question: str
-    table: FindingTable
-    folds: list[FindingTable]
+    table: Table
+    folds: list[Table]
     citations: list[str]
     reasons: list[tuple[str, str]]
-    nulls: list[str]
-    significance: bool
     verdicts: list[tuple[str, list[tuple[str, str]]]]
 
 
@@ -111,14 +55,17 @@ class Section:
 class Footnotes:
     """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
 
-    ``signed`` says whether there is a gauge to be named, ``nouns`` what inputs are called.
+    ``significance`` says whether some findings were tested input by input, ``signed`` whether there is a
+    gauge to be named, ``nouns`` what inputs are called; ``names`` are those of the cards.
     """
 
     citations: list[str]
     reasons: list[str]
     nulls: list[str]
+    significance: bool
     signed: bool
     nouns: Nouns
+    names: Sequence[str]
 
     def letter(self, reason: str) -> str:
         rank = self.reasons.index(reason)
@@ -148,8 +95,10 @@ def _section(
         sort_names(
             (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
         ),
+        any(f.significant_fraction is not None for f in everything),
         any_signed(*cards),
         nouns_of(*(card.facts for card in cards)),
+        names,
     )
     folded: dict[str, list[Finding]] = {}
     for finding in unique.values():
@@ -162,12 +111,13 @@ def _section(
         title,
         [audit_answer(card, audit) for card in cards],
         question,
-        _table("", folded.pop("", []), by_name, footnotes, differences),
-        [_table(name, findings, by_name, footnotes, differences) for name, findings in folded.items()],
+        _table(f"{title}: all examples", folded.pop("", []), by_name, footnotes, differences),
+        [
+            _table(f"{title}: {name}", findings, by_name, footnotes, differences, fold=True)
+            for name, findings in folded.items()
+        ],
         footnotes.citations,
         [(footnotes.letter(reason), reason) for reason in footnotes.reasons],
-        footnotes.nulls,
-        any(f.significant_fraction is not None for f in everything),
         [
             (
                 name,
@@ -229,17 +179,41 @@ def _table(
     by_name: list[dict[str, Finding]],
     notes: Footnotes,
     differences: Sequence[Difference],
-) -> FindingTable:
+    fold: bool = False,
+) -> Table:
+    """Findings under headings: of each card estimate, interval, nulls and n, then the paired differences."""
     names = {finding.name for finding in findings}
-    return FindingTable(
-        visible(title),
-        _blocks(findings, by_name, notes, bool(title), differences),
-        [_levels(card[name].level for name in names if name in card) for card in by_name],
-        [
-            _levels(d.level for d in differences if d.name in names and (d.one, d.other) == pair)
-            for pair in pairs(differences)
-        ],
+    known = [[card[name] for name in names if name in card] for card in by_name]
+    of_names = [difference for difference in differences if difference.name in names]
+    several = len(by_name) > 1
+    head = [Column("Quantity")]
+    for card, name in zip(known, notes.names, strict=True):
+        head += _columns(card, name if several else "", notes)
+    for one, other in pairs(differences):
+        level = _levels(d.level for d in of_names if (d.one, d.other) == (one, other))
+        over = f"{notes.names[one]} − {notes.names[other]}"
+        head.append(Column("Difference", "numbers", over=over))
+        head += [Column(f"{level} interval, paired", "marked", over=over), Column("n", "numbers", over=over)]
+    groups: dict[str, list[Finding]] = {}
+    for finding in _sort(findings):
+        groups.setdefault(_heading(finding, notes), []).append(finding)
+    return Table(
+        head,
+        [_rows(heading, rows, by_name, notes, differences, fold) for heading, rows in groups.items()],
+        title,
     )
+
+
+def _columns(findings: Sequence[Finding], over: str, notes: Footnotes) -> list[Column]:
+    """The columns of one card, below its name among several."""
+    level = _levels(finding.level for finding in findings)
+    titles = [
+        Column("Estimate ± std", "numbers", over=over),
+        Column(f"{level} interval", "marked", over=over),
+    ]
+    titles += [Column(f"{null} null\nand difference", "numbers", over=over) for null in notes.nulls]
+    titles += [Column("p < α", "numbers", over=over)] if notes.significance else []
+    return [*titles, Column("n", "numbers", over=over)]
 
 
 def _levels(levels: Iterable[float]) -> str:
@@ -247,34 +221,72 @@ def _levels(levels: Iterable[float]) -> str:
     return " or ".join(map(percent, sorted(set(levels))))
 
 
-def _blocks(
+def _rows(
+    heading: str,
     findings: list[Finding],
     by_name: list[dict[str, Finding]],
     notes: Footnotes,
-    in_fold: bool,
     differences: Sequence[Difference],
-) -> list[Block]:
-    groups: dict[str, list[Finding]] = {}
-    for finding in _sort(findings):
-        groups.setdefault(_heading(finding, notes), []).append(finding)
-    everywhere = list(dict.fromkeys(name for card in by_name for name in card))
-    blocks = []
-    for heading, members in groups.items():
-        alike = everywhere if members[0].audit == "perturbation" else [f.name for f in members]
-        limits = value_limits([card[name] for card in by_name for name in alike if name in card])
-        of_members = [d for d in differences if d.name in {finding.name for finding in members}]
-        rows = [
-            Row(
-                _row_label(finding, in_fold, notes),
-                [_cell(card.get(finding.name), notes) for card in by_name],
-                notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
-                no_evidence(finding),
-                rows_by_pair(finding.name, differences),
-            )
-            for finding in members
-        ]
-        blocks.append(Block(heading, limits, difference_limits(of_members), rows))
-    return blocks
+    fold: bool,
+) -> Rows:
+    """Findings that share one axis, and another one of their differences."""
+    names = [finding.name for finding in findings]
+    alike = list(dict.fromkeys(name for card in by_name for name in card))
+    alike = alike if findings[0].audit == "perturbation" else names
+    limits = value_limits([card[name] for card in by_name for name in alike if name in card])
+    apart = difference_limits([one for one in differences if one.name in names])
+    rows = [
+        (
+            _name_cell(finding, fold, notes),
+            *(cell for card in by_name for cell in _cells(card.get(finding.name), limits, notes)),
+            *(
+                cell
+                for row in rows_by_pair(finding.name, differences)
+                for cell in difference_cells(row, apart)
+            ),
+        )
+        for finding in findings
+    ]
+    return Rows(rows, heading)
+
+
+def _name_cell(finding: Finding, fold: bool, notes: Footnotes) -> Cell:
+    """What a row is about, with its source, and why it says nothing of any model where it does not."""
+    several = len(notes.citations) > 1 and finding.citation in notes.citations
+    source = str(notes.citations.index(finding.citation) + 1) if several else ""
+    reason = no_evidence(finding)
+    name = [_row_label(finding, fold, notes), f" {source.translate(RAISED)}" if source else ""]
+    return replace(cell([*name, Piece(f" {reason}" if reason else "", "quiet")]), faint=bool(reason))
+
+
+def _cells(finding: Finding | None, limits: tuple[float, float], notes: Footnotes) -> Iterator[str | Cell]:
+    """The numbers of one card."""
+    if finding is None:
+        yield from (DASH, *[""] * (len(notes.nulls) + notes.significance + 2))
+        return
+    known = finite(finding.estimate) is not None
+    std = f" ± {number(finding.std)}" if finite(finding.std) is not None else ""
+    value = [Piece(estimate(finding) if known else "undefined", "strong"), Piece(std, "quiet")]
+    yield cell(value, hint=finding.verdict)
+    yield cell(bounds(finding), drawing=Mark(finding_mark(finding), limits))
+    yield from (_null(finding, name) for name in notes.nulls)
+    if notes.significance:
+        yield share(finding.significant_fraction)
+    undefined = {why: times for why, times in finding.undefined.items() if times}
+    left_out = [Piece(f" +{count(n)} {notes.letter(why)}", "quiet") for why, n in undefined.items()]
+    size, hint = count(finding.n), "; ".join(undefined)
+    # Beside each other, several cards have no room for long lines.
+    yield cell(size, *left_out, hint=hint) if len(notes.names) > 1 else cell([size, *left_out], hint=hint)
+
+
+def difference_cells(row: DifferenceRow | None, limits: tuple[float, float] | None) -> Iterator[str | Cell]:
+    """A paired difference in three columns."""
+    if row is None or limits is None:
+        yield from (DASH, "", "")
+        return
+    yield cell(row.estimate, tone="strong", hint=row.difference.verdict)
+    yield cell(row.interval, drawing=Mark(difference_mark(row.difference), limits))
+    yield row.n
 
 
 def _sort(findings: list[Finding]) -> list[Finding]:
@@ -313,26 +325,12 @@ def _row_label(finding: Finding, in_fold: bool, notes: Footnotes) -> str:
     return " · ".join(part for part in parts if part) or finding.name
 
 
-def _cell(finding: Finding | None, notes: Footnotes) -> Cell | None:
-    if finding is None:
-        return None
-    return Cell(
-        finding,
-        estimate(finding) if finite(finding.estimate) is not None else "undefined",
-        number(finding.std) if finite(finding.std) is not None else "",
-        bounds(finding),
-        [_null(finding, name) for name in notes.nulls],
-        count(finding.n),
-        [(count(times), notes.letter(why), why) for why, times in finding.undefined.items() if times],
-        share(finding.significant_fraction),
-    )
-
-
-def _null(finding: Finding, name: str) -> Null:
+def _null(finding: Finding, name: str) -> Cell:
+    """A null, and below it the paired difference from it."""
     value, paired = with_sign(finding, finding.null.get(name)), finding.over_null.get(name)
     if paired is None or paired.estimate is None:
-        return Null(value, "", "")
+        return cell(value)
     # A line may break before the interval, not in it.
     ends = interval(paired.interval, plus=True).replace(" ", "\u00a0")
-    difference = f"{number(paired.estimate, plus=True)} {ends}"
-    return Null(value, difference, count(paired.n))
+    over = Piece(f"{number(paired.estimate, plus=True)} {ends}", "quiet")
+    return cell(value, over, hint=f"minus the null, paired, n = {count(paired.n)}")

@@ -1,6 +1,7 @@
 """The tables of a document on a page, in the classes of its style sheet."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from markupsafe import Markup
 
@@ -37,21 +38,47 @@ def page_table(table: Table, classes: str = "findings wide", title: str = "") ->
     """The table with what it draws; its title is heard, not seen. On a phone each number has its column
     beside it."""
     places = [place for place in range(len(table.columns)) if is_shown(table, place)]
-    shown = [table.columns[place] for place in places]
-    head = Markup("").join(
-        Markup('<th scope="col" class="{}">{}{}</th>').format(
-            KINDS[one.kind], caption(one.title), scale(one.limits)
+    whole = [row for group in table.groups for row in group.rows]
+    grouped = any(group.heading for group in table.groups)
+    head = Markup('<th scope="col" class="{}">{}{}</th>')
+    titles = Markup("").join(
+        head.format(
+            class_of(table, place),
+            Markup("<br>").join(map(caption, table.columns[place].title.split("\n"))),
+            Markup("") if grouped else axis_over(whole, place),
         )
-        for one in shown
+        for place in places
     )
-    bodies = Markup("").join(
-        Markup("<tbody>{}</tbody>").format(Markup("").join(rows_of(table, group, places)))
-        for group in table.groups
-    )
+    bodies = (Markup("").join(rows_of(table, group, places)) for group in table.groups)
     return Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="{}">'
-        '<caption class="heard">{}</caption><thead><tr>{}</tr></thead>{}</table></div>'
-    ).format(visible(title or table.title), classes, visible(title or table.title), head, bodies)
+        '<caption class="heard">{}</caption><thead>{}<tr>{}</tr></thead>{}</table></div>'
+    ).format(
+        visible(title or table.title),
+        classes,
+        visible(title or table.title),
+        names_over(table, places),
+        titles,
+        Markup("").join(map(Markup("<tbody>{}</tbody>").format, bodies)),
+    )
+
+
+def names_over(table: Table, places: Sequence[int]) -> Markup:
+    """A row of the names that stand above several columns each."""
+    runs = groupby(places, lambda place: table.columns[place].over)
+    spans = [(name, len(list(members))) for name, members in runs]
+    if not any(name for name, _ in spans):
+        return Markup("")
+    over = Markup('<th colspan="{1}" scope="colgroup" class="card first">{0}</th>')
+    cells = (over.format(visible(name), n) if name else Markup("<td></td>") * n for name, n in spans)
+    return Markup("<tr>{}</tr>").format(Markup("").join(cells))
+
+
+def class_of(table: Table, place: int) -> str:
+    """The class of a column; the first below a name is marked."""
+    own = table.columns[place]
+    first = own.over and table.columns[place - 1].over != own.over
+    return f"{KINDS[own.kind]}{' first' if first else ''}"
 
 
 def is_shown(table: Table, place: int) -> bool:
@@ -62,24 +89,23 @@ def is_shown(table: Table, place: int) -> bool:
     return any(not isinstance(cell.drawing, Bar) for cell in cells)
 
 
-def scale(limits: tuple[float, float] | None) -> Markup:
-    """The axis above marks, where they share one."""
-    return Markup("") if limits is None else axis(limits)
+def axis_over(rows: Sequence[Row], place: int) -> Markup:
+    """The axis of the marks of a column, where all have the same."""
+    drawings = (cell_of(row[place]).drawing for row in rows)
+    limits = {one.limits for one in drawings if isinstance(one, Mark | RangeBar)}
+    return axis(limits.pop()) if len(limits) == 1 else Markup("")
 
 
 def rows_of(table: Table, group: Rows, places: Sequence[int]) -> Iterator[Markup]:
     """The rows of a group below its heading."""
     if group.heading:
-        cells = (
-            Markup('<td class="range">{}</td>').format(scale(group.limits))
-            if table.columns[place].kind == "marked"
-            else Markup("<td></td>")
-            for place in places[1:]
-        )
+        cell = Markup('<td class="{}">{}</td>')
+        cells = (cell.format(class_of(table, place), axis_over(group.rows, place)) for place in places[1:])
         heading = Markup('<tr class="heading"><th scope="rowgroup">{}</th>{}</tr>')
         yield heading.format(caption(group.heading), Markup("").join(cells))
     for row in group.rows:
-        yield Markup("<tr>{}</tr>").format(Markup("").join(cells_of(table, row, places)))
+        kind = Markup(' class="trivial"') if cell_of(row[0]).faint else Markup("")
+        yield Markup("<tr{}>{}</tr>").format(kind, Markup("").join(cells_of(table, row, places)))
 
 
 def cells_of(table: Table, row: Row, places: Sequence[int]) -> Iterator[Markup]:
@@ -89,10 +115,11 @@ def cells_of(table: Table, row: Row, places: Sequence[int]) -> Iterator[Markup]:
         hint = Markup(' title="{}"').format(visible(cell.hint)) if cell.hint else Markup("")
         if place == 0:
             yield Markup('<th scope="row"{}>{}</th>').format(hint, cell_view(cell))
-        else:
-            yield Markup('<td class="{}" data-of="{}"{}>{}</td>').format(
-                KINDS[column.kind], visible(column.title), hint, cell_view(cell)
-            )
+            continue
+        kind = class_of(table, place)
+        name = column.over if "first" in kind else column.title.replace("\n", " ")
+        element = Markup('<td class="{}" data-of="{}"{}>{}</td>')
+        yield element.format(kind, visible(name), hint, cell_view(cell))
 
 
 def cell_view(cell: Cell) -> Markup:
