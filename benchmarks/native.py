@@ -18,7 +18,7 @@ from benchmarks.attention import AttentionSettings, measure_attention
 from benchmarks.measuring import format_number, machine, time_interleaved
 from benchmarks.training import TrainingSettings, measure_training
 from glasshead.attention import KERNELS, AttentionInputs, mechanism, run_kernel
-from glasshead.compiled import compiled_capabilities
+from glasshead.compiled import list_compiled_capabilities
 
 STORED = Path(__file__).parents[1] / "docs" / "results" / "native.json"
 ROUNDS = 9
@@ -113,7 +113,7 @@ def crossover() -> Iterator[dict]:
 def run() -> None:
     """Measure everything; minutes."""
     assert KERNELS["native"].unsupported_reason(call_of("tanhmax", 1)) is None, "glasshead kernels build"
-    facts = {**machine("cpu"), "compiled": compiled_capabilities(), "rounds": ROUNDS}
+    facts = {**machine("cpu"), "compiled": list_compiled_capabilities(), "rounds": ROUNDS}
     page = {"machine": facts}
     for part in (errors, crossover, training, speed):
         page[part.__name__] = list(part())

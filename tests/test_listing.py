@@ -10,7 +10,15 @@ from typer.testing import CliRunner
 
 from glasshead.cli.app import app
 from glasshead.cli.catalogue import TABLES, catalogue
-from glasshead.cli.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
+from glasshead.cli.listing import (
+    ENTRY_FOLDERS,
+    KINDS,
+    PACKAGE,
+    entry_files,
+    list_table,
+    read_stored_table,
+    store,
+)
 from glasshead.cli.plot import plots
 from glasshead.errors import InputError
 from glasshead.report import PLOTS
@@ -35,7 +43,7 @@ def modules_after(command: list[str], suspects: set[str]) -> set[str]:
 @whole
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_stored_tables_are_those_of_the_registries(kind):
-    assert stored_table(kind) == catalogue(kind), "run `make catalogue`"
+    assert read_stored_table(kind) == catalogue(kind), "run `make catalogue`"
 
 
 def test_every_table_has_a_kind_and_every_file_a_place():
@@ -63,11 +71,11 @@ def test_every_plot_is_listed_with_the_command_that_draws_it():
 def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
     stored = tmp_path / "catalogue.json"
     store(["penalties"], stored)
-    assert stored_table("penalties", stored) == catalogue("penalties")
+    assert read_stored_table("penalties", stored) == catalogue("penalties")
     now = entry_files()
     monkeypatch.setattr("glasshead.cli.listing.entry_files", lambda: [*now, "explain/new.py"])
-    assert stored_table("penalties", stored) is None
-    assert stored_table("penalties", tmp_path / "none.json") is None
+    assert read_stored_table("penalties", stored) is None
+    assert read_stored_table("penalties", tmp_path / "none.json") is None
     assert list_table("penalties", stored) == catalogue("penalties")
 
 

@@ -67,7 +67,7 @@ class NodeReport(NamedTuple):
 
 
 @contextlib.contextmanager
-def connected(cluster: Cluster) -> Iterator[Any]:
+def connect(cluster: Cluster) -> Iterator[Any]:
     """The module `ray`, connected to the cluster.
 
     Raises:
@@ -131,7 +131,7 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     paths = [str(path) for path in (token, data_folder) if path is not None]
-    ask = ray.remote(report)
+    ask = ray.remote(node_facts)
     try:
         nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
         placed = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
@@ -156,13 +156,13 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
         raise InputError(f"a computer of the cluster cannot run Glasshead: {reason[-200:]}") from None
 
 
-def report(paths: Sequence[str]) -> NodeReport:
+def node_facts(paths: Sequence[str]) -> NodeReport:
     """What a computer sees and has."""
     missing = [path for path in paths if not Path(path).exists()]
     return NodeReport(socket.gethostname(), missing, versions())
 
 
-def room(ray: Any, cluster: Cluster) -> int:
+def free_slots(ray: Any, cluster: Cluster) -> int:
     """How many tasks the cluster, as it is now, can run at a time; one at least, so that somebody waits."""
     resources = ray.cluster_resources()
     rooms = [resources.get("CPU", 0)]

@@ -36,6 +36,6 @@ def native_library(capability: str) -> Path:
     return packed if packed.is_file() else cache_folder() / "native" / name
 
 
-def compiled_capabilities() -> tuple[str, ...]:
+def list_compiled_capabilities() -> tuple[str, ...]:
     """For which instructions there is a library."""
     return tuple(each for each in CAPABILITIES if native_library(each).is_file())

@@ -259,7 +259,7 @@ def unseen(monkeypatch):
     monkeypatch.setattr(flex, "SEEN", set())
     monkeypatch.setattr(flex, "BUDGET", 3)
     monkeypatch.setattr(
-        flex, "compiled_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
+        flex, "compile_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
     )
 
 

@@ -101,7 +101,7 @@ def assert_same(call, kernel, **tolerance):
 
 def reason(kernel, call):
     """Why a kernel cannot serve; the native one is compiled for its tests, which are slow (see conftest)."""
-    return native.unserved_reason(call) if kernel == "native" else KERNELS[kernel].unsupported_reason(call)
+    return native.missing_feature(call) if kernel == "native" else KERNELS[kernel].unsupported_reason(call)
 
 
 PAIRS = [

@@ -15,7 +15,7 @@ from glasshead.language import (
     tokenizer_for,
 )
 from glasshead.language.rows import IGNORED
-from glasshead.language.train import asks_hidden_alone, hidden_logits, make_trainer
+from glasshead.language.train import asks_hidden_alone, logits_at_hidden, make_trainer
 
 FAMILIES = ("bert", "roberta", "distilbert", "electra", "modernbert", "eurobert", "albert")
 
@@ -51,7 +51,7 @@ def test_loss_and_gradients_are_those_of_all_logits(model_type, tokenizer, rows,
 def test_a_hook_is_gone_afterwards(tokenizer, rows):
     model = build(recipe("bert"), tokenizer)
     batch = rows.frozen(0)
-    asked = hidden_logits(model, batch["input_ids"], batch["labels"])
+    asked = logits_at_hidden(model, batch["input_ids"], batch["labels"])
     assert asked.shape == ((batch["labels"] != IGNORED).sum(), len(tokenizer))
     assert model(input_ids=batch["input_ids"]).logits.shape[:2] == batch["labels"].shape
 

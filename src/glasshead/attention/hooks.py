@@ -85,7 +85,7 @@ KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar(
 
 
 @contextmanager
-def known_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
+def attend_by_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
     """A module attends by this call in the block, whatever queries, keys and values it works out."""
     token = KNOWN_CALLS.set({**KNOWN_CALLS.get(), module: call})
     try:

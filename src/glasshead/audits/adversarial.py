@@ -253,7 +253,10 @@ class DistanceTable:
                 over = summaries[0].reliable_differences.get("random")
                 verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind, nouns)
             else:
-                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1], kind, nouns)
+                verdicts = (
+                    judge_distance_by_search(ends[0], largest, kind),
+                    judge_share_by_search(ends[1], kind, nouns),
+                )
                 summaries = [as_bound(summary, "lower") for summary in summaries]
             undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
@@ -268,7 +271,9 @@ class DistanceTable:
         for group in self.groups:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
             interval = summary.reliable_interval
-            verdict = TOO_FEW_EXAMPLES if interval is None else bound_verdict(interval, self.setting.largest)
+            verdict = (
+                TOO_FEW_EXAMPLES if interval is None else judge_upper_bound(interval, self.setting.largest)
+            )
             summary = as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
@@ -323,7 +328,7 @@ def distance_verdict(
     return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 
-def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Verdict:
+def judge_distance_by_search(interval: Interval | None, largest: float, kind: str) -> Verdict:
     """The same of what a search found: a lower bound, which says nothing of maps that it did not find."""
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -349,7 +354,7 @@ def share_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict
     return Verdict(f"a very different map{FROM[kind]} exists for {share} of the {nouns.texts}")
 
 
-def found_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
+def judge_share_by_search(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
     """The same where a search found them."""
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -372,7 +377,7 @@ def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSumm
     return replace(summary, interval=None, over_null={}, bound=bound, limit=limit)
 
 
-def bound_verdict(interval: Interval, largest: float) -> Verdict:
+def judge_upper_bound(interval: Interval, largest: float) -> Verdict:
     """What no map with the same output exceeds, in words."""
     if interval[1] < NEAR * largest:
         return Verdict("all maps with the same head output are close")

@@ -23,7 +23,7 @@ from glasshead.results import (
     by_construction,
     no_order,
 )
-from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
+from glasshead.statistics import KendallResult, kendall_tau_b, mean_of_defined
 
 AGREEMENT = "agreement"
 ALPHA = 0.01
@@ -228,7 +228,9 @@ class Agreement(Audit):
                 citation=self.effective_citation if effective else self.citation,
                 against=against,
                 undefined=undefined,
-                significant_fraction=None if significant is None else defined_mean(significant.astype(float)),
+                significant_fraction=None
+                if significant is None
+                else mean_of_defined(significant.astype(float)),
             )
 
     @staticmethod

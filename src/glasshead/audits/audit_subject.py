@@ -15,7 +15,7 @@ from glasshead.audits.build_context import build_context
 from glasshead.audits.context import IMPORTANCE, AuditContext
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
-from glasshead.audits.finished import finished_audits
+from glasshead.audits.finished import find_finished_audits
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
@@ -53,7 +53,7 @@ def audit_subject(
     """
     started = time.perf_counter()
     stages = StageProgress(progress)
-    selected, perturbation = selected_audits(request, stages)
+    selected, perturbation = select_audits(request, stages)
     reader = reader_of(subject.tokenizer)
     stages.nouns = reader.nouns
     stages.begin(f"reading the {stages.nouns.texts}")
@@ -113,7 +113,7 @@ def ask_audits(
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
     gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
-    finished = finished_audits(request.store, context, request)
+    finished = find_finished_audits(request.store, context, request)
     for name, selected_audit in selected.items():
         result = finished.take(name)
         if result is None:
@@ -129,7 +129,7 @@ def ask_audits(
     return gathered
 
 
-def selected_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
+def select_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
     """The audits of a request with its settings, and the perturbation test, asked or not."""
     draws = request.draws
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from glasshead.audits.context import AuditContext
-from glasshead.audits.map_statistics import unbounded_reason
+from glasshead.audits.map_statistics import reason_without_bounds
 from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
     CLASS,
@@ -99,7 +99,7 @@ def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: Pr
     if CONFIDENCE in by and explanation.is_regression:
         raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
     if IDENTIFIABILITY in by:
-        reason = explanation.unreadable_reason or unbounded_reason(model, explanation.site)
+        reason = explanation.unreadable_reason or reason_without_bounds(model, explanation.site)
         if reason is not None:
             raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
 

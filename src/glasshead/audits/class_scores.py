@@ -50,7 +50,7 @@ class TokenOrder(NamedTuple):
     no_evidence: Verdict | None
 
 
-def predicted_side(context: AuditContext) -> PredictionSide:
+def choose_prediction_side(context: AuditContext) -> PredictionSide:
     """The class that is predicted for each text; of a rating its side of the mean label of the texts."""
     target = context.explanation.target.numpy()
     if not context.is_regression:
@@ -61,7 +61,7 @@ def predicted_side(context: AuditContext) -> PredictionSide:
 
 def token_order(context: AuditContext) -> TokenOrder:
     """In which order the audited explanation puts the tokens of each text."""
-    side = predicted_side(context)
+    side = choose_prediction_side(context)
     scores, _, no_evidence = scores_for_class(context, side.target)
     if context.is_regression and has_sides(context):
         scores = scores * side.sign[:, None]

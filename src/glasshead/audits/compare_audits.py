@@ -72,7 +72,7 @@ def finding_differences(
     for rank, card in enumerate(cards):
         if rank == base:
             continue
-        rows = shared_rows(card, cards[base])
+        rows = match_rows(card, cards[base])
         nouns = nouns_of(card.facts, cards[base].facts)
         names = " and ".join(str(audited.facts.get("name") or "an audit") for audited in (card, cards[base]))
         if not len(rows[0]):
@@ -175,7 +175,7 @@ def same_target(
     return np.asarray(ours == theirs, dtype=bool)
 
 
-def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def match_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the texts that both have read stand in the examples of each."""
     keys = [
         list(zip(audited.examples["index"], audited.examples["text"], strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.class_scores import predicted_side, token_order
+from glasshead.audits.class_scores import choose_prediction_side, token_order
 from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
@@ -76,7 +76,7 @@ class Faithfulness(Audit):
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
         removal = self.removal or context.explanation.encoded.removals[0]
-        drops = ValueDrops(in_float32(context), removal, predicted_side(context))
+        drops = ValueDrops(in_float32(context), removal, choose_prediction_side(context))
         drops.words = context.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
@@ -106,7 +106,7 @@ class Faithfulness(Audit):
                 nulls if against == OWN else {},
                 against=against,
                 group=group,
-                undefined=undefined_counts(
+                undefined=count_texts_without_order(
                     table, group.members, counts, asked[against], against, context.nouns
                 ),
                 no_evidence=order.no_evidence,
@@ -195,7 +195,7 @@ def difference(values: Floats, others: Floats) -> Floats:
     return np.where(np.abs(gaps) < RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
 
 
-def undefined_counts(
+def count_texts_without_order(
     table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str, nouns: Nouns
 ) -> dict[str, int]:
     """How many texts of a group have no number, by reason."""

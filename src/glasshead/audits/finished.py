@@ -21,7 +21,7 @@ from glasshead.errors import InputError
 from glasshead.files import SETTINGS_FILE, claim_folder, write_text
 from glasshead.identifiability import fingerprints
 from glasshead.opening import dtype_of
-from glasshead.requests import AuditRequest, measured_fields
+from glasshead.requests import AuditRequest, fingerprint_fields
 from glasshead.results import Finding
 
 FOLDER = "audits"
@@ -72,7 +72,7 @@ class FinishedAudits:
         write_text(self.path(name), json.dumps(values, ensure_ascii=False), overwrite=True)
 
 
-def finished_audits(parts: Path | None, context: AuditContext, request: AuditRequest) -> FinishedAudits:
+def find_finished_audits(parts: Path | None, context: AuditContext, request: AuditRequest) -> FinishedAudits:
     """The audits that are finished among the ``parts`` of the same request; None: of none.
 
     Raises:
@@ -96,7 +96,7 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     if context.counts is not None:
         digest.update(np.ascontiguousarray(context.counts).data)
-    asked = measured_fields(request)
+    asked = fingerprint_fields(request)
     asked["dtype"] = str(dtype_of(request.dtype))
     if isinstance(request.train, str | Path):
         asked["train"] = str(Path(request.train).resolve())

@@ -47,7 +47,7 @@ def perturb_by_forward(
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
         passes = observation.passes(inputs)
 
-        def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
+        def predict_edited(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
             edit = spare_first(edit) if context.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
             values = context.explanation.sized_fn(logits, context.explanation.target[rows])
@@ -56,14 +56,14 @@ def perturb_by_forward(
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
-            single[name][places, 0] = predicted(edit)
+            single[name][places, 0] = predict_edited(edit)
         shuffle = permute(generator)
         for draw in range(draws):
-            by_draw["permuted"][places, draw] = predicted(shuffle)
-            by_draw["permuted-chance"][places, draw] = predicted(compose_edits(chance, shuffle))
+            by_draw["permuted"][places, draw] = predict_edited(shuffle)
+            by_draw["permuted-chance"][places, draw] = predict_edited(compose_edits(chance, shuffle))
             fresh = FixedRandomEdit(generator, head_signs)
-            by_draw["random"][places, draw] = predicted(fresh)
-            by_draw["random-normalised"][places, draw] = predicted(match_row_mass(fresh))
+            by_draw["random"][places, draw] = predict_edited(fresh)
+            by_draw["random-normalised"][places, draw] = predict_edited(match_row_mass(fresh))
         done += len(rows)
         observation.progress(done, len(filled))
     return single | by_draw

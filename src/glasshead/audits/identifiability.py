@@ -20,9 +20,9 @@ from glasshead.audits.map_statistics import (
     Columns,
     floats,
     mean_per_text,
+    reason_without_bounds,
     rows_for_site,
     statistics_per_map,
-    unbounded_reason,
 )
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
@@ -96,7 +96,7 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
-        return unbounded_reason(context.trained_model, context.explanation.site)
+        return reason_without_bounds(context.trained_model, context.explanation.site)
 
     def compute_intervals(
         self,
@@ -258,7 +258,7 @@ def map_findings(
             if statistic != "width":
                 summary = with_exact_intervals(summary, values[number], nulls[number], group.level)
             maps = {name: column[members] for name, column in heads.items()}
-            undefined = undefined_counts(statistic, lines[members], maps)
+            undefined = count_maps_without_number(statistic, lines[members], maps)
             verdict = (
                 map_verdict(statistic, summary, lines[members], maps, nouns)
                 if members.any()
@@ -284,7 +284,7 @@ def clip_interval(statistic: str, interval: Interval | None) -> Interval | None:
     return low, high
 
 
-def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
+def count_maps_without_number(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
     """How many maps had no such number, by reason."""
     missing = np.isnan(lines)
     if statistic == "given-keys":

@@ -29,7 +29,7 @@ Floats = NDArray[np.floating]
 Columns = Mapping[str, NDArray[Any]]
 
 
-def unbounded_reason(model: PreTrainedModel, site: AttentionSite | None) -> str | None:
+def reason_without_bounds(model: PreTrainedModel, site: AttentionSite | None) -> str | None:
     """Why nothing bounds the weights that are read: values that cannot be read, or weights of any size."""
     if site is not None and not site.has_values:
         return (

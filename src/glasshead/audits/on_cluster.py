@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.cluster import RETRIES, Cluster, check_nodes, connected, room
+from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError
 from glasshead.explainers import (
     ExplanationContext,
@@ -34,12 +34,12 @@ def workers_of(cluster: Cluster | None, context: ExplanationContext) -> Iterator
     Models are sent, so nobody else needs their folder. Ray begins a part again whose worker was killed.
 
     Raises:
-        InputError: as `connected` and `check_nodes`, and if the model cannot be sent.
+        InputError: as `connect` and `check_nodes`, and if the model cannot be sent.
     """
     if cluster is None:
         yield in_one_part
         return
-    with connected(cluster) as ray:
+    with connect(cluster) as ray:
         check_nodes(ray)
         yield OnCluster(ray, cluster, context)
 
@@ -58,7 +58,7 @@ class OnCluster:
             num_cpus=1, num_gpus=cluster.gpus_per_task, max_restarts=RETRIES, max_task_retries=RETRIES
         )
         with_gpu = cluster.gpus_per_task > 0
-        count = min(room(ray, cluster), max(len(context.logits), 1))
+        count = min(free_slots(ray, cluster), max(len(context.logits), 1))
         self.workers = [worker.remote(model, context.tokenizer, with_gpu) for _ in range(count)]
 
     def __call__(

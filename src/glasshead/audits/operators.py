@@ -191,7 +191,7 @@ class Operators(Audit):
                 group=group,
                 citation=self.citation,
                 against=f"{names[one]}+{names[other]}",
-                undefined=undefined_orders(tau[one, other], mask, nouns),
+                undefined=count_texts_without_tau(tau[one, other], mask, nouns),
             )
 
     def _standing_findings(
@@ -295,7 +295,7 @@ def mean_size(changes: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def undefined_orders(tau: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_tau(tau: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Why an order does not exist, of how many texts."""
     missing, short = np.isnan(tau), mask.sum(axis=1) < 2
     counts = {

@@ -148,7 +148,7 @@ class Perturbation(Audit):
                         group=group,
                         citation=self.citation,
                         against=direction,
-                        undefined=undefined_counts(
+                        undefined=count_texts_without_change(
                             medians[column][members], context.mask[members], context.nouns
                         ),
                     )
@@ -310,7 +310,7 @@ def columns_of_test(test: str, change: Change, unit: float) -> dict[str, Floats]
     return columns
 
 
-def undefined_counts(medians: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_change(medians: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Texts that have no weights to change, or none that could be others."""
     missing = np.isnan(medians)
     none = missing & ~mask.any(axis=1)

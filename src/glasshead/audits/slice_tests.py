@@ -19,7 +19,7 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     Left out is what has no number for each text (means over token types), what is no evidence on all texts,
     and what holds in every slice by construction.
     """
-    tests = list(uncorrected_tests(card, slicings, np.random.default_rng([seed, 10])))
+    tests = list(test_slices(card, slicings, np.random.default_rng([seed, 10])))
     corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
     return [
         describe_test(finding, by, test, None if test.p is None else next(corrected), card.nouns)
@@ -27,7 +27,7 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     ]
 
 
-def uncorrected_tests(
+def test_slices(
     card: AuditCard, slicings: Sequence[Slicing], rng: np.random.Generator
 ) -> Iterator[tuple[Finding, str, GroupTest]]:
     """Each finding with what it is cut by, and its test."""

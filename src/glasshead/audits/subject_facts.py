@@ -96,7 +96,7 @@ def subject_facts(
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *layer_note(context),
-            *edited_note(context),
+            *note_other_weights(context),
             *shortcut_note(context),
             *norm_note(context),
             *remarks,
@@ -222,7 +222,7 @@ def layer_note(context: AuditContext) -> list[str]:
     return [] if note is None else [f"{note[0].upper()}{note[1:]}."]
 
 
-def edited_note(context: AuditContext) -> list[str]:
+def note_other_weights(context: AuditContext) -> list[str]:
     """Which weights erasure takes out, where the explanation reads others, or none."""
     explanation = context.explanation
     site = None if explanation.unreadable_reason is not None else explanation.site

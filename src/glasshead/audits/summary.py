@@ -11,9 +11,9 @@ from glasshead.audits.slices import Group
 from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
 from glasshead.statistics import (
     LEVEL,
-    defined_mean,
     interval_of_equals,
     intervals_beside_nulls,
+    mean_of_defined,
     share_interval,
 )
 
@@ -133,7 +133,7 @@ def summarise(
             estimate=estimate.mean,
             std=estimate.std,
             interval=estimate.interval,
-            null={name: defined_mean(values) for name, values in null.items()},
+            null={name: mean_of_defined(values) for name, values in null.items()},
             n=estimate.n,
             over_null={
                 name: PairedDifference(difference.mean, difference.interval, difference.n)

@@ -46,7 +46,7 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
     """A field as Typer takes it: an argument or an option, with its text, its range and its default."""
     default = defaults_of(request).get(name, inspect.Parameter.empty)
     given_by_place = default is inspect.Parameter.empty
-    kind = typed_kind(request, name, entry, default)
+    kind = choose_option_type(request, name, entry, default)
     settings: dict[str, Any] = {"help": sentence or entry.help, "metavar": entry.metavar}
     if kind in (int, float, int | None, float | None):
         settings |= {"min": entry.least, "max": entry.most}
@@ -64,7 +64,7 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
     )
 
 
-def typed_kind(request: type, name: str, entry: Option, default: Any) -> Any:
+def choose_option_type(request: type, name: str, entry: Option, default: Any) -> Any:
     """The type of what is typed: that of the field where it is plain, else a text to be read."""
     kinds = [kind for kind in types_of(request)[name] if kind is not type(None)]
     kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN and entry.read is None else str

@@ -39,7 +39,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
         InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
     """
     from glasshead.audits import FINISHED
-    from glasshead.files import check_foreign, files_in, remove, unknown_names
+    from glasshead.files import check_foreign, files_in, find_unknown_names, remove
     from glasshead.identifiability import PARTS
 
     parts = out.with_name(f"{out.name}.parts")
@@ -50,7 +50,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
             raise InputError(
                 f"{parts} holds an unfinished audit: go on with --resume, or begin anew with --overwrite"
             )
-        check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
+        check_foreign(parts, find_unknown_names(files_in(parts), (*PARTS, *FINISHED)))
         remove(parts)
     try:
         with resume_on_interrupt(parts, "parts"):

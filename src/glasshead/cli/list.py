@@ -44,9 +44,9 @@ def list_entries(
         table.add_row(*map(escape, row))
     console.print(WrappingTable(table))
     if kind == "kernels":
-        from glasshead.compiled import compiled_capabilities
+        from glasshead.compiled import list_compiled_capabilities
 
-        there = ", ".join(compiled_capabilities())
+        there = ", ".join(list_compiled_capabilities())
         print_line(
             f"native is {f'compiled for {there}' if there else 'not compiled: glasshead kernels build'}"
         )

@@ -67,7 +67,7 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
     """
     if kind not in KINDS:
         raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, KINDS)}")
-    table = None if "glasshead.attention" in sys.modules else stored_table(kind, stored)
+    table = None if "glasshead.attention" in sys.modules else read_stored_table(kind, stored)
     if table is not None:
         return table
     from glasshead.cli.catalogue import catalogue
@@ -103,7 +103,7 @@ def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[di
     ]
 
 
-def stored_table(kind: str, stored: Path = STORED) -> Table | None:
+def read_stored_table(kind: str, stored: Path = STORED) -> Table | None:
     """What was written down, or None if entries have come since, or come with other packages."""
     if any(entry.dist is None or entry.dist.name != "glasshead" for entry in extensions().get(kind, ())):
         return None

@@ -92,12 +92,12 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
     """
     from glasshead.files import check_writable
     from glasshead.opening import load_run_model, run_folders
-    from glasshead.trace import learned_positions
+    from glasshead.trace import read_learned_positions
 
     out = default_out(run, "positions.svg") if out is None else out
     file_kind(out)
     check_writable(out, overwrite=overwrite, reads=[run])
-    layers = learned_positions([load_run_model(folder) for folder in run_folders(run)])
+    layers = read_learned_positions([load_run_model(folder) for folder in run_folders(run)])
     write_plot(out, "positions", layers, overwrite)
 
 

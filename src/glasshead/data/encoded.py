@@ -139,14 +139,14 @@ class Encoded:
 
     def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
         """Which tokens share a character with a mark of their text."""
-        return marked_tokens(texts, marks, self.offsets)
+        return find_marked_tokens(texts, marks, self.offsets)
 
     def drawing(self, index: int) -> dict[str, Any]:
         """What an attribution needs beside its text to be drawn."""
         return {}
 
 
-def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
+def find_marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
     """Which tokens share a character with a mark of their text [N, n], from their ``offsets`` [N, n, 2]."""
     lengths = np.array([len(text) + 1 for text in texts])
     starts = lengths.cumsum() - lengths  # of each text, where all stand one behind the other

@@ -56,7 +56,7 @@ class ImageReader(UnitReader):
         frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):
             image = decode(picture)
-            pixels[number], frames[number] = processed(self.processor, image), self.frame_of(image)
+            pixels[number], frames[number] = process_image(self.processor, image), self.frame_of(image)
         patches = self.grid.rows * self.grid.columns
         ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)
         for patch in range(patches):
@@ -81,7 +81,7 @@ class ImageReader(UnitReader):
         width, height = image.size
         if not getattr(self.processor, "do_center_crop", False):
             return 0, 0, width, height
-        rows, columns = processed(self.processor, image, do_center_crop=False).shape[1:]
+        rows, columns = process_image(self.processor, image, do_center_crop=False).shape[1:]
         left, top = (columns - self.grid.width) // 2, (rows - self.grid.height) // 2
         across, down = width / columns, height / rows
         return (
@@ -121,7 +121,7 @@ class ImageReader(UnitReader):
         return replace(self, grid=replace(self.grid, blocks=blocks))
 
 
-def processed(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
+def process_image(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
     """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
     options |= {"do_rescale": False, "do_normalize": False}
     found = processor([image], return_tensors="np", **options)["pixel_values"][0]
@@ -148,7 +148,7 @@ def image_size(processor: Any) -> tuple[int, int]:
     rng = np.random.default_rng(0)
     images = [Image.fromarray(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in OTHER_SHAPES]
     try:
-        found = [processed(processor, image) for image in images]
+        found = [process_image(processor, image) for image in images]
         read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(

@@ -64,9 +64,9 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     """
     from datasets import ClassLabel, Image, Value
 
-    from glasshead.data.undecoded import undecoded
+    from glasshead.data.keep_images_encoded import keep_images_encoded
 
-    data = undecoded(data)
+    data = keep_images_encoded(data)
 
     label = data.features.get("label")
     in_schema = isinstance(label, ClassLabel) or label == Value("float64")

@@ -8,9 +8,9 @@ from huggingface_hub import HfApi, constants
 
 from glasshead.data.image_folders import holds_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
+from glasshead.data.keep_images_encoded import keep_images_encoded
 from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, class_names, data_stem, read
 from glasshead.data.synthetic import DATASETS
-from glasshead.data.undecoded import undecoded
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.spelling import spell
@@ -24,7 +24,9 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, known_names())}")
+        raise InputError(
+            f"an empty name is no data set, file or folder: {did_you_mean(name, data_set_names())}"
+        )
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -39,11 +41,11 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not HUB_NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, known_names())}")
+        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, data_set_names())}")
     try:
         columns = from_hub(name)
     except InputError as error:
-        raise InputError(with_suggestion(str(error), did_you_mean(name, known_names()))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, data_set_names()))) from error
     by_split: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in by_split:
@@ -54,7 +56,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     return by_split, False
 
 
-def known_names() -> list[str]:
+def data_set_names() -> list[str]:
     """What is called by a name."""
     return [*DATASETS, *IMAGE_SETS]
 
@@ -167,5 +169,5 @@ def from_hub(name: str) -> dict[str, Columns]:
             },
             class_names(rows.features),
         )
-        for split, rows in ((split, undecoded(rows)) for split, rows in splits.items())
+        for split, rows in ((split, keep_images_encoded(rows)) for split, rows in splits.items())
     }

@@ -24,17 +24,15 @@ def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """Train, dev and test from one table."""
     whole = tables["train"]
     parts = _divide(whole, FRACTIONS, options)
-    how = {
-        split: f"{100 * share:g} % of {Path(whole.source).name}, {_manner(whole, options)}{_left_out(whole)}"
-        for split, share in FRACTIONS.items()
-    }
-    return parts, how
+    source = f"{Path(whole.source).name}, {_manner(whole, options)}{_unlabelled_remark(whole)}"
+    return parts, {split: f"{100 * share:g} % of {source}" for split, share in FRACTIONS.items()}
 
 
 def describe_source(tables: Mapping[str, Table]) -> dict[str, str]:
     """Where each split was read."""
     return {
-        split: f"read from {Path(table.source).name}{_left_out(table)}" for split, table in tables.items()
+        split: f"read from {Path(table.source).name}{_unlabelled_remark(table)}"
+        for split, table in tables.items()
     }
 
 
@@ -70,7 +68,9 @@ def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOption
     for split, table in tables.items():
         whole = len(table.text)
         if whole > size:
-            parts[split] = table.take(stratified_sample(_strata(table, options), size, options.split_seed))
+            parts[split] = table.take(
+                draw_stratified_sample(_strata(table, options), size, options.split_seed)
+            )
             notes[split] += f", {size} of {whole} rows drawn with seed {options.split_seed}, {_by(options)}"
     return parts, notes
 
@@ -103,7 +103,7 @@ def _manner(table: Table, options: LoadOptions) -> str:
     return f"cut with seed {options.split_seed}, {_by(options)}, equal {nouns.texts} on one side"
 
 
-def _left_out(table: Table) -> str:
+def _unlabelled_remark(table: Table) -> str:
     return f", {table.unlabelled} rows without a label left out" if table.unlabelled else ""
 
 
@@ -152,7 +152,7 @@ def assign_splits(
     return part
 
 
-def stratified_sample(strata: Sequence[str], rows: int, seed: int) -> list[int]:
+def draw_stratified_sample(strata: Sequence[str], rows: int, seed: int) -> list[int]:
     """The places of so many rows, ascending: of every stratum the same share, and at least one row if it can.
 
     Row r (0, 1, …) of a shuffled stratum of n rows is taken before all rows with a larger r / n, so that a

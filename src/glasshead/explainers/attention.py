@@ -28,7 +28,7 @@ class Attention(Explainer):
     combines_heads = True
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        return unread_row(context)
+        return zero_contribution_reason(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
@@ -87,13 +87,13 @@ class Contribution(Explainer):
     reads_target_fn = False
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        return unread_row(context)
+        return zero_contribution_reason(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)
 
 
-def unread_row(context: ExplanationContext) -> str | None:
+def zero_contribution_reason(context: ExplanationContext) -> str | None:
     """Why no contribution is other than 0: nothing after this layer reads the row."""
     if context.site is None or not len(context.encoded.ids) or row_caveat(context) is not None:
         return None

@@ -20,7 +20,13 @@ from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import fill_texts
-from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooled_shares, scale_rows
+from glasshead.explainers.rollout import (
+    RESIDUAL,
+    has_signed_sizes,
+    layer_shares,
+    scale_rows,
+    share_pooled_weights,
+)
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionStack
@@ -58,7 +64,7 @@ class AttentionFlow(StackExplainer):
         return f"residual {RESIDUAL:g}, capacities exact to 2⁻³⁰"
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return pooled_shares(context, self.name, absolute=self.absolute)
+        return share_pooled_weights(context, self.name, absolute=self.absolute)
 
     def adds_up(self, context: ExplanationContext) -> bool:
         """Whether the capacities do; flows never."""

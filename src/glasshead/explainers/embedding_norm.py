@@ -69,10 +69,10 @@ def hides_length(x: Tensor, states: list[Tensor], words: list[Tensor]) -> bool:
             moved[number] += (state * slope).sum(dim=-1).square().sum().detach()
             possible[number] += (state.square().sum(dim=-1) * slope.square().mean(dim=-1)).sum().detach()
     hidden = (possible > 0) & (moved < UNMOVED * possible)
-    return any(made_of(states[number], words) for number in hidden.nonzero()[:, 0].tolist())
+    return any(depends_on_words(states[number], words) for number in hidden.nonzero()[:, 0].tolist())
 
 
-def made_of(state: Tensor, words: list[Tensor]) -> bool:
+def depends_on_words(state: Tensor, words: list[Tensor]) -> bool:
     """Whether a state depends on vectors of words."""
     if any(state is word for word in words):
         return True

@@ -92,12 +92,12 @@ def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tens
         lookups.append((args[0], vectors.detach().requires_grad_()))
         return lookups[-1][1]
 
-    with changed_lookups(model, leaf):
+    with change_lookups(model, leaf):
         yield lookups
 
 
 @contextmanager
-def changed_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
+def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
     """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Any) -> Any:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glasshead.attention import TracedCall
-from glasshead.trace import AttentionHook, attach_hook, substituted_forward
+from glasshead.trace import AttentionHook, attach_hook, substitute_forward
 
 Function = Callable[..., Any]
 
@@ -109,20 +109,20 @@ class RelevanceRules(TorchFunctionMode):
         **options: Any,
     ) -> Tensor:
         result: Tensor = func(x, weight, self.bias(bias), *args, **options)
-        return shared_gradient(result, 2) if depends(x) and depends(weight) else result
+        return divide_gradient(result, 2) if depends(x) and depends(weight) else result
 
     def add_product(self, func: Function, added: Tensor, *factors: Any, **options: Any) -> Tensor:
         """A sum with a product: only the product is divided."""
         if sum(map(depends, (*factors, *options.values()))) > 1:
-            factors = tuple(map(halved, factors))
-            options = {name: halved(value) for name, value in options.items()}
+            factors = tuple(map(halve_gradient, factors))
+            options = {name: halve_gradient(value) for name, value in options.items()}
         result: Tensor = func(self.bias(added), *factors, **options)
         return result
 
     def product(self, func: Function, *factors: Any, **options: Any) -> Any:
         """A product of k tensors that all depend on the input: each has 1/k of the relevance."""
         followed = sum(map(depends, tensors_in((*factors, *options.values()))))
-        return shared_gradient(func(*factors, **options), followed)
+        return divide_gradient(func(*factors, **options), followed)
 
     def sum(self, func: Function, *terms: Any, **options: Any) -> Any:
         """Parameters that are added are biases, and other constants places, but for masks."""
@@ -237,7 +237,7 @@ def relevance_rules(
         stack.enter_context(attach_hook(AttentionRule(model, rules, held=held_attention)))
         for module in model.modules():
             if is_composed_activation(module):
-                stack.enter_context(substituted_forward(module, rules.activation))
+                stack.enter_context(substitute_forward(module, rules.activation))
         stack.enter_context(torch.enable_grad())
         stack.enter_context(rules)
         yield rules
@@ -250,16 +250,16 @@ def is_composed_activation(module: nn.Module) -> bool:
     return own and next(module.parameters(), None) is None
 
 
-def shared_gradient(x: Any, shares: int) -> Any:
+def divide_gradient(x: Any, shares: int) -> Any:
     """x, whose gradient is from here on divided among so many."""
     if shares > 1 and isinstance(x, Tensor) and x.requires_grad:
         x.register_hook(lambda gradient: gradient / shares)
     return x
 
 
-def halved(value: Any) -> Any:
+def halve_gradient(value: Any) -> Any:
     """A tensor with half of its gradient, where it has one; anything else as it is."""
-    return shared_gradient(value.view_as(value), 2) if depends(value) else value
+    return divide_gradient(value.view_as(value), 2) if depends(value) else value
 
 
 class Proportional(torch.autograd.Function):

@@ -82,7 +82,9 @@ class Rollout(StackExplainer):
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         context.computed[f"{self.name} drift"] = []
-        return discard_smallest(pooled_shares(context, self.name, absolute=self.absolute), self.discard)
+        return discard_smallest(
+            share_pooled_weights(context, self.name, absolute=self.absolute), self.discard
+        )
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
@@ -199,7 +201,7 @@ def drift_in_words(own: Floats, uniform: Floats) -> str | None:
     )
 
 
-def pooled_shares(
+def share_pooled_weights(
     context: ExplanationContext, method: str, *, absolute: bool
 ) -> Float[Tensor, "texts tokens"]:
     """The weights of the one attention of a pooled classifier, as shares of a whole.

@@ -17,7 +17,7 @@ from glasshead.explainers.value_vectors import (
     row_chunks,
     value_vectors,
 )
-from glasshead.identifiability import pooled_batches
+from glasshead.identifiability import read_pooled_batches
 from glasshead.models import PooledClassifier
 from glasshead.nouns import TEXTS
 from glasshead.trace import SUMMARY, AttentionStack
@@ -72,7 +72,7 @@ class ValueNorm(StackExplainer):
         assert isinstance(context.model, PooledClassifier)
         norms = (
             (batch.texts, batch.weights.abs() * batch.values.norm(dim=-1))
-            for batch in pooled_batches(context.model, context.encoded)
+            for batch in read_pooled_batches(context.model, context.encoded)
         )
         return fill_texts(context, norms)
 

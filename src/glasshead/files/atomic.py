@@ -19,7 +19,7 @@ from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
 from glasshead.files.locks import hold_lock, make_folder
 from glasshead.files.manifest import foreign_files, write_manifest
-from glasshead.spelling import current_spelling, spell, spelled
+from glasshead.spelling import current_spelling, spell, use_spelling
 
 MOST_NAMES = 3
 """So many files are named where there are more."""
@@ -230,7 +230,7 @@ def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] =
 def parameter_named(name: str) -> Iterator[None]:
     """Errors of the block call ``out`` by the name that the caller's parameter has."""
     outer = current_spelling()
-    with spelled(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
+    with use_spelling(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
         yield
 
 

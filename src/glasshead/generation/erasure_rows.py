@@ -139,11 +139,11 @@ class ErasureRows(RowMethod):
                 read = split_inputs(removed.to(ids.device), text.source)
                 stack.enter_context(average_lookups(text.model, list(read.values())))
             elif self.removal == "zero-weight":
-                stack.enter_context(intervene(text.model, unseen(places, text)))
+                stack.enter_context(intervene(text.model, hide_token(places, text)))
             yield
 
 
-def unseen(places: Int[Tensor, " b"], text: ReadText) -> Edit:
+def hide_token(places: Int[Tensor, " b"], text: ReadText) -> Edit:
     """No other token attends to one token of each text, in an encoder; in a decoder, none behind it."""
     kinds = call_kinds(text)
 

@@ -16,7 +16,7 @@ from glasshead.data import as_texts, check_utf8
 from glasshead.errors import InputError
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
-from glasshead.generation.own_strategy import choose_strategy, named_strategy
+from glasshead.generation.own_strategy import choose_strategy, resolve_strategy
 from glasshead.generation.reading import answer_logits
 from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
 from glasshead.huggingface import (
@@ -27,7 +27,7 @@ from glasshead.huggingface import (
     silence_transformers,
 )
 from glasshead.opening import NoClassError, OpenOptions, open_subject
-from glasshead.random_numbers import seeded
+from glasshead.random_numbers import use_seed
 from glasshead.requests import GenerateRequest, WritingRequest, takes
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.spelling import spell
@@ -75,7 +75,7 @@ def run_generation(request: GenerateRequest) -> WrittenWithModel | list[WrittenW
 def check_writing(request: WritingRequest) -> None:
     """Refuse an unknown strategy before anything is opened."""
     if request.strategy is not None:
-        named_strategy(request.strategy)
+        resolve_strategy(request.strategy)
 
 
 def open_writer(
@@ -235,7 +235,7 @@ class Writer:
         model = self.model
         devices = [model.device] if model.device.type == "cuda" else []
         try:
-            with seeded(self.seed, devices), torch.no_grad(), silence_transformers():
+            with use_seed(self.seed, devices), torch.no_grad(), silence_transformers():
                 own, model.generation_config = model.generation_config, GenerationConfig()
                 try:
                     write: Any = model.generate

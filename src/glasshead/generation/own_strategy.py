@@ -43,7 +43,7 @@ def choose_strategy(
         config, name = GenerationConfig(**settings), f"the model's own ({in_words(settings)})"
         check_numbers(config)
     else:
-        config, name = named_strategy("greedy" if strategy is None else strategy)
+        config, name = resolve_strategy("greedy" if strategy is None else strategy)
         unset = [each for each in FORBIDDEN if each in settings and getattr(config, each) is None]
         config.update(**{each: settings[each] for each in unset})
         name += f", with the model's own {' and '.join(unset)}" if unset else ""
@@ -52,7 +52,7 @@ def choose_strategy(
     return config, name
 
 
-def named_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, str]:
+def resolve_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, str]:
     """A strategy that somebody asks for, and what it is called.
 
     Raises:

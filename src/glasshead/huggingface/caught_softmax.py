@@ -23,8 +23,8 @@ from glasshead.huggingface.learned_sinks import SinkColumns, SinkMechanism
 from glasshead.huggingface.structure import (
     HEADS,
     attention_modules,
+    find_undispatched_attention,
     first_int_attr,
-    undispatched_attention,
 )
 
 CAUGHT_HEADS = "glasshead_caught_heads"
@@ -73,12 +73,12 @@ class CaughtSoftmax(TorchFunctionMode):
             parts = [front, scores.shape[-1] - front - back, back]
             before, own, behind = scores.to(weights.dtype).split(parts, dim=-1)
             first, middle, last = weights.split(parts, dim=-1)
-            seen = caught(self.module, own, middle, torch.cat([before, behind], dim=-1))
+            seen = run_hooks(self.module, own, middle, torch.cat([before, behind], dim=-1))
             return torch.cat([first, seen, last], dim=-1) if front or back else seen
         return weights
 
 
-def caught(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
+def run_hooks(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
     """The weights as the hooks leave them; ``sinks`` are scores in the same rows that belong to no token."""
     hooks = ACTIVE_HOOKS.get()
     if not hooks:
@@ -145,7 +145,7 @@ def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
     """The attention modules whose softmax can be caught: all, once the model attends eagerly."""
     for _, module in attention_modules(model):
         yield module
-    for _, module in undispatched_attention(model):
+    for _, module in find_undispatched_attention(model):
         yield module
 
 

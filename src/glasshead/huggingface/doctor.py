@@ -35,13 +35,13 @@ from glasshead.huggingface.loading import model_class, read_config
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
     attention_modules,
-    built_in_attention,
+    find_built_in_attention,
+    find_undispatched_attention,
     first_int_attr,
     head_sizes,
     is_cross_attention,
     is_within,
     positions_of,
-    undispatched_attention,
 )
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
@@ -133,12 +133,12 @@ def doctor(
     for module_name, module in attention_modules(subject):
         examined = examine(module_name, module, mechanism_spec, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    ours = dict(built_in_attention(subject))
+    ours = dict(find_built_in_attention(subject))
     for module_name, module in ours.items():
         activation = getattr(subject.config, "activation", "")
         examined = examine_ours(module, activation, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    for module_name, module in undispatched_attention(subject):
+    for module_name, module in find_undispatched_attention(subject):
         if not any(is_within(layer, module_name) for layer in ours):
             groups.setdefault(examine_undispatched(module), []).append(module_name)
     layers = tuple(replace(layer, modules=tuple(names)) for layer, names in groups.items())

@@ -200,11 +200,11 @@ def read_config(
             ) from None
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             refuse_own_code(folder)
-        reason = unknown_reason(Path(folder))
+        reason = config_error(Path(folder))
         raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
 
 
-def unknown_reason(folder: Path) -> str:
+def config_error(folder: Path) -> str:
     """Why the configuration of a folder cannot be read."""
     try:
         config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))

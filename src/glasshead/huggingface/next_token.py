@@ -153,11 +153,11 @@ def is_writer(config: PreTrainedConfig) -> bool:
     saved = (config.architectures or [""])[0]
     if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
         return False
-    cls = saved_class(config)
+    cls = find_saved_class(config)
     return saved.endswith(WRITERS) or cls is None or (reads_text(cls) and not speaks(config, cls))
 
 
-def saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
+def find_saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
     """The class in Transformers of the model that was saved; None if it is in code of its own."""
     cls = getattr(transformers, (config.architectures or [""])[0], None)
     return cls if isinstance(cls, type) and issubclass(cls, PreTrainedModel) else None
@@ -214,12 +214,14 @@ def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]
     texts = tokenizer.batch_decode([[index] for index in range(size)])
     times = Counter(texts)
     return [
-        quoted(text) if times[text] == 1 and text and "�" not in text else f"token {index} {token}".strip()
+        quote_token(text)
+        if times[text] == 1 and text and "�" not in text
+        else f"token {index} {token}".strip()
         for index, (text, token) in enumerate(zip(texts, tokens, strict=True))
     ]
 
 
-def quoted(text: str) -> str:
+def quote_token(text: str) -> str:
     """A token as a name, whose blank can be seen."""
     return f"“{text}”"
 

@@ -17,7 +17,7 @@ from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
 from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
-from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.trace import (
@@ -40,7 +40,7 @@ __all__ = [
     "RowSelector",
     "attention_rows",
     "batch_index",
-    "projected_values",
+    "project_values",
     "query_values",
     "record_rows",
     "require_full_precision",
@@ -63,12 +63,12 @@ def attention_rows(
     """
     require_full_precision(model)
     if isinstance(model, PooledClassifier):
-        yield from pooled_rows(model, encoded, selector)
+        yield from read_pooled_rows(model, encoded, selector)
         return
     only = [0] if selector.named in ("first", "pooled", "asked") else None
     measured: dict[KeyUnit, ReadRows] = {}
     if selector.named == READ and read is None:
-        measured = measured_rows(model, encoded, selector)
+        measured = find_measured_rows(model, encoded, selector)
     for batch in record_rows(model, encoded, selector, only):
         yield [
             row
@@ -80,7 +80,9 @@ def attention_rows(
         ]  # fmt: skip
 
 
-def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> dict[KeyUnit, ReadRows]:
+def find_measured_rows(
+    model: PreTrainedModel, encoded: Encoded, selector: RowSelector
+) -> dict[KeyUnit, ReadRows]:
     """The rows that the prediction reads in the last of the chosen layers, for each unit of keys; where all
     layers are, in the last that it reads."""
     calls = list_attention_calls(model, longest(encoded, model.device))
@@ -110,7 +112,7 @@ def rows_in_words(
         return ReadRows.named(selector.named).in_words
     if isinstance(model, PooledClassifier):
         return ReadRows.named("pooled").in_words
-    measured = [*measured_rows(model, encoded, selector).values()] if read is None else [read]
+    measured = [*find_measured_rows(model, encoded, selector).values()] if read is None else [read]
     words = ", ".join(dict.fromkeys(rows.in_words for rows in measured))
     several = selector.most is not None and any(rows.most_in_a_text > selector.most for rows in measured)
     return f"{words}: up to {selector.most} of them in each text" if several else words
@@ -221,7 +223,7 @@ def layer_rows(
     weights, allowed, scores = (
         tensor.detach().cpu().double().numpy() for tensor in (layer.weights, layer.allowed, layer.scores)
     )
-    values, embed_dim = projected_values(layer.v, layer.projection)
+    values, embed_dim = project_values(layer.v, layer.projection)
     real, text, part, token = batch_index(layout)
     by_query: dict[int, tuple[Floats, Floats]] = {}
     own_jacobian = call.mechanism.position.needs_positions
@@ -236,7 +238,7 @@ def layer_rows(
         )
         for query in chosen:
             if query not in by_query:
-                query_T = projected_values(query_values(layer, query), layer.projection)[0] if own else values
+                query_T = project_values(query_values(layer, query), layer.projection)[0] if own else values
                 jacobian = (
                     score_jacobian(layer, query)
                     if own_jacobian or not by_query
@@ -309,7 +311,7 @@ def batch_index(
     return mask, layout.segments.text.tolist(), layout.segments.number.cpu().numpy(), packed
 
 
-def projected_values(
+def project_values(
     v: Float[Tensor, "b h k d_v"], projection: Float[Tensor, "h d_v d_e"] | None
 ) -> tuple[Floats, int]:
     """T = V D [b, h, k, r] in an orthonormal basis of the rows of D, and d_e; V itself where there is no D.

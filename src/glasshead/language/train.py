@@ -97,7 +97,7 @@ def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None
         found = perplexity(model, tokens["dev"], window=config.block_size)
         metrics["sliding_window"] = vars(found)
     model.config.use_cache = True
-    unknown = {split: unknown_share(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
+    unknown = {split: share_of_unknown(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
     facts = {
         "tokens": {split: len(ids) for split, ids in tokens.items()},
         "blocks": {"train": len(train), "dev": len(dev)},
@@ -109,7 +109,7 @@ def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None
     run.write(model, tokenizer, {"dev": metrics, "epochs": epochs_of(trainer)}, facts)
 
 
-def unknown_share(unknown: int | None, ids: torch.Tensor) -> float:
+def share_of_unknown(unknown: int | None, ids: torch.Tensor) -> float:
     """The share of tokens that the vocabulary lacks: a perplexity over them is lower than it looks."""
     return 0.0 if unknown is None else float((ids == unknown).double().mean())
 
@@ -140,7 +140,7 @@ class LanguageTrainer(MeasuredTrainer):
         assert isinstance(model, PreTrainedModel)
         labels = inputs["labels"]
         wanted = labels[labels != IGNORED]
-        logits = hidden_logits(model, inputs["input_ids"], labels).float()
+        logits = logits_at_hidden(model, inputs["input_ids"], labels).float()
         total = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum")
         return total / (len(wanted) if num_items_in_batch is None else num_items_in_batch)
 
@@ -183,7 +183,7 @@ def make_trainer(
     return trainer
 
 
-def hidden_logits(
+def logits_at_hidden(
     model: PreTrainedModel, ids: Int[Tensor, "b n"], labels: Int[Tensor, "b n"]
 ) -> Float[Tensor, "hidden vocabulary"]:
     """Logits at the tokens to be found, in the order of the batch.
@@ -213,7 +213,7 @@ def asks_hidden_alone(model: PreTrainedModel) -> bool:
     ids = torch.arange(8, device=model.device).view(2, 4) % model.config.get_text_config().vocab_size
     labels = ids.masked_fill(ids % 3 > 0, IGNORED)
     try:
-        found, whole = hidden_logits(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED]
+        found, whole = logits_at_hidden(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED]
     except (KeyError, IndexError, RuntimeError, TypeError, ValueError):  # a head of another kind
         return False
     finally:

@@ -25,7 +25,7 @@ from glasshead.models.pooled import (
     PooledConfig,
     PooledOutput,
     embedding_of,
-    encoded_size,
+    encoder_size,
     pooling_of,
 )
 from glasshead.models.registry import MODELS, register_model
@@ -61,7 +61,7 @@ __all__ = [
     "as_logits",
     "check_sizes",
     "embedding_of",
-    "encoded_size",
+    "encoder_size",
     "initialise",
     "is_regression",
     "outputs_of",

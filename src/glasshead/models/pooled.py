@@ -127,7 +127,7 @@ def embedding_of(config: PooledConfig) -> nn.Embedding:
     return nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
 
 
-def encoded_size(config: PooledConfig) -> int:
+def encoder_size(config: PooledConfig) -> int:
     """d, the size of what the encoder gives."""
     return config.embedding_size if config.encoder == "none" else config.hidden_size
 
@@ -135,7 +135,7 @@ def encoded_size(config: PooledConfig) -> int:
 def pooling_of(config: PooledConfig, score: str | None) -> AttentionPooling:
     """The pooling of a configuration, with that score function; None: scores are given to it."""
     return AttentionPooling(
-        encoded_size(config),
+        encoder_size(config),
         score=score,
         activation=config.activation,
         temperature=config.temperature,
@@ -161,7 +161,7 @@ class PooledClassifier(TextClassifier):
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = ENCODERS[config.encoder](config)
         self.pooling = self.make_pooling(config)
-        value_dim = config.value_dim or encoded_size(config)
+        value_dim = config.value_dim or encoder_size(config)
         self.classifier = nn.Linear(value_dim, outputs_of(config), bias=config.bias)
         self.post_init()
 

@@ -108,7 +108,7 @@ def options_of(request: Any) -> dict[str, Option]:
     return {name: fields[name].metadata["option"] for name in ordered}
 
 
-def measured_fields(request: Request) -> dict[str, Any]:
+def fingerprint_fields(request: Request) -> dict[str, Any]:
     """The fields that change what is measured: those by which a resumed folder is known."""
     kind: Any = type(request)
     return {name: getattr(request, name) for name, entry in options_of(kind).items() if entry.measures}

@@ -82,7 +82,7 @@ def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
     """
     text, pair = question.text, question.pair
     if pair is None:
-        return cut(text, question.without), None
+        return erase_spans(text, question.without), None
     check_stretches(join_pair(text, pair), question.without)
     line = len(text)
     behind = [(start - line - 1, end - line - 1) for start, end in question.without if start > line]
@@ -90,17 +90,17 @@ def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
     for stretch in before:
         if stretch[1] > line:
             raise ParameterError("without", f"has {list(stretch)}, which lies in both texts: name two")
-    return cut(text, before), cut(pair, behind)
+    return erase_spans(text, before), erase_spans(pair, behind)
 
 
-def cut(text: str, without: Sequence[tuple[int, int]]) -> str:
+def erase_spans(text: str, without: Sequence[tuple[int, int]]) -> str:
     """The text without some stretches, and without the blank that would be doubled where one was.
 
     Raises:
         InputError: if a stretch is none of the text, or nothing is left.
     """
     check_stretches(text, without)
-    for start, end in reversed(united(without)):
+    for start, end in reversed(merge_spans(without)):
         before, after = text[:start], text[end:]
         doubled = (before[-1:].isspace() and after[:1].isspace()) or (not before and after[:1].isspace())
         text = before + (after[1:] if doubled else after)
@@ -116,7 +116,7 @@ def check_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> None:
             raise ParameterError("without", f"has {[start, end]}, which is no stretch of the text")
 
 
-def united(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Stretches of the same letters in order, of which no two touch."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
@@ -143,7 +143,7 @@ def compare_answer(
         first=answers[0],
         second=answers[1],
         pieces=[Piece(**asdict(piece)) for piece in align_texts(first[0].text, second[0].text)],
-        words=shared_words(*answers) if question.other_text is None else [],
+        words=match_words(*answers) if question.other_text is None else [],
         one_scale=same,
         caution=colour_caution(first[0], second[0], opened),
     )
@@ -159,7 +159,7 @@ def colour_caution(first: Attribution, second: Attribution, opened: Sequence[Ope
     return f"red speaks for {above} above and for {below} below: {why}"
 
 
-def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:
+def match_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:
     """The words that stand at the same place in both, those whose shares of the strongest colour differ most
     first."""
     drawings = [first.drawing, second.drawing]

@@ -28,7 +28,7 @@ def add_refusals(app: FastAPI) -> None:
 
     def refuse(kind: type[Exception], status: int) -> None:
         @app.exception_handler(kind)
-        async def refused(request: Request, error: Exception) -> Response:
+        async def answer_refusal(request: Request, error: Exception) -> Response:
             return refusal_to(request, status, str(error))
 
     for kind, status in (
@@ -54,11 +54,13 @@ def add_refusals(app: FastAPI) -> None:
         return refusal_to(request, 422, validation_in_words(error))
 
     @app.exception_handler(HTTPException)
-    async def unknown(request: Request, error: HTTPException) -> Response:
+    async def answer_http_error(request: Request, error: HTTPException) -> Response:
         return refusal_to(request, error.status_code, http_error_in_words(request, error))
 
     @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> Response:  # it is shown in the terminal, too
+    async def answer_failure(
+        request: Request, error: Exception
+    ) -> Response:  # it is shown in the terminal, too
         return refusal_to(
             request, 500, f"this went wrong inside ({type(error).__name__}): it should be reported"
         )

@@ -129,11 +129,11 @@ class LimitedBody:
 def with_headers(send: Send) -> Send:
     """Adds to every answer what a browser may do with it."""
 
-    async def guarded(message: MutableMapping[str, Any]) -> None:
+    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return guarded
+    return send_with_headers

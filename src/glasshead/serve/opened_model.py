@@ -104,7 +104,7 @@ def open_model(source: str) -> OpenedModel:
     opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
     if kind not in ("classifier", "language model"):
         return opened
-    return replace(opened, refused=refused_methods(subject, pairs=opened.pairs == "needed"))
+    return replace(opened, refused=find_refused_methods(subject, pairs=opened.pairs == "needed"))
 
 
 def own_texts(subject: Subject) -> Sequence[str]:
@@ -125,7 +125,7 @@ def opener(source: str | Path) -> Callable[[], OpenedModel]:
     return lambda: open_model(str(source))
 
 
-def refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
+def find_refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
     """The names of the methods that cannot explain a model: each explains one short text, or a pair."""
     refused, end = set(), time.monotonic() + seconds
     for name, explainer in EXPLAINERS.items():

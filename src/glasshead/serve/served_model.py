@@ -12,7 +12,7 @@ from glasshead.errors import InputError
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.jobs import Job, JobQueue
 from glasshead.serve.opened_model import OpenedModel
-from glasshead.spelling import current_spelling, spelled
+from glasshead.spelling import current_spelling, use_spelling
 
 T = TypeVar("T")
 State = Literal["loading", "ready", "failed"]
@@ -100,7 +100,7 @@ class ServedModel:
 
     def _work(self) -> None:
         try:
-            with ONE_OPENS, spelled(self._spelling):
+            with ONE_OPENS, use_spelling(self._spelling):
                 self.opened = self._open_model()
         except InputError as error:
             self._fail(str(error))

@@ -31,7 +31,7 @@ from glasshead.serve.audit_shelf import find_audits
 from glasshead.serve.catalogue import Catalogue
 from glasshead.serve.opened_model import OpenedModel, open_model, opener
 from glasshead.serve.served_model import ServedModel
-from glasshead.spelling import in_python, spell, spelled
+from glasshead.spelling import in_python, spell, use_spelling
 from glasshead.training import TRAINING_PRESETS, train
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -185,7 +185,7 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{request.port}/" + (f"?token={quote(token)}" if token is not None else "")
 
-    def started() -> None:
+    def announce_start() -> None:
         on_start(address(own_address(request.host)))
         if browser:
             here = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
@@ -204,8 +204,8 @@ def serve(
     )
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with spelled(in_python):  # its clients do not type
-            Server(config, started, catalogue.stop, on_signal).run()
+        with use_spelling(in_python):  # its clients do not type
+            Server(config, announce_start, catalogue.stop, on_signal).run()
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

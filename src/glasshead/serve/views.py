@@ -50,7 +50,7 @@ def remembering(keeps: Callable[[Q], bool], most: int = MOST_PAGES) -> Callable[
         pages: OrderedDict[str, Response] = OrderedDict()
 
         @wraps(endpoint)
-        async def answered(request: Request, question: Q) -> Response:
+        async def answer_from_memory(request: Request, question: Q) -> Response:
             if not keeps(question):
                 return await endpoint(request, question)
             name = question.model_dump_json()
@@ -60,7 +60,7 @@ def remembering(keeps: Callable[[Q], bool], most: int = MOST_PAGES) -> Callable[
                 pages.popitem(last=False)
             return page
 
-        return answered
+        return answer_from_memory
 
     return decorate
 

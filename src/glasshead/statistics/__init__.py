@@ -3,13 +3,13 @@
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
     Estimate,
-    defined_mean,
     interval_of_equals,
     intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
     mean_interval,
     mean_intervals,
+    mean_of_defined,
     share_interval,
     tau_interval,
 )
@@ -25,9 +25,9 @@ from glasshead.statistics.paired_tests import (
     difference_intervals,
     exchange_test,
     is_correct,
+    is_paired_by_seed,
     metric_values,
     metrics_of,
-    paired_by_seed,
     seed_test,
 )
 from glasshead.statistics.rationale_overlap import (
@@ -37,8 +37,14 @@ from glasshead.statistics.rationale_overlap import (
     token_f1,
     top_tokens,
 )
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
-from glasshead.statistics.shares import clustered_share_interval, share_difference_interval
+from glasshead.statistics.resampling import (
+    LEVEL,
+    RESAMPLES,
+    draw_resample_counts,
+    interval_ends,
+    resamples_for,
+)
+from glasshead.statistics.shares import share_difference_interval, share_interval_of_clusters
 from glasshead.statistics.spread import typical_range
 from glasshead.statistics.student import (
     detectable_difference,
@@ -60,10 +66,9 @@ __all__ = [
     "auc",
     "auc_difference_interval",
     "auc_interval",
-    "clustered_share_interval",
-    "defined_mean",
     "detectable_difference",
     "difference_intervals",
+    "draw_resample_counts",
     "exchange_tails",
     "exchange_test",
     "group_tests",
@@ -74,6 +79,7 @@ __all__ = [
     "interval_of_mean",
     "intervals_beside_nulls",
     "is_correct",
+    "is_paired_by_seed",
     "jensen_shannon",
     "kendall_tau_b",
     "kl_divergence",
@@ -81,17 +87,17 @@ __all__ = [
     "mean_difference_interval",
     "mean_interval",
     "mean_intervals",
+    "mean_of_defined",
     "metric_values",
     "metrics_of",
-    "paired_by_seed",
     "pointing_hits",
     "precision_recall_area",
     "prediction_interval",
-    "resampled_counts",
     "resamples_for",
     "seed_test",
     "share_difference_interval",
     "share_interval",
+    "share_interval_of_clusters",
     "simultaneous_level",
     "student_interval",
     "tau_interval",

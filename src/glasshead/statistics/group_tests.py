@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasshead.statistics.bootstrap import defined_alike
+from glasshead.statistics.bootstrap import group_by_pattern
 from glasshead.statistics.resampling import LEVEL
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ def group_tests(
     defined = ~np.isnan(values)
     seed = int(rng.integers(2**63))
     tests: dict[int, GroupTest] = {}
-    for rows in defined_alike(defined):
+    for rows in group_by_pattern(defined):
         usable = defined[rows[0]].copy()
         kinds = usable_groups(groups, usable, strata, max(least, 2))
         n = int(usable.sum())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_resample_counts, interval_ends
 
 Floats = NDArray[np.floating]
 CHUNK_DRAWS = 1 << 22  # coin tosses held at once
@@ -110,7 +110,7 @@ def metric_values(metric: Metric, predictions: Predictions) -> Floats:
     return metric.value(metric.rows(predictions).sum(axis=1), len(predictions.labels))
 
 
-def paired_by_seed(first: Predictions, second: Predictions) -> bool:
+def is_paired_by_seed(first: Predictions, second: Predictions) -> bool:
     """Whether run s of the one and run s of the other began alike."""
     return first.seeds == second.seeds
 
@@ -146,7 +146,7 @@ def difference_intervals(
 
     Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
-    replicate is D̄ + √`shared_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
+    replicate is D̄ + √`common_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
     degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
     runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
     of D̄* alone, the interval of these runs; of a single seed there is nothing else.
@@ -157,14 +157,14 @@ def difference_intervals(
     (2007).
     """
     n, split = len(first.labels), len(first.seeds)
-    paired = paired_by_seed(first, second)
+    paired = is_paired_by_seed(first, second)
     rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
     flat = [values.transpose(1, 0, 2).reshape(n, -1) for values in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
     sums: list[list[Floats]] = [[] for _ in metrics]
-    for counts in resampled_counts(n, resamples, examples):
+    for counts in draw_resample_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
         for metric_sums, values in zip(sums, flat, strict=True):
             metric_sums.append((narrow if values.dtype == np.float32 else counts) @ values)
@@ -179,7 +179,7 @@ def difference_intervals(
         for (again, once), t in zip(sides, drawn, strict=True):
             mean_again, mean_once = again.mean(axis=1), once.mean()
             examples_alone += mean_again
-            replicates += mean_once + np.sqrt(shared_variance(again)) * (mean_again - mean_once)
+            replicates += mean_once + np.sqrt(common_variance(again)) * (mean_again - mean_once)
             replicates += standard_error(once) * t
         lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), level)
         low, high = lows.min(), highs.max()
@@ -187,7 +187,7 @@ def difference_intervals(
     return intervals
 
 
-def shared_variance(again: Floats) -> float:
+def common_variance(again: Floats) -> float:
     """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
     common.
 

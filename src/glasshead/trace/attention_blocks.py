@@ -16,7 +16,7 @@ from glasshead.data import Inputs
 from glasshead.trace.attention_site import forward
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.intervene import intervene
-from glasshead.trace.resume import hidden_of, outermost_element, select
+from glasshead.trace.resume import outermost_element, select, states_of
 
 TOLERANCE = 1e-5
 """By how much a block may differ that runs again by another kernel, of its largest number; in half precision
@@ -46,7 +46,7 @@ class BlockRun:
 
         options = {name: some(one) for name, one in self.options.items()}
         with intervene(self.module, edit):
-            states: Tensor = hidden_of(self.module(*map(some, self.args), **options))
+            states: Tensor = states_of(self.module(*map(some, self.args), **options))
         return states
 
     @property
@@ -111,7 +111,7 @@ class BlockWatcher(AttentionHook):
     def leave(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """A block ends."""
         if self in ACTIVE_HOOKS.get():
-            self.open.pop(module).output = hidden_of(output)
+            self.open.pop(module).output = states_of(output)
 
 
 @torch.no_grad()

@@ -76,7 +76,7 @@ class ReadRows:
             return mask.any(dim=1, keepdim=True).double()
         if self.shares is None:
             (name,) = self.kinds
-            return named_shares(mask, name, queries)
+            return shares_by_name(mask, name, queries)
         shares = self.shares[texts].to(mask.device)
         return layout.pack(shares)[:, :queries]
 
@@ -152,7 +152,7 @@ def find_rows_and_logits(
     maps = site.num_heads * (site.num_layers - site.layer) if watched is None else heads_of(model.config)
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
         layout = token_layout(model, inputs, site.key_unit)
-        probe, predicted = watched_pass(model, inputs, site.layer) if watched is None else watched
+        probe, predicted = run_watched_pass(model, inputs, site.layer) if watched is None else watched
         measured = row_shares(probe, predicted)
         predicted = predicted.detach().cpu()
         logits = predicted.new_zeros(len(encoded.ids), predicted.shape[1]) if logits is None else logits
@@ -166,7 +166,7 @@ def find_rows_and_logits(
         felt[layout.owners[measured.any(dim=1)]] = True
         unread[texts] = (layout.real.any(dim=1) & ~felt).cpu()
         none_read = ~measured.any(dim=1, keepdim=True)
-        measured = torch.where(none_read, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
+        measured = torch.where(none_read, shares_by_name(layout.mask, MEAN, measured.shape[1]), measured)
         by_token = layout.unpack(measured).cpu()
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
@@ -176,7 +176,7 @@ def find_rows_and_logits(
     return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above), logits
 
 
-def watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
+def run_watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
     """A pass whose graph begins at the output of an attention call: what stands before it needs none."""
     probe = RowProbe(model, layer, detached=True)
     with torch.no_grad(), eval_mode(model), attach_hook(probe):
@@ -305,7 +305,7 @@ def real_rows(mask: Bool[Tensor, "r k"], queries: int) -> Bool[Tensor, "r q"]:
     return mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
 
 
-def named_shares(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
+def shares_by_name(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
     """The shares of rows that somebody names: the first or the last real one, or the mean of all."""
     real = real_rows(mask, queries)
     shares = real.double()

@@ -21,7 +21,7 @@ from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, TracedCall
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.trace.attention_site import logits_of
-from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
+from glasshead.trace.hooks import AttentionHook, attach_hook, substitute_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.last_block import CallReader, LastBlock, ReadRow, has_row, select_texts
 
@@ -119,7 +119,7 @@ class ResumedPasses:
             call = None if call is None else select_texts(call, texts)
         with ExitStack() as stack:
             for block in self.shortcut.blocks:
-                stack.enter_context(replaced_forward(block, outputs[block.chain]))
+                stack.enter_context(answer_with_output(block, outputs[block.chain]))
             if last is not None:
                 assert call is not None
                 stack.enter_context(last.of_row(call, last.rows(inputs)))
@@ -127,7 +127,7 @@ class ResumedPasses:
 
 
 @contextmanager
-def replaced_forward(block: Block, output: Any) -> Iterator[None]:
+def answer_with_output(block: Block, output: Any) -> Iterator[None]:
     """A block that answers with ``output``; its attention calls count as made."""
 
     def forward(own: Any, *args: Any, **options: Any) -> Any:
@@ -136,7 +136,7 @@ def replaced_forward(block: Block, output: Any) -> Iterator[None]:
                 hook.skip(block.module, block.calls)
         return output
 
-    with substituted_forward(block.module, forward):
+    with substitute_forward(block.module, forward):
         yield
 
 
@@ -236,7 +236,7 @@ def gives_same_logits(model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut
         passes = ResumedPasses(model, inputs, shortcut)
     except (RuntimeError, LookupError, ValueError, TypeError, AttributeError, InputError):
         return False  # a block that cannot run for one row alone
-    if any(hidden_of(output) is None or len(hidden_of(output)) != size for output in passes.outputs.values()):
+    if any(states_of(output) is None or len(states_of(output)) != size for output in passes.outputs.values()):
         return False
     return passes.shortcut == shortcut and same_logits(passes.logits(halve, texts), expected)
 
@@ -247,7 +247,7 @@ def same_logits(actual: Tensor, expected: Tensor) -> bool:
     return bool((actual - expected).abs().max() <= tolerance * expected.abs().max())
 
 
-def hidden_of(output: Any) -> Any:
+def states_of(output: Any) -> Any:
     """The states that a block hands on; None where it hands on none."""
     first = output[0] if isinstance(output, tuple | list) and output else output
     return first if isinstance(first, Tensor) else None

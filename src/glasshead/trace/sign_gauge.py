@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.statistics import LEVEL, RESAMPLES, draw_resample_counts, interval_ends
 
 ONE_SIDED = 0.98
 """Share of Σ|a| from which on weights have one sign: see docs/results/sign-gauge.md."""
@@ -183,7 +183,7 @@ def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | 
     n, heads, _ = sums.shape
     totals = sums.sum(axis=0)
     flat = sums.reshape(n, -1)
-    drawn = [counts @ flat for counts in resampled_counts(n, RESAMPLES, np.random.default_rng(0))]
+    drawn = [counts @ flat for counts in draw_resample_counts(n, RESAMPLES, np.random.default_rng(0))]
     drawn_totals = np.concatenate(drawn).reshape(-1, heads, 4)
     ranges = []
     for part, whole in ((0, 1), (2, 3)):

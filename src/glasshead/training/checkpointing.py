@@ -14,11 +14,11 @@ from glasshead.files import (
     KNOWN,
     Reserved,
     check_foreign,
+    find_unknown_names,
     partial_path,
     remove,
     reserve_folder,
     temp_sibling,
-    unknown_names,
 )
 from glasshead.opening import RECORD
 from glasshead.reasons import because
@@ -119,7 +119,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
             f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
-        check_foreign(work, unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
+        check_foreign(work, find_unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
     remove(work)
     work.mkdir()
     write_json(record, plan)

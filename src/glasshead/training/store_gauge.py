@@ -30,7 +30,7 @@ def store_gauge(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] |
     None for models of several heads of which no weight can be negative.
     """
     if isinstance(model, PooledClassifier):
-        gauge = pooled_gauge(model, rows)
+        gauge = fix_pooled_gauge(model, rows)
         model.config.gauge = gauge.sign
         return asdict(gauge)
     if not any(isinstance(module, Mechanism) and module.signed for module in model.modules()):
@@ -47,7 +47,7 @@ def batches(rows: TensorDataset, size: int) -> Iterator[Batch]:
         yield rows.__getitems__(range(start, min(start + size, len(rows))))
 
 
-def pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
+def fix_pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
     """The gauge of a pooled classifier: `glasshead.trace.fix_gauges` of its one head."""
     sums, positive, tokens = pooled_sums(model, rows)
     groups, names = class_sides(rows.labels, class_names(model), regression=is_regression(model.config))

@@ -21,11 +21,11 @@ from written_out import (
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.papers.dynamics.callback import DynamicsCallback
 from glasshead.papers.dynamics.forms.form import FORMS, Batch, directional_change, gradients, score_flow
-from glasshead.papers.dynamics.forms.select import closed_form, parameters_of
+from glasshead.papers.dynamics.forms.select import find_closed_form, parameters_of
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.results import read_history
 from glasshead.training import TRAINING_PRESETS, penalty_of, train
-from glasshead.training.trainer import scaled_loss
+from glasshead.training.trainer import make_scaled_loss
 from small import random_model
 
 RATES = [2.0**-power for power in range(6, 14)]
@@ -157,10 +157,10 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
 
     def fresh():
         model = random_model(classes=classes, score=score, encoder=encoder, temperature=2.0).double()
-        return model, scaled_loss(1.0, rated=False)(model(ids, mask), labels)
+        return model, make_scaled_loss(1.0, rated=False)(model(ids, mask), labels)
 
     model, _ = fresh()
-    form, p, batch = closed_form(model), parameters_of(model), Batch(ids, mask, labels, 2.0)
+    form, p, batch = find_closed_form(model), parameters_of(model), Batch(ids, mask, labels, 2.0)
     penalty_of(model, penalties).backward()
     uphill = parameters_of(
         model, read=lambda each: torch.zeros_like(each) if each.grad is None else each.grad

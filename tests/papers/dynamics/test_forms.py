@@ -21,8 +21,8 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.papers.dynamics.forms.form import FORMS, Batch, gradients, output_gradients
-from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
-from glasshead.training.trainer import scaled_loss
+from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, parameters_of
+from glasshead.training.trainer import make_scaled_loss
 from small import TEXTS, random_model, tokenizer
 
 
@@ -229,11 +229,11 @@ class TestTheTrainedModel:
             classes=classes, score=score, encoder=encoder, bias=bias, temperature=2.5, dropout=0.5
         ).double()
         ids, mask, labels = encoded(classes)
-        assert closed_form(model).name == name
+        assert find_closed_form(model).name == name
         batch = Batch(ids, mask.bool(), labels, model.config.temperature, loss_scale)
-        scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
+        make_scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
         p = parameters_of(model)
-        found = gradients(closed_form(model), p, batch)
+        found = gradients(find_closed_form(model), p, batch)
         expected = parameters_of(model, read=lambda parameter: parameter.grad).leaves()
         there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
         assert expected.keys() == {"embeddings", "context", "output"} | there
@@ -249,11 +249,11 @@ class TestTheTrainedModel:
         ids, mask, labels = encoded(3)
         output = model(ids, mask, output_attentions=True)
         p = parameters_of(model)
-        tokens = closed_form(model).tokens(p, 2.5)
+        tokens = find_closed_form(model).tokens(p, 2.5)
         real = mask.bool()
         assert_exact(tokens.score[ids][real], output.scores[real])
         assert_exact(tokens.polarity[ids][real], output.polarity[real])
-        grads = output_gradients(closed_form(model), p, Batch(ids, real, labels, 2.5))
+        grads = output_gradients(find_closed_form(model), p, Batch(ids, real, labels, 2.5))
         assert_exact(grads.weights, output.weights)
 
     def test_parameters_are_copies(self):
@@ -276,7 +276,7 @@ class TestTheTrainedModel:
         model = random_model(**options)
         assert reason in no_closed_form_reason(model)
         with pytest.raises(InputError, match="are recorded all the same"):
-            closed_form(model)
+            find_closed_form(model)
 
     def test_ratings_have_none(self):
         model = PooledClassifier(PooledConfig(vocab_size=5, problem_type="regression", num_labels=1))
@@ -291,5 +291,5 @@ def test_the_loss_written_out_is_that_of_the_training():
         weights = score[batch.ids].masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
         outputs = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids]) + p.bias
         logits = torch.cat([torch.zeros_like(outputs), outputs], dim=1) if classes == 1 else outputs
-        expected = scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
+        expected = make_scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
         assert_exact(loss_of("DP", p, batch), expected)

@@ -4,7 +4,7 @@ import pytest
 from small_tables import cell
 
 from glasshead.papers.experiments import Paper, Row, Table, summarise, table_markdown
-from glasshead.papers.experiments.printed_numbers import printed
+from glasshead.papers.experiments.printed_numbers import format_printed
 
 
 def line(epochs, after=0.5, **recipe):
@@ -40,4 +40,4 @@ def test_attention_that_was_not_used_is_marked():
     ],
 )
 def test_numbers_as_people_write_them(number, form, text):
-    assert printed(number, form) == text
+    assert format_printed(number, form) == text

@@ -59,7 +59,7 @@ class Flex(Kernel):
         blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
-                output = compiled_flex_attention()(
+                output = compile_flex_attention()(
                     *(q, k, v, changed, blocks),
                     scale=1.0,
                     enable_gqa=q.shape[1] != k.shape[1],
@@ -148,7 +148,7 @@ def compiler_problem() -> str | None:
 
 
 @cache
-def compiled_flex_attention() -> Callable[..., Tensor]:
+def compile_flex_attention() -> Callable[..., Tensor]:
     """Flex attention, compiled whole or not at all, and for every size anew: unknown ones fail on CPUs."""
     from torch.nn.attention.flex_attention import flex_attention
 
@@ -167,7 +167,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     else:
         score_of = position.score_mod(q, scale, call.token_positions())
 
-    def changed(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def change_score(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.
         score = score.float()
         exponent = activation.softmax_logits(
@@ -176,7 +176,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
         assert exponent is not None  # the call was not refused
         return exponent
 
-    return q, k, v, changed
+    return q, k, v, change_score
 
 
 def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
@@ -253,13 +253,13 @@ def pair_rule(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
         tests.append(lambda batch, head, query, key: pairs[batch * by_batch, head * by_head, query, key])
     first, *others = tests
 
-    def allowed(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def is_allowed(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         live = first(batch, head, query, key)
         for test in others:
             live = live & test(batch, head, query, key)
         return live
 
-    return allowed
+    return is_allowed
 
 
 KERNELS.register("flex")(Flex())

@@ -39,7 +39,7 @@ class Native(Kernel):
     takes_bias = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unserved_reason(call) or (unbuilt() if best_capability() is None else None)
+        return missing_feature(call) or (unbuilt() if best_capability() is None else None)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Where it was measured to be faster than what would serve otherwise."""
@@ -110,7 +110,7 @@ def lacks_native(call: AttentionInputs) -> bool:
     return kernel.unsupported_reason(call) == unbuilt() and kernel.is_preferred(call)
 
 
-def unserved_reason(call: AttentionInputs) -> str | None:
+def missing_feature(call: AttentionInputs) -> str | None:
     """What the C++ does not compute."""
     position = call.mechanism.position
     if activation_name(call.mechanism.activation) is None:

@@ -21,7 +21,7 @@ WIDEST = 256
 OLDEST = (8, 0)
 
 
-def interpreted() -> bool:
+def is_interpreted() -> bool:
     """Whether Triton runs its programs in Python, on any device (to be set before the first of them runs)."""
     return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
 
@@ -35,7 +35,7 @@ class Triton(Kernel):
         return unsupported_reason(call) or unavailable(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        return call.q.is_cuda and not interpreted()
+        return call.q.is_cuda and not is_interpreted()
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         from glasshead.attention.kernels.triton_programs.launch import paired_attention
@@ -74,7 +74,7 @@ def unavailable(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if find_spec("triton") is None:
         return "install glasshead[triton]"
-    if interpreted():
+    if is_interpreted():
         # Its products of bfloat16 tiles are wrong.
         return "Triton's interpreter has no bfloat16" if call.q.dtype == torch.bfloat16 else None
     if not call.q.is_cuda:

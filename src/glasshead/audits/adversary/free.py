@@ -167,10 +167,10 @@ def base_edit(base: str, generator: torch.Generator, signs: Tensor) -> Edit:
 def constant_edit(own: Tensor) -> Edit:
     """The same weights of some texts in each variant of them."""
 
-    def repeated(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+    def repeat_weights(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         return own.repeat(len(weights) // len(own), 1, 1, 1)
 
-    return repeated
+    return repeat_weights
 
 
 def farthest_free(

@@ -96,7 +96,7 @@ def by_learned_query(
     readout, model = setting.context.readout, setting.context.explanation.model
     assert readout is not None
     chosen = torch.from_numpy(texts)
-    keys_of = pooled_keys if isinstance(model, PooledClassifier) else learned_query_keys
+    keys_of = read_pooled_keys if isinstance(model, PooledClassifier) else read_learned_query_keys
     for places, recorded in keys_of(setting.context, chosen):
         rows = chosen[places]
         keys = in_units(recorded.to(readout.scores), readout.mask[rows])
@@ -152,7 +152,7 @@ def in_units(keys: Float[Tensor, "b n d"], mask: Bool[Tensor, "b m"]) -> Float[T
 
 
 @torch.no_grad()
-def pooled_keys(
+def read_pooled_keys(
     context: AuditContext, texts: Int[Tensor, " texts"]
 ) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
     """Places among the texts, and ∂s_i/∂q of their tokens, in a pooled classifier."""
@@ -174,7 +174,7 @@ def pooled_keys(
         hook.remove()
 
 
-def learned_query_keys(
+def read_learned_query_keys(
     context: AuditContext, texts: Int[Tensor, " texts"]
 ) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
     """The same where an attention with one learned query pools."""

@@ -22,7 +22,7 @@ from glasshead.audits.head_report.layer_summaries import summarise_layer, summar
 from glasshead.audits.head_report.random_heads import random_nulls
 from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
 from glasshead.audits.head_report.relations import follow_relations
-from glasshead.audits.head_report.shown_texts import shown_texts
+from glasshead.audits.head_report.shown_texts import draw_texts
 from glasshead.audits.head_report.summaries import summarise_heads
 from glasshead.audits.head_report.text_statistics import LayerStatistics, gather_statistics
 from glasshead.audits.head_report.token_kinds import token_table
@@ -148,7 +148,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
         *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
-        *signed_notes(layers),
+        *note_signs(layers),
         *relation_notes,
         *coverage(tokenizer, texts.firsts, texts.seconds, encoded).lines("read"),
     ]
@@ -172,7 +172,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             nouns=nouns,
         ),
         remarks=remarks,
-        texts=list(drawn_texts(request, model, tokenizer, texts)),
+        texts=list(draw_requested_texts(request, model, tokenizer, texts)),
     )
 
 
@@ -237,7 +237,7 @@ def head_effects(
     return more, reason
 
 
-def signed_notes(layers: Sequence[LayerStatistics]) -> list[str]:
+def note_signs(layers: Sequence[LayerStatistics]) -> list[str]:
     """That the sizes of signed weights are read."""
     if not any(layer.facts.signed for layer in layers):
         return []
@@ -260,14 +260,16 @@ def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, leve
     }
 
 
-def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts) -> Any:
+def draw_requested_texts(
+    request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts
+) -> Any:
     """The texts, or images, of the request, or the first ones of the data."""
     if not request.texts:
         seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
-        return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
+        return draw_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
-    return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
+    return draw_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
 
 
 Removal = tuple[int, tuple[int, ...]]

@@ -60,7 +60,7 @@ def follow_relations(
         seen = set()
         for view in batch:
             if view.within and len(trees[view.text].heads) > 1:
-                counts.add(view.facts.layer, view.text, *predicted_heads(view, trees[view.text]))
+                counts.add(view.facts.layer, view.text, *predict_heads(view, trees[view.text]))
             seen.add(view.text)
         done += len(seen)
         stages.on_texts(done, len(sentences))
@@ -97,7 +97,7 @@ def align(sentence: Sentence, encoded: Encoded, text: int) -> Tree:
     )
 
 
-def predicted_heads(view: AttentionView, tree: Tree) -> tuple[Integers, Integers]:
+def predict_heads(view: AttentionView, tree: Tree) -> tuple[Integers, Integers]:
     """The head of every word as each attention head has it [h, w], in both directions; −1 where it looks at
     no other word, or nothing looks at it."""
     between = tree_map(row_shares(view)[0], tree.words[view.keys])

@@ -92,7 +92,7 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
         yield from beside(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
             yield from places(view, shares, uniform, real, keys)
-            yield from joined(shares, uniform, real, keys)
+            yield from word_sums(shares, uniform, real, keys)
         else:
             yield mean_distance(shares, uniform, real, keys)
     if view.gradient is not None:
@@ -205,7 +205,7 @@ def places(
         yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
 
 
-def joined(
+def word_sums(
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
     real: Bool[Tensor, "h q"],

@@ -16,7 +16,7 @@ from glasshead.results import HeadText
 Floats = NDArray[np.float32]
 
 
-def shown_texts(
+def draw_texts(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast | UnitReader,
     texts: Sequence[Any],

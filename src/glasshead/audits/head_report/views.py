@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.data import Encoded, Inputs, batches, heads_of, layers_of
-from glasshead.identifiability import pooled_batches
+from glasshead.identifiability import read_pooled_batches
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.results import LayerKind
 from glasshead.trace import (
@@ -90,7 +90,7 @@ def attention_views(
         InputError: if the model shows no attention, or none that is a map of tokens × tokens.
     """
     if isinstance(model, PooledClassifier):
-        yield from pooled_views(model, encoded)
+        yield from view_pooled_attention(model, encoded)
         return
     maps = heads_of(model.config) * (1 if score is None else 3 * layers_of(model.config))
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
@@ -197,14 +197,14 @@ def layer_facts(layer: StackLayer, mask: Bool[Tensor, "r k"]) -> LayerFacts:
     )
 
 
-def pooled_views(model: PooledClassifier, encoded: Encoded) -> Iterator[Iterator[AttentionView]]:
+def view_pooled_attention(model: PooledClassifier, encoded: Encoded) -> Iterator[Iterator[AttentionView]]:
     """The one learned query of a pooled classifier."""
     activation = model.activation
     facts = LayerFacts(
         0, "pooling", "pooled", "pooling", 1, activation.signed,
         activation.rows_sum_to_one and not activation.signed,
     )  # fmt: skip
-    for batch in pooled_batches(model, encoded):
+    for batch in read_pooled_batches(model, encoded):
         yield (
             AttentionView(
                 text,

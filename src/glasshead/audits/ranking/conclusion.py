@@ -43,11 +43,11 @@ def conclude(
         if len(methods) == 1:
             sentences += sentences_of_one(methods[0], leaders, nouns)
         else:
-            sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders), nouns)
+            sentences += leading_sentences(leaders, own, find_reversed_pairs(methods, pairs, leaders), nouns)
         sentences += margin_sentences(methods, pairs, statistic, leaders)
         sentences += tie_sentences(methods, pairs, leaders)
         sentences += random_sentences(methods, statistic, removals, nouns)
-    sentences += undecided_sentences(methods, statistic, removals, nouns)
+    sentences += describe_undecided(methods, statistic, removals, nouns)
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods, nouns))
     return sentences
@@ -104,7 +104,9 @@ def leaders_in_words(names: Sequence[str]) -> str:
     return f"{in_words(names)} (tied)" if len(names) > 1 else in_words(names) or "none"
 
 
-def reversed_pairs(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> set[tuple[str, str]]:
+def find_reversed_pairs(
+    methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders
+) -> set[tuple[str, str]]:
     """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
     the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
@@ -189,7 +191,7 @@ def random_sentences(
     return sentences
 
 
-def undecided_sentences(
+def describe_undecided(
     methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], nouns: Nouns
 ) -> list[str]:
     """Which methods are undecided, under which meanings of deleting, and why."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.audits.class_scores import predicted_side
+from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
 from glasshead.audits.null_weights import few_tokens
@@ -58,7 +58,7 @@ def fitting_removals(context: AuditContext) -> list[str]:
     return [name for name, removal in REMOVALS.items() if removal.fits(context.explanation.encoded)]
 
 
-def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+def check_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What each meaning of deleting does that this model allows, those first that change the text, and why it
     does not allow the others."""
     names = sorted(names, key=lambda name: REMOVALS[name].edits_attention)
@@ -77,7 +77,7 @@ def faithfulness_criteria(
     """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
-    explanation, side = in_float32(context), predicted_side(context)
+    explanation, side = in_float32(context), choose_prediction_side(context)
     words = words_of(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])

@@ -14,7 +14,7 @@ READABLE = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
 
 
-def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> list[RankedText]:
+def pick_ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> list[RankedText]:
     """The text in which the methods agree most, least, and one in the middle."""
     picks = pick_texts(methods, agreement)
     if not picks:

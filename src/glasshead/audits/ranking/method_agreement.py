@@ -10,7 +10,7 @@ from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import Floats, same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.ranking.standings import all_texts, corrected_level
+from glasshead.audits.ranking.standings import all_texts, bonferroni_level
 from glasshead.audits.summary import summarise
 from glasshead.explainers import words_of
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
@@ -40,7 +40,7 @@ def method_agreement(
     chosen = [tables[signed[one] and signed[other]] for one, other in pairs]
     taus = [table[one, other] for table, (one, other) in zip(chosen, pairs, strict=True)]
     nulls = [{"random": table[-1, other]} for table, (_, other) in zip(chosen, pairs, strict=True)]
-    level = corrected_level(len(pairs))
+    level = bonferroni_level(len(pairs))
     agreements = []
     for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
         same = same_numbers(scores[one], scores[other])

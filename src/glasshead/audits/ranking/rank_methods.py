@@ -24,17 +24,17 @@ from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import (
     Criterion,
+    check_removals,
     distinct_criteria,
     equal_methods,
     faithfulness_criteria,
     fitting_removals,
     plausibility_criterion,
-    supported_removals,
 )
-from glasshead.audits.ranking.highlights import ranked_texts
+from glasshead.audits.ranking.highlights import pick_ranked_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, in_words, judge
+from glasshead.audits.ranking.standings import Judged, bonferroni_level, comparisons, in_words, judge
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.subject_facts import (
     model_facts,
@@ -51,7 +51,7 @@ from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
-from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
+from glasshead.results import AUPRC, MethodRanking, RankedMethod, describe_unused_layers, guess_in_words
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import versions
@@ -119,7 +119,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         dtype=dtype_of(request.dtype),
     )
     context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
-    meanings, left_out = supported_removals(context, request.removals or fitting_removals(context))
+    meanings, left_out = check_removals(context, request.removals or fitting_removals(context))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))
         raise InputError(f"{name!r} has no meaning here: {reason}")
@@ -135,7 +135,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     marked = plausibility_criterion(methods, request.seed)
     criteria += [] if marked is None else [marked]
     count = comparisons(len(methods), len(meanings) + (marked is not None))
-    judged = judge_methods(methods, criteria, corrected_level(count), request.seed)
+    judged = judge_methods(methods, criteria, bonferroni_level(count), request.seed)
     ranked = [
         RankedMethod(
             method.name,
@@ -173,7 +173,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     return MethodRanking(
         facts={
             **facts,
-            "interval_level": corrected_level(count),
+            "interval_level": bonferroni_level(count),
             "comparisons": count,
             "seconds": round(time.perf_counter() - started, 2),
         },
@@ -184,7 +184,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         agreement=agreement,
         conclusion=conclude(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
-        texts=ranked_texts(methods, taus),
+        texts=pick_ranked_texts(methods, taus),
         examples=example_columns(context, methods, criteria, taus),
     )
 
@@ -202,7 +202,7 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
 
 def use_notes(facts: Mapping[str, Any]) -> list[str]:
     """Whether attention has anything to say."""
-    unused = unused_sentence(facts["attention_use"]["after"]) if "attention_use" in facts else ""
+    unused = describe_unused_layers(facts["attention_use"]["after"]) if "attention_use" in facts else ""
     return [f"{unused[:1].upper()}{unused[1:]}"] if unused else []
 
 

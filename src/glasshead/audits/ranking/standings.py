@@ -40,7 +40,7 @@ def comparisons(methods: int, criteria: int) -> int:
     return criteria * (methods + methods * (methods - 1) // 2)
 
 
-def corrected_level(count: int) -> float:
+def bonferroni_level(count: int) -> float:
     """The level of so many intervals that hold together in 95 % of all draws (Bonferroni)."""
     return 1 - (1 - LEVEL) / max(count, 1)
 

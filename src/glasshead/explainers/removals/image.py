@@ -54,7 +54,7 @@ class Hide(Removal):
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
 
-        def hidden(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
+        def hide_removed(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
             gone = removed[rows].to(model.device)[:, None, None, :]
 
             def hide(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
@@ -62,7 +62,7 @@ class Hide(Removal):
 
             return intervene(model, hide)
 
-        return logits_edited(context, texts, hidden)
+        return logits_edited(context, texts, hide_removed)
 
 
 register("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))

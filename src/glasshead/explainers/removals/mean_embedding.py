@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 from glasshead.data import Inputs, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import changed_lookups, shift_of
+from glasshead.explainers.gradient import change_lookups, shift_of
 from glasshead.explainers.removals.removal import Removal, logits_edited, register
 from glasshead.huggingface import class_name
 
@@ -55,7 +55,7 @@ def average_embeddings(
         gone[:, shift:n] = removed[:, : n - shift]
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with changed_lookups(model, average):
+    with change_lookups(model, average):
         yield
 
 
@@ -74,7 +74,7 @@ def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"
             raise no_vectors(model)
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with changed_lookups(model, average):
+    with change_lookups(model, average):
         yield
 
 

@@ -159,7 +159,7 @@ def interval_program(
     if len(a) <= domain.sums_to_one or (nullity <= 0 and slack <= 0):
         return points
     if domain.polytope is None:
-        reach = scale * unbounded_half_width(wanted, space, slack)
+        reach = scale * half_width_without_bounds(wanted, space, slack)
         return replace(points, low=points.value - reach, high=points.value + reach)
     unit = domain.unit(a)
     polytope = domain.polytope(a / unit, space, slack / unit)
@@ -228,7 +228,7 @@ def check_inputs(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         )
 
 
-def unbounded_half_width(wanted: Floats, space: ColumnSpace, slack: float) -> Floats:
+def half_width_without_bounds(wanted: Floats, space: ColumnSpace, slack: float) -> Floats:
     """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
     is, or can be anything."""
     parts = wanted @ space.basis
@@ -298,7 +298,7 @@ def maximise_each(
         for (number, part), end in zip(parts.items(), ends, strict=True):
             A, start, functions = programs[number]
             here = slice(end - len(part), end)
-            proofs = certified_maxima(A, A @ start, functions[part], searches.some(here))
+            proofs = certify_maxima(A, A @ start, functions[part], searches.some(here))
             values[number][part] = proofs
             certified = searches.basic[here][np.isfinite(proofs)]
             zero[number] |= np.bincount(certified.ravel(), minlength=A.shape[1]) < len(certified)
@@ -308,7 +308,7 @@ def maximise_each(
     ]
 
 
-def certified_maxima(A: Floats, b: Floats, functions: Floats, searches: SimplexBatchResult) -> Floats:
+def certify_maxima(A: Floats, b: Floats, functions: Floats, searches: SimplexBatchResult) -> Floats:
     """What the ends of searches prove: a value by the dual, ∞ by a ray, NaN nothing."""
     proofs = verify_by_duality(A, b, functions, searches.basic)
     rising = np.flatnonzero(searches.ended & np.isinf(searches.value))

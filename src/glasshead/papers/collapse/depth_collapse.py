@@ -175,12 +175,12 @@ def record_block(run: BlockRun, states: Float[Tensor, "b n d"]) -> LayerRecord:
     """The attention of a block that reads other states; a cache, to which it would add, is left out."""
     old = states_before(run)
 
-    def replaced(value: object) -> object:
+    def replace_states(value: object) -> object:
         return states if value is old else None if isinstance(value, Cache) else value
 
-    options = {name: replaced(value) for name, value in run.options.items()}
+    options = {name: replace_states(value) for name, value in run.options.items()}
     with record(run.module) as trace:
-        run.module(*map(replaced, run.args), **options)
+        run.module(*map(replace_states, run.args), **options)
     (layer,) = trace.only
     return layer
 

@@ -54,10 +54,10 @@ def split_followed_tokens(
     from glasshead.papers.dynamics import split_followed_tokens
 
     followed, others = split_followed_tokens(run, history, tokens)
-    return followed, [untracked_remark(token) for token in others]
+    return followed, [describe_untracked_token(token) for token in others]
 
 
-def untracked_remark(token: "UntrackedToken") -> str:
+def describe_untracked_token(token: "UntrackedToken") -> str:
     """What is known of a token whose numbers were not recorded."""
     from glasshead.report import number
 

@@ -49,7 +49,7 @@ def transition(
     settings = TransitionSettings(omega, sigma, weight_decay)
     shared = asdict(settings) | {"d": dimensions, "seeds": seeds}
     table = out.with_suffix(".json")
-    known = [point for point in finished(table, shared, overwrite) if point.alpha in chosen]
+    known = [point for point in read_finished_points(table, shared, overwrite) if point.alpha in chosen]
 
     def keep(points: "list[TransitionPoint]") -> None:
         write_text(table, Transition(shared, points, None, float("nan")).to_json(), overwrite=True)
@@ -62,7 +62,7 @@ def transition(
     write_plot(out, "transition", found, overwrite)
 
 
-def finished(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[TransitionPoint]":
+def read_finished_points(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[TransitionPoint]":
     """The points of an earlier call.
 
     Raises:

@@ -11,11 +11,11 @@ from glasshead.papers.results import (
     NOT_EXPLAINED,
     QUANTITIES,
     History,
-    added_column,
+    cumulative_column,
     integration_error,
     rate_column,
+    reason_for_doubt,
     residual_note,
-    undecided_reason,
     versus,
 )
 from glasshead.results import NO_SIGN, NONE_LEADS, TOO_FEW_TOKENS, Finding, Verdict
@@ -69,7 +69,7 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     return rows
 
 
-def followed_groups(history: History) -> list[str]:
+def list_followed_groups(history: History) -> list[str]:
     """Groups of which tokens were followed, in order."""
     followed = set(history.tokens["group"].tolist())
     return [group for group in history.groups if group in followed]
@@ -77,7 +77,7 @@ def followed_groups(history: History) -> list[str]:
 
 def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """Where the tokens of every group stand."""
-    for group in followed_groups(now.history):
+    for group in list_followed_groups(now.history):
         for quantity in QUANTITIES:
             (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
             yield finding(
@@ -94,7 +94,7 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
 def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """How far they have come since the start, token by token."""
-    for group in followed_groups(now.history):
+    for group in list_followed_groups(now.history):
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
@@ -110,7 +110,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
     Where weights have a sign, it is the size of the score that tells polar from neutral tokens.
     """
-    groups = followed_groups(now.history)
+    groups = list_followed_groups(now.history)
     polar = [group for group in groups if group != NEUTRAL]
     pairs = [(group, NEUTRAL) for group in polar if NEUTRAL in groups]
     pairs += [(first, second) for rank, first in enumerate(polar) for second in polar[rank + 1 :]]
@@ -146,16 +146,16 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
     largest mean says why.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
-    if any(added_column(quantity, term) not in history.tokens for term in terms):
+    if any(cumulative_column(quantity, term) not in history.tokens for term in terms):
         return
     steps = history.steps[history.steps <= at]
     snapshots = [Groups(history, int(step)) for step in steps]
-    for group in followed_groups(history):
+    for group in list_followed_groups(history):
         by_term, rates = (
             np.array(
                 [[snapshot.values(name(quantity, term), group) for snapshot in snapshots] for term in terms]
             )
-            for name in (added_column, rate_column)
+            for name in (cumulative_column, rate_column)
         )  # [terms, snapshots, n]
         values = np.array([snapshot.values(quantity, group) for snapshot in snapshots])
         rest = values - values[0] - by_term.sum(axis=0)
@@ -173,7 +173,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
                 verdict = why_none
             elif rank == first:
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = undecided_reason(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
+                verdict = reason_for_doubt(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
             yield finding(

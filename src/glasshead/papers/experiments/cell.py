@@ -66,9 +66,9 @@ class Cell:
         parts = {
             "version": VERSION,
             "measure": self.measure,
-            "recipe": changed(self.recipe.as_dict(), type(self.recipe)().as_dict(), SAME_RESULT),
+            "recipe": select_changes(self.recipe.as_dict(), type(self.recipe)().as_dict(), SAME_RESULT),
             "data": self.data.name,
-            "options": changed(vars(self.data.options), vars(LoadOptions()), ()),
+            "options": select_changes(vars(self.data.options), vars(LoadOptions()), ()),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()[:12]
 
@@ -82,7 +82,9 @@ class Cell:
         return Cell(**{each.name: getattr(self, each.name) for each in fields(self)} | changes)
 
 
-def changed(values: Mapping[str, Any], usual: Mapping[str, Any], left_out: tuple[str, ...]) -> dict[str, Any]:
+def select_changes(
+    values: Mapping[str, Any], usual: Mapping[str, Any], left_out: tuple[str, ...]
+) -> dict[str, Any]:
     """What differs from the usual: a setting that comes later makes no row stale."""
     return {
         name: value

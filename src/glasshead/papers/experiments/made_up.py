@@ -16,7 +16,7 @@ MADE_UP_RATINGS = "synthetic-ratings"
 CLASSES = ("different", "same")
 
 
-def made_up_pairs(options: LoadOptions) -> DatasetDict:
+def generate_pairs(options: LoadOptions) -> DatasetDict:
     """The texts of the set ``synthetic`` with another one each; "same" if both are of one class.
 
     Neither text alone tells the class. The pairs are drawn with the seed of the generator.
@@ -38,7 +38,7 @@ def made_up_pairs(options: LoadOptions) -> DatasetDict:
     return DatasetDict(splits)
 
 
-def made_up_ratings(options: LoadOptions) -> DatasetDict:
+def generate_ratings(options: LoadOptions) -> DatasetDict:
     """The texts of the set ``synthetic`` with one star or five."""
     from datasets import DatasetDict, Value
 

@@ -14,9 +14,9 @@ from glasshead.papers.experiments.printed_numbers import (
     NO_BREAK,
     UNITS,
     digits,
+    format_printed,
     interval_in_words,
     markdown_table,
-    printed,
     scale,
 )
 from glasshead.papers.experiments.summary import (
@@ -149,7 +149,7 @@ def verdict_in_words(metric: MetricSummary, name: str) -> str:
     if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
         return metric.verdict
     half, margin = (
-        None if each is None else printed(each * scale(name), f".{digits(name)}f")
+        None if each is None else format_printed(each * scale(name), f".{digits(name)}f")
         for each in (metric.half_width, metric.margin)
     )
     against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
@@ -178,7 +178,7 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     """mean ± half width."""
     if metric is None:
         return "–"
-    text = printed(metric.mean * scale(name), f".{digits(name)}f")
+    text = format_printed(metric.mean * scale(name), f".{digits(name)}f")
     if metric.interval is None:
         return text
     low, high = metric.interval  # one end may be cut to the range of the metric
@@ -190,7 +190,7 @@ def in_paper(number: PaperNumber | None, name: str) -> str:
     """The number as the paper has it."""
     if number is None:
         return ""
-    text = printed(number.value * scale(name), f".{digits(name)}f")
+    text = format_printed(number.value * scale(name), f".{digits(name)}f")
     return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
 
 
@@ -237,13 +237,13 @@ def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) ->
         rows.append(
             [
                 claim.claim.text,
-                "" if effect is None else printed(effect * scale(name), f"+.{digits(name)}f"),
+                "" if effect is None else format_printed(effect * scale(name), f"+.{digits(name)}f"),
                 "–"
                 if claim.difference is None
-                else printed(claim.difference * scale(name), f"+.{digits(name)}f"),
+                else format_printed(claim.difference * scale(name), f"+.{digits(name)}f"),
                 interval_in_words(claim.interval, name, "+"),
-                "" if claim.p is None else printed(claim.p, ".2g"),
-                "" if claim.corrected is None else printed(claim.corrected, ".2g"),
+                "" if claim.p is None else format_printed(claim.p, ".2g"),
+                "" if claim.corrected is None else format_printed(claim.corrected, ".2g"),
                 claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
                 "" if size is None else f"{size * scale(name):.{digits(name)}f}",
             ]

@@ -39,7 +39,7 @@ def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> s
     if interval is None:
         return ""
     form = f"{sign}.{digits(name)}f"
-    return f"{NO_BREAK}…{NO_BREAK}".join(printed(end * scale(name), form) for end in interval)
+    return f"{NO_BREAK}…{NO_BREAK}".join(format_printed(end * scale(name), form) for end in interval)
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
         yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
 
 
-def printed(number: float, form: str) -> str:
+def format_printed(number: float, form: str) -> str:
     """A number with a true minus, and a power of ten in the place of an exponent."""
     digits, _, exponent = f"{number:{form}}".partition("e")
     text = digits.replace("-", "−")

@@ -15,7 +15,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 import glasshead
-from glasshead.cluster import RETRIES, Cluster, check_nodes, connected, room
+from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.files import check_writable, write_as, write_bytes, write_text
 from glasshead.papers.experiments.cell import Cell
@@ -25,7 +25,7 @@ from glasshead.papers.experiments.job import (
     LOADED,
     Outcome,
     Task,
-    loaded,
+    load_once,
     remove_empty,
     remove_finished_run,
     run_in_worker,
@@ -198,7 +198,7 @@ def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore
     fingerprints, remarks = {}, []
     for label, (source, found) in rows.items():
         try:
-            fingerprints[label] = loaded(source, folder)[1]
+            fingerprints[label] = load_once(source, folder)[1]
         except InputError:  # whoever needs these data will say so
             continue
         others = sum(row.data != fingerprints[label] for row in found)
@@ -263,7 +263,7 @@ def runner(request: ReproduceRequest) -> Iterator[Runner]:
     if request.cluster is None:
         yield partial(run_here, request.workers)
         return
-    with connected(request.cluster) as ray:
+    with connect(request.cluster) as ray:
         check_nodes(ray, shared=request.out, data_folder=request.data_folder)
         yield partial(run_on_cluster, ray, request.cluster)
 
@@ -327,7 +327,7 @@ def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) 
     )
     running: dict[Any, Task] = {}
     while True:
-        while len(running) < room(ray, cluster) and (task := take()) is not None:
+        while len(running) < free_slots(ray, cluster) and (task := take()) is not None:
             running[run.remote(task, writer)] = task
         if not running:
             return

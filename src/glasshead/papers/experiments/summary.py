@@ -236,11 +236,11 @@ def over_heads(
 ) -> Callable[[Mapping[str, Any]], Any]:
     """A number of the w_h, or v_h, of all heads."""
 
-    def derived(numbers: Mapping[str, Any]) -> Any:
+    def derive(numbers: Mapping[str, Any]) -> Any:
         values = numbers.get(letter) or [None]
         return None if None in values else number(np.array(values))
 
-    return derived
+    return derive
 
 
 def apart(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
@@ -344,7 +344,7 @@ def assess_claim(
 ) -> ClaimSummary:
     """The difference between two cells: paired by seed, and by text where the hits are kept; the worse one
     ``stands_for_all`` seeds if it knows none."""
-    pairs = paired(better, worse, claim.metric, stands_for_all)
+    pairs = pair_by_seed(better, worse, claim.metric, stands_for_all)
     values: NDArray[np.floating] = np.array(
         [[number_of(row, claim.metric) for row in pair] for pair in pairs], dtype=float
     ).reshape(-1, 2)
@@ -376,7 +376,7 @@ def assess_pooled_claim(claim: PooledClaim, rows: Mapping[str, Sequence[Row]]) -
     for better, worse in claim.pairs:
         by_metric = []
         for metric in claim.metrics:
-            pairs = paired(rows.get(better, []), rows.get(worse, []), metric, stands_for_all=False)
+            pairs = pair_by_seed(rows.get(better, []), rows.get(worse, []), metric, stands_for_all=False)
             by_metric.append({first.seed: gap_of(first, second, metric) for first, second in pairs})
         shared = set.intersection(*map(set, by_metric))
         if len(shared) >= ENOUGH_SEEDS:
@@ -400,7 +400,7 @@ def gap_of(better: Row, worse: Row, metric: str) -> float:
     return first - second
 
 
-def paired(
+def pair_by_seed(
     better: Sequence[Row], worse: Sequence[Row], metric: str, stands_for_all: bool
 ) -> list[tuple[Row, Row]]:
     """The rows of two cells with the same seed on the same data."""

@@ -214,14 +214,14 @@ def variance_shares(parts: dict[str, Tensor], allowed: Tensor) -> dict[str, Floa
     alike."""
     count = allowed.sum(dim=1, keepdim=True)
 
-    def centred(values: Tensor) -> Tensor:
+    def centre(values: Tensor) -> Tensor:
         mean = values.masked_fill(~allowed, 0.0).sum(dim=1, keepdim=True) / count
         return (values - mean).masked_fill(~allowed, 0.0)
 
-    total = centred(torch.stack(list(parts.values())).sum(dim=0))
+    total = centre(torch.stack(list(parts.values())).sum(dim=0))
     spread = total.square().sum(dim=1)
     return {
-        name: torch.where(spread > 0, (centred(part) * total).sum(dim=1) / spread, torch.nan)
+        name: torch.where(spread > 0, (centre(part) * total).sum(dim=1) / spread, torch.nan)
         for name, part in parts.items()
     }
 

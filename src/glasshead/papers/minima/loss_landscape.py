@@ -139,13 +139,13 @@ def polish(
     """
     polished = precise_copy(model).requires_grad_(True)
 
-    def moved(vector: Floats) -> tuple[float, Floats]:
+    def loss_at(vector: Floats) -> tuple[float, Floats]:
         vector_to_parameters(torch.from_numpy(vector), polished.parameters())
         return loss_and_gradient(polished, rows)
 
     start = parameters_to_vector(polished.parameters()).detach().numpy()
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30, "gtol": tolerance, "ftol": 0.0}
-    found = minimize(moved, start, jac=True, method="L-BFGS-B", options=options)
+    found = minimize(loss_at, start, jac=True, method="L-BFGS-B", options=options)
     vector_to_parameters(torch.from_numpy(found.x), polished.parameters())
     return polished
 

@@ -67,8 +67,8 @@ def map_divergence(
     """
     if not len(texts):
         raise InputError("there are no texts to compare the maps of")
-    subject, origin = opened(base), opened(model)
-    rulers = [opened(run) for one in seeds for run in expand(one)]
+    subject, origin = open_one_weight_model(base), open_one_weight_model(model)
+    rulers = [open_one_weight_model(run) for one in seeds for run in expand(one)]
     expected = outputs_of(subject, texts)
     found = outputs_of(origin, texts, like=subject)
     others = [outputs_of(ruler, texts, like=subject) for ruler in rulers]
@@ -108,8 +108,8 @@ def null_distances(
 ) -> dict[str, dict[str, Floats]]:
     """How far away is what means nothing, and the mean over other seeds."""
     always = np.broadcast_to(expected.probabilities.mean(axis=0), expected.probabilities.shape)
-    uniform, constant = distances(ModelOutputs(normalised(mask), always), expected, mask)
-    chance = normalised(random_weights(mask, False, rng))
+    uniform, constant = distances(ModelOutputs(normalise_rows(mask), always), expected, mask)
+    chance = normalise_rows(random_weights(mask, False, rng))
     random, _ = distances(ModelOutputs(chance, always), expected, mask)
     nulls = {MAPS: {UNIFORM: uniform, RANDOM: random}, PREDICTIONS: {CONSTANT: constant}}
     if seeds:
@@ -123,7 +123,7 @@ def expand(run: object) -> list[object]:
     return list(run_folders(Path(run))) if isinstance(run, str | Path) else [run]
 
 
-def opened(model: object) -> Subject:
+def open_one_weight_model(model: object) -> Subject:
     """A model whose tokens have one weight each.
 
     Raises:
@@ -174,7 +174,7 @@ def reads(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
     return tokenizer.get_vocab(), tokenizer.model_max_length
 
 
-def normalised(values: NDArray[np.generic]) -> Floats:
+def normalise_rows(values: NDArray[np.generic]) -> Floats:
     """Rows that sum to one; a row of zeros stays."""
     weights = values.astype(np.float64)
     total = weights.sum(axis=1, keepdims=True)

@@ -79,7 +79,7 @@ def probabilities(scores: Tensor) -> Floats:
     return torch.atleast_2d(scores).softmax(dim=-1).cpu().numpy()
 
 
-def edited_scores(
+def score_edits(
     one: Candidate, draws: int, rng: np.random.Generator, flat_words: Tensor
 ) -> Iterator[tuple[str, Floats]]:
     """The scores of the shown news with other weights, [draws, C]: the name of the edit, and what it gives.

@@ -13,10 +13,10 @@ from glasshead.papers.recommend.attention_tests import (
     LEVELS,
     POOLINGS,
     click_falls,
-    edited_scores,
     erasure_numbers,
     news_with_uniform_words,
     ranking_numbers,
+    score_edits,
     word_falls,
 )
 from glasshead.papers.recommend.explanation import (
@@ -101,7 +101,7 @@ def audit_recommender(
             found = erasure_numbers(*values, draws, rng)
             row |= {f"{audit}.{name}": pair for name, pair in found.items()}
         clicked = np.array(impression.clicked) if impression.rankable else None
-        found_ranks = ranking_numbers(one, edited_scores(one, draws, rng, flat_words), clicked)
+        found_ranks = ranking_numbers(one, score_edits(one, draws, rng, flat_words), clicked)
         rows.append(row | {f"{RANKING}.{name}": value for name, value in found_ranks.items()})
     progress("intervals")
     columns = make_columns(rows)

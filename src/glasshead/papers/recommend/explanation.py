@@ -109,7 +109,7 @@ def explain_recommendation(
     attributions = [
         history_attribution(one, logs, by_news, method),
         candidate_attribution(one, logs, run, method),
-        *(clicked_attribution(one, logs, run, place, method) for place in order[:titles]),
+        *(attribute_clicked(one, logs, run, place, method) for place in order[:titles]),
     ]
     notes = [MIXED] if method == "attention" else []
     if len(one.history) < len(chosen.history):
@@ -199,7 +199,7 @@ def candidate_attribution(one: Candidate, logs: NewsLogs, run: RecommenderRun, m
     )
 
 
-def clicked_attribution(
+def attribute_clicked(
     one: Candidate, logs: NewsLogs, run: RecommenderRun, place: int, method: Method
 ) -> Attribution:
     """The title of one of the clicked news, word by word."""

@@ -17,9 +17,9 @@ from glasshead.papers.report.dynamics_summary import (
     interval_note,
     intro_sentence,
     layer_changes,
+    note_ungrouped,
     term_shares,
     token_lines,
-    ungrouped_note,
     vector_numbers,
 )
 from glasshead.papers.report.term_labels import cause_of, prime_note
@@ -66,7 +66,7 @@ def dynamics_page(summary: DynamicsSummary) -> str:
             terms=terms(summary),
             prime_note=prime_note(summary.history),
             token_lines=token_lines(summary),
-            ungrouped_note=ungrouped_note(summary),
+            ungrouped_note=note_ungrouped(summary),
             orders=by_group(context_orders(summary)),
             prominences=prominences(summary),
             context_verdicts=context_verdicts(summary),

@@ -337,7 +337,7 @@ def token_lines(summary: DynamicsSummary) -> list[TokenLine]:
     return lines
 
 
-def ungrouped_note(summary: DynamicsSummary) -> str:
+def note_ungrouped(summary: DynamicsSummary) -> str:
     """What the dash of a chosen token in no group means, in a sentence; nothing where all are in one."""
     if all(summary.history.token(token)["group"][0] for token in summary.tokens):
         return ""

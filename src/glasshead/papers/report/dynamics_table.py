@@ -19,9 +19,9 @@ from glasshead.papers.report.dynamics_summary import (
     largest_term_sentence,
     layer_changes,
     missing_parts,
+    note_ungrouped,
     term_shares,
     token_lines,
-    ungrouped_note,
     vector_numbers,
 )
 from glasshead.report import DASH, WrappingTable
@@ -53,7 +53,7 @@ def dynamics_table(summary: DynamicsSummary) -> RenderableType:
     lines += [Text(visible(why), style="dim") for why in missing_parts(summary)]
     if summary.tokens:
         lines += [Text(), Text("Tokens", style="bold"), WrappingTable(token_table(summary))]
-        lines += [Text(note, style="dim")] if (note := ungrouped_note(summary)) else []
+        lines += [Text(note, style="dim")] if (note := note_ungrouped(summary)) else []
     if summary.history.contexts:
         lines += [
             Text(),

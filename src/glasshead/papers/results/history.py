@@ -102,7 +102,7 @@ class History:
         return {name: column[rows] for name, column in self.tokens.items()}
 
 
-def added_column(quantity: str, term: str) -> str:
+def cumulative_column(quantity: str, term: str) -> str:
     """The column of the tokens that holds what a term has added since the start."""
     return f"{ADDED}{quantity} {term}"
 
@@ -138,7 +138,7 @@ def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[
     return np.array([*terms, terms.sum()])
 
 
-def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
+def reason_for_doubt(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
     snapshot, or than the last part, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)

@@ -71,7 +71,7 @@ def normal_points(power: int) -> Float[np.ndarray, "n four"]:
     return np.concatenate([points, points * [-1, -1, 1, 1]])
 
 
-def unexplained(q: float, theta: float, settings: TransitionSettings) -> float:
+def residual_spread(q: float, theta: float, settings: TransitionSettings) -> float:
     """√(σ² − θ²/q̄): what the scores of a text do not say of the target's."""
     return float(np.sqrt(max(settings.sigma**2 - theta**2 / q, 1e-12)))
 
@@ -82,7 +82,7 @@ def scores_of(
     """√q̄ ξ ± m, and the target's scores."""
     q, m, _, theta = overlaps
     points = normal_points(power)
-    rest = unexplained(q, theta, settings)
+    rest = residual_spread(q, theta, settings)
     center = np.sqrt(q) * points[:, :2] + m * np.array([1.0, -1.0])
     return center, theta / np.sqrt(q) * points[:, :2] + rest * points[:, 2:]
 
@@ -97,7 +97,7 @@ def step(
     target = target_weights(teacher, settings)
     h = proximal(center, variance, target, sigma, (teacher, -teacher))
     force = (h - center) / variance
-    rest = unexplained(q, theta, settings)
+    rest = residual_spread(q, theta, settings)
     q_hat = alpha * (force**2).sum(axis=1).mean()
     m_hat = alpha * (force[:, 0] - force[:, 1]).mean()
     theta_hat = alpha * (force * points[:, 2:]).sum(axis=1).mean() / rest
@@ -152,7 +152,7 @@ def solve(
         if residual > 2 * before:
             places, moves = places[-1:], moves[-1:]
         before = residual
-        place = extrapolated(places, moves)
+        place = extrapolate(places, moves)
         while too_far(place, places[-1], start):
             place = (place + places[-1]) / 2
         places.append(place)
@@ -238,7 +238,7 @@ def critical_alpha(
         return None
 
 
-def extrapolated(places: list[Floats], moves: list[Floats]) -> Floats:
+def extrapolate(places: list[Floats], moves: list[Floats]) -> Floats:
     """The next place by Anderson's method, from the last places x_k and their moves g(x_k) − x_k: a plain
     step from the combination of places that would move least.
 

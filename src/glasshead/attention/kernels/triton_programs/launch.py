@@ -35,7 +35,7 @@ def worth_trying(configs: list[triton.Config], named: dict[str, Any], **options:
     return configs if q.is_cuda and named["bucket"] > SHORT else configs[:1]
 
 
-def tuned_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
+def autotune_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
     """The program with the fastest of its tilings, found at its first call for inputs of that kind."""
     return triton.autotune(configs, ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"])(program)
 
@@ -49,9 +49,9 @@ def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, 
         program[grid](*args, **options)
 
 
-attend = tuned_tiles(paired.forward, FORWARD)
-attend_queries = tuned_tiles(paired.backward_queries, QUERIES)
-attend_keys = tuned_tiles(paired.backward_keys, KEYS)
+attend = autotune_tiles(paired.forward, FORWARD)
+attend_queries = autotune_tiles(paired.backward_queries, QUERIES)
+attend_keys = autotune_tiles(paired.backward_keys, KEYS)
 
 
 def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dict[str, Any]:

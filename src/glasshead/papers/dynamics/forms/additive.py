@@ -15,7 +15,7 @@ from glasshead.papers.dynamics.forms.form import (
     Parameters,
     ScoreFlow,
     Tokens,
-    shared_descent,
+    weight_descent,
 )
 
 
@@ -57,7 +57,7 @@ class Additive(ClosedForm):
         Σ_j α_j s_j (t_j − t̄) = Σ_j α_j (s_j − s) t_j.
         """
         hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
-        return shared_descent(grads, p.embeddings) | {
+        return weight_descent(grads, p.embeddings) | {
             "embeddings": grads.epsilon[:, None] * self.score_gradient(p, temperature) + grads.pi @ p.output,
             "context": grads.epsilon @ hidden / temperature,
             "map": (grads.epsilon[:, None] * tanh_slope(p, p.embeddings)).T @ p.embeddings / temperature,

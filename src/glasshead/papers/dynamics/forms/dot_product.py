@@ -10,7 +10,7 @@ from glasshead.papers.dynamics.forms.form import (
     Parameters,
     ScoreFlow,
     Tokens,
-    shared_descent,
+    weight_descent,
 )
 
 
@@ -45,7 +45,7 @@ class DotProduct(ClosedForm):
     def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) V/λ + Wᵀπ(e) (eqs. 37, 42, 78), −∂ℓ/∂V = Σ_e ε(e) e / λ (eqs. 41, 80), and those
         of W and b (eqs. 29, 79)."""
-        return shared_descent(grads, p.embeddings) | {
+        return weight_descent(grads, p.embeddings) | {
             "embeddings": torch.outer(grads.epsilon, p.context) / temperature + grads.pi @ p.output,
             "context": grads.epsilon @ p.embeddings / temperature,
         }

@@ -195,7 +195,7 @@ def directional_change(
     return Tokens(*change)
 
 
-def shared_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
+def weight_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
     """−∂ℓ/∂W = Σ_j −∂ℓ/∂s_j h_jᵀ (eqs. 29, 79), and −∂ℓ/∂b.
 
     As everywhere here, a sum over all places is one over tokens: Σ_j −∂ℓ/∂s_j h_jᵀ = Σ_e π(e) h_eᵀ.

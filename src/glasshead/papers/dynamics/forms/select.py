@@ -32,7 +32,7 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     return None
 
 
-def closed_form(model: PreTrainedModel) -> ClosedForm:
+def find_closed_form(model: PreTrainedModel) -> ClosedForm:
     """The closed form of a model.
 
     Raises:
@@ -51,15 +51,15 @@ def parameters_of(
 ) -> Parameters:
     """What ``read`` makes of the parameters of a model that has a closed form (themselves), detached."""
 
-    def detached_parameter(name: str) -> Tensor:
+    def read_parameter(name: str) -> Tensor:
         return read(model.get_parameter(name)).detach().to("cpu", dtype)
 
     maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
-    map_ = maps.get(closed_form(model).name)
+    map_ = maps.get(find_closed_form(model).name)
     return Parameters(
-        embeddings=detached_parameter("embedding.weight"),
-        context=detached_parameter("pooling.score.context.weight")[0],
-        output=detached_parameter("classifier.weight"),
-        map=None if map_ is None else detached_parameter(map_),
-        bias=detached_parameter("classifier.bias") if model.config.bias else None,
+        embeddings=read_parameter("embedding.weight"),
+        context=read_parameter("pooling.score.context.weight")[0],
+        output=read_parameter("classifier.weight"),
+        map=None if map_ is None else read_parameter(map_),
+        bias=read_parameter("classifier.bias") if model.config.bias else None,
     )

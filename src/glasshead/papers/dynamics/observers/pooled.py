@@ -27,7 +27,7 @@ from glasshead.papers.dynamics.forms.form import (
     directional_change,
     output_gradients,
 )
-from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
+from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, parameters_of
 from glasshead.papers.dynamics.sampling import sample_texts
 from glasshead.papers.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
 from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
@@ -75,7 +75,7 @@ class PooledObserver:
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)
-        self.form: ClosedForm | None = closed_form(model) if reason is None else None
+        self.form: ClosedForm | None = find_closed_form(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
             # The mean over all texts is this times the mean over those with tokens; the others move no token.

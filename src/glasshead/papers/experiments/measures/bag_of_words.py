@@ -13,22 +13,22 @@ from glasshead.papers.experiments.job import MEASURES, Job, Measured
 def measure_bag_of_words(job: Job) -> Measured:
     """Test metrics of `bag_of_words`, which reads whole texts; no run, and the same with
     every seed."""
-    return measured(job)
+    return measure_counts(job)
 
 
 @MEASURES.register("bag-of-first-words")
 def measure_bag_of_first_words(job: Job) -> Measured:
     """The same of the first ``max_length`` words, where models read no more."""
-    return measured(job, max_length=job.recipe.max_length)
+    return measure_counts(job, max_length=job.recipe.max_length)
 
 
 @MEASURES.register("hypothesis-only")
 def measure_hypothesis_only(job: Job) -> Measured:
     """The same of the second text of a pair alone."""
-    return measured(job, reads="text_pair")
+    return measure_counts(job, reads="text_pair")
 
 
-def measured(job: Job, **options: Any) -> Measured:
+def measure_counts(job: Job, **options: Any) -> Measured:
     """Metrics of test and dev, what dev chose, and the hits of classes."""
     found = bag_of_words(job.data, **options)
     numbers = (

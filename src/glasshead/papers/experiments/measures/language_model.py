@@ -53,8 +53,12 @@ def language_model(job: Job) -> Measured:
     run = train(job, recipe)
     metrics, record = read_object(run / MEASURED), read_object(run / LANGUAGE_RECORD)
     model, tokenizer = load(run), read_tokenizer(str(run), {})
-    test = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "test"), "test"), masked=recipe.masked)
-    dev = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "dev"), "dev"), masked=recipe.masked)
+    test = score_blocks(
+        model, hide_tokens(tokenizer, recipe, texts_of(job, "test"), "test"), masked=recipe.masked
+    )
+    dev = score_blocks(
+        model, hide_tokens(tokenizer, recipe, texts_of(job, "dev"), "dev"), masked=recipe.masked
+    )
     shown = rows_of(tokenizer, recipe, texts_of(job, "train"), "train")
     epochs = metrics["epochs"]
     numbers = scores(test, dev) | {
@@ -78,7 +82,7 @@ def unigram_tokens(job: Job) -> Measured:
         unigram_scores(
             train_tokens, rows, len(tokenizer), masked=recipe.masked, never=never_found(tokenizer, recipe)
         )
-        for rows in (hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev"))
+        for rows in (hide_tokens(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev"))
     ]
     return Measured(scores(*found))
 
@@ -90,7 +94,7 @@ def bigram_tokens(job: Job) -> Measured:
     recipe = recipe_of(job)
     tokenizer = tokenizer_for(recipe, texts_of(job, "train"))
     train_tokens = pack(tokenizer, texts_of(job, "train"))
-    rows = {split: hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev")}
+    rows = {split: hide_tokens(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev")}
     by_strength = [
         {
             split: bigram_scores(
@@ -167,7 +171,7 @@ def texts_of(job: Job, split: str) -> list[str]:
     return [text for row in job.data[split]["text"][:] if (text := row.strip())]
 
 
-def hidden(
+def hide_tokens(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
 ) -> Batch:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""

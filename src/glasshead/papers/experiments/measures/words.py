@@ -35,7 +35,7 @@ def word_groups(job: Job) -> Measured:
 
 
 @MEASURES.register("selected-words")
-def selected_words(job: Job) -> Measured:
+def measure_selected_words(job: Job) -> Measured:
     """The words with the largest and the smallest canonical weights, by their mean over the test texts: the
     selected tokens of Huang, Yang and Wang (2024)."""
     job.train()

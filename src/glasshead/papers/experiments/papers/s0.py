@@ -66,11 +66,11 @@ def models(data: DataSource) -> Iterator[Cell]:
                 data,
                 settings,
                 measure="interpretability",
-                paper=printed(data, word),
+                paper=paper_numbers(data, word),
             )
 
 
-def selected(data: DataSource) -> Iterator[Cell]:
+def selected_words_cells(data: DataSource) -> Iterator[Cell]:
     """The words that both models select, once each."""
     for cell in models(data):
         yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
@@ -91,7 +91,7 @@ def sentences(data: DataSource) -> Iterator[Cell]:
         yield cell.with_fields(measure="example-sentences", paper={})
 
 
-def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
+def paper_numbers(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """What Tables 1 and 2 print of a model."""
     numbers = {"accuracy": PaperNumber(ACCURACY[data.name][word])}
     for place, columns in enumerate(PRINTED[data.name][word]):
@@ -132,7 +132,7 @@ def claims(metrics: Sequence[str], text: str) -> list[Claim]:
         for preset, said in PRESETS.items():
             better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
             for metric in metrics:
-                numbers = (printed(data, word).get(metric) for word in ("tanhmax", "softmax"))
+                numbers = (paper_numbers(data, word).get(metric) for word in ("tanhmax", "softmax"))
                 first, second = (None if each is None else each.value for each in numbers)
                 effect = None if first is None or second is None else round(first - second, 6)
                 where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
@@ -141,7 +141,7 @@ def claims(metrics: Sequence[str], text: str) -> list[Claim]:
     return found
 
 
-def pooled_claim(metrics: Sequence[str], text: str) -> PooledClaim:
+def pool_claims(metrics: Sequence[str], text: str) -> PooledClaim:
     """The same said once, of all data sets, presets and classes."""
     single = claims(metrics, text)
     effects = [claim.effect for claim in single if claim.effect is not None]
@@ -206,7 +206,7 @@ TABLES = (
         "Table 1, agreement of attention with gradients",
         MODELS,
         metrics=(*of_classes("gradient", "gradient_share"), "gradient_contribution"),
-        claims=[pooled_claim(of_classes("gradient"), "TanhMax agrees more with gradients")],
+        claims=[pool_claims(of_classes("gradient"), "TanhMax agrees more with gradients")],
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
@@ -215,7 +215,7 @@ TABLES = (
         "Table 1, agreement of attention with erasure",
         MODELS,
         metrics=(*of_classes("erasure", "erasure_share"), "erasure_contribution"),
-        claims=[pooled_claim(of_classes("erasure"), "TanhMax agrees more with erasure")],
+        claims=[pool_claims(of_classes("erasure"), "TanhMax agrees more with erasure")],
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
@@ -224,7 +224,7 @@ TABLES = (
         "Table 1, what other weights change in the output",
         MODELS,
         metrics=of_classes("permutation", "random"),
-        claims=[pooled_claim(of_classes("random"), "random weights change TanhMax more")],
+        claims=[pool_claims(of_classes("random"), "random weights change TanhMax more")],
         labels=LABELS,
         differences=(
             *DIFFERENCES,
@@ -238,7 +238,7 @@ TABLES = (
         MODELS,
         metrics=("separation", "separation_size", "separation_contribution", "margin", "positive_polarity"),
         words=("kind",),
-        claims=[pooled_claim(["separation_size"], "TanhMax weights tell them better")],
+        claims=[pool_claims(["separation_size"], "TanhMax weights tell them better")],
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
@@ -260,7 +260,7 @@ TABLES = (
     Table(
         "words",
         "Words that attention selects",
-        [cell for data in (NEWS20, SST2) for cell in selected(data)],
+        [cell for data in (NEWS20, SST2) for cell in selected_words_cells(data)],
         metrics=("accuracy",),
         words=("largest_weights", "smallest_weights"),
         labels={"largest_weights": "largest weights", "smallest_weights": "smallest weights"},

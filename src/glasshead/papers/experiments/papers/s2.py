@@ -77,7 +77,7 @@ def mechanisms(
 
     def cell(name: str, title: str, word: str, **more: Any) -> Cell:
         settings: TrainingConfig = recipe(word, model, **changes | more)
-        return Cell(f"{data.name}/{name}", title, data, settings, paper=printed(data, name), grid=GRID)
+        return Cell(f"{data.name}/{name}", title, data, settings, paper=paper_shares(data, name), grid=GRID)
 
     for word, title in TITLES.items():
         yield cell(word, title, word)
@@ -88,7 +88,7 @@ def mechanisms(
     yield from floors(data, changes.get("max_length") if data in (AMAZON, IMDB) else None)
 
 
-def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
+def paper_shares(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """The paper's numbers as shares."""
     if word not in PAPER.get(data.name, {}):
         return {}

@@ -77,7 +77,7 @@ def ledger_panel(history: History, title: str, quantity: str, ledger: Ledger) ->
     size, power = power_of_ten([ledger.measured, *ledger.added.values()])
 
     def draw(axes: Axes, ink: Ink) -> None:
-        steps, areas = stacked_areas(ledger.steps, ledger.added | {"": ledger.rest})
+        steps, areas = stack_areas(ledger.steps, ledger.added | {"": ledger.rest})
         for name, (lower, upper) in areas:
             colour = ink(REST_COLOUR if name == "" else cause_of(name).colour)
             style: dict[str, Any] = {"color": colour, "alpha": 0.75, "linewidth": 0}
@@ -102,7 +102,7 @@ def last_line(title: str, ledger: Ledger) -> str:
     )
 
 
-def stacked_areas(
+def stack_areas(
     steps: Floats, parts: Mapping[str, Floats]
 ) -> tuple[Floats, list[tuple[str, tuple[Floats, Floats]]]]:
     """Lower and upper edges of areas that are stacked away from zero, above it or below it by their sign.

@@ -22,7 +22,7 @@ def merges(trace: MergeTrace) -> Figure:
     left_out = []
     if any(len(word) > LONGEST for word in trace.words):
         left_out.append(f"Words of more than {LONGEST} letters are not drawn.")
-    if len(drawn_words(trace)) < len(trace.words) and len(drawn_words(trace)) == WORDS:
+    if len(choose_drawn_words(trace)) < len(trace.words) and len(choose_drawn_words(trace)) == WORDS:
         left_out.append(f"The {WORDS} most frequent of {len(trace.words):,} words are drawn.")
     if len(trace.merges) > MERGES:
         left_out.append(f"The first {MERGES} of {len(trace.merges):,} merges are drawn.")
@@ -30,7 +30,7 @@ def merges(trace: MergeTrace) -> Figure:
     return Figure("Byte pairs, merge by merge", [panel(trace)], " ".join([caption, *left_out]), across=1)
 
 
-def drawn_words(trace: MergeTrace) -> list[int]:
+def choose_drawn_words(trace: MergeTrace) -> list[int]:
     """The most frequent words that have room."""
     short = [place for place, word in enumerate(trace.words) if len(word) <= LONGEST]
     return sorted(short, key=lambda word: -trace.counts[word])[:WORDS]
@@ -43,7 +43,7 @@ def shorten(pair: str) -> str:
 
 def panel(trace: MergeTrace) -> Panel:
     """The table of merges."""
-    order = drawn_words(trace)
+    order = choose_drawn_words(trace)
     shown = trace.merges[:MERGES]
     pairs = (" + ".join(merge.pair) for merge in shown)
     heads = ["", *(f"{number}.  {shorten(pair)}" for number, pair in enumerate(pairs, start=1))]

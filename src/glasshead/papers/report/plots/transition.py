@@ -134,7 +134,7 @@ def half_interval(values: list[float]) -> float | None:
     return (high - low) / 2
 
 
-def trained_words(values: list[float], digits: int) -> str:
+def describe_trainings(values: list[float], digits: int) -> str:
     """The mean of the trainings with its interval, or of how many seeds it is."""
     mean, half = number(float(np.mean(values)), digits), half_interval(values)
     return (
@@ -166,7 +166,7 @@ def transition_lines(found: Transition) -> Iterator[str]:
             theory = point.theory[name] if digits == 4 else round(point.theory[name], 4)
             parts.append(
                 f"{name} {number(theory, digits)} "
-                f"({trained_words([run[name] for run in point.trained], digits)})"
+                f"({describe_trainings([run[name] for run in point.trained], digits)})"
             )
         minima = f"two minima for {point.theory['ambiguous']:.1%} of the texts"
         yield f"α {point.alpha:g}, {point.start}{doubt(point)}: {', '.join(parts)}, {minima}"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows", bound="Dataset")
 
 
-def undecoded(rows: Rows) -> Rows:
+def keep_images_encoded(rows: Rows) -> Rows:
     """The same rows, whose images nobody unpacks: one that is broken would end the reading of all."""
     from datasets import Image
 
