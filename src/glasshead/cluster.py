@@ -136,19 +136,19 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
         nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
         placed = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
         answers = [ask.options(num_cpus=0, scheduling_strategy=place).remote(paths) for place in placed]
-        here = versions()
+        own = versions()
         for answer in answers:
-            found: NodeReport = ray.get(answer)
-            if token is not None and str(token) in found.missing:
+            facts: NodeReport = ray.get(answer)
+            if token is not None and str(token) in facts.missing:
                 raise InputError(
-                    f"{found.name} does not see {token.parent}: take a folder that all computers share"
+                    f"{facts.name} does not see {token.parent}: take a folder that all computers share"
                 )
-            if found.missing:
-                raise InputError(f"{found.name} does not see {found.missing[0]}, where the data are")
+            if facts.missing:
+                raise InputError(f"{facts.name} does not see {facts.missing[0]}, where the data are")
             for name in COMPARED:
-                if found.versions.get(name) != here.get(name):
+                if facts.versions.get(name) != own.get(name):
                     raise InputError(
-                        f"{found.name} has {name} {found.versions.get(name)}, and {here.get(name)} is here: "
+                        f"{facts.name} has {name} {facts.versions.get(name)}, and {own.get(name)} is here: "
                         "install the same versions everywhere"
                     )
     except ray.exceptions.RayError as error:

@@ -37,16 +37,16 @@ TYPED = 40
 """So many characters of a value are repeated."""
 
 
-def wrong_value(found: Mapping[str, Any]) -> str:
+def wrong_value(problem: Mapping[str, Any]) -> str:
     """What is wrong with a value, from one of the ``errors()`` of pydantic: ``must be a whole number, not
     'abc'``."""
-    kind, value = found["type"], found.get("input")
+    kind, value = problem["type"], problem.get("input")
     words = WORDS.get(kind)
     if words is None:
-        return " ".join(str(found["msg"]).removeprefix("Value error, ").split())
-    said = words.format(**found.get("ctx", {}))
+        return " ".join(str(problem["msg"]).removeprefix("Value error, ").split())
+    sentence = words.format(**problem.get("ctx", {}))
     shown = kind.endswith(("_parsing", "_from_float")) and isinstance(value, str | int | float)
-    return f"{said}, not {ascii(value)[:TYPED]}" if shown else said
+    return f"{sentence}, not {ascii(value)[:TYPED]}" if shown else sentence
 
 
 def because(error: BaseException) -> str:

@@ -107,12 +107,12 @@ class Adversarial(Audit):
         if PRODUCIBLE not in left_out:
             by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1], efforts[PRODUCIBLE])
         table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
-        judged = {kind: table.judged(kind, columns) for kind, columns in by_kind.items()}
+        judged = {kind: table.number_by_base(kind, columns) for kind, columns in by_kind.items()}
         findings = [
             finding for kind, values in judged.items() for finding in table.findings(kind, values, rng)
         ]
         if bound is not None:
-            findings += table.bound_findings(bound, rng)
+            findings += table.find_upper_bounds(bound, rng)
         findings += table.flat_findings(rng)
         examples = {
             name if base == "own" else null_column(name, base): table.over_all_texts(values)
@@ -182,8 +182,8 @@ def same_output_distances(
         rows = [rows[number] for number in np.sort(rng.choice(len(rows), MAPS, replace=False))]
     columns: dict[str, list[float]] = {name: [] for name in ("own", "random", "uniform", "bound")}
     for row in rows:
-        found, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
-        columns["own"].append(found)
+        farthest, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
+        columns["own"].append(farthest)
         columns["bound"].append(bound)
         for base, weights in null_rows(row, rng).items():
             other = replace(row, weights=weights)
@@ -226,7 +226,7 @@ class DistanceTable:
         column[self.texts] = values
         return column
 
-    def judged(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
+    def number_by_base(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
         """By statistic and base the number of every text, NaN where it decides nothing: the distance, and
         whether it is far."""
         left_out = self.one if kind == SAME_OUTPUT else self.one | self.flat
@@ -258,14 +258,14 @@ class DistanceTable:
                     judge_share_by_search(ends[1], kind, nouns),
                 )
                 summaries = [as_bound(summary, "lower") for summary in summaries]
-            undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
+            undefined = self.count_undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
                 yield summary.finding(
                     ADVERSARIAL, statistic, verdict, group=group, citation=CITATION, against=kind,
                     undefined=undefined,
                 )  # fmt: skip
 
-    def bound_findings(self, bound: Floats, rng: np.random.Generator) -> Iterator[Finding]:
+    def find_upper_bounds(self, bound: Floats, rng: np.random.Generator) -> Iterator[Finding]:
         """What no map with the same output exceeds."""
         values = np.where(self.one, np.nan, bound)
         for group in self.groups:
@@ -277,7 +277,7 @@ class DistanceTable:
             summary = as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
-                undefined=self.undefined(group, flat=False),
+                undefined=self.count_undefined(group, flat=False),
             )  # fmt: skip
 
     def flat_findings(self, rng: np.random.Generator) -> Iterator[Finding]:
@@ -291,10 +291,10 @@ class DistanceTable:
             summary = summary if self.setting.exact else as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "flat", verdict, group=group, citation=CITATION,
-                undefined=self.undefined(group, flat=False),
+                undefined=self.count_undefined(group, flat=False),
             )  # fmt: skip
 
-    def undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
+    def count_undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
         """How many texts of a group have no distance, by reason."""
         counts = {f"one {self.setting.context.nouns.token}": int(self.one[group.members].sum())}
         if flat:

@@ -33,7 +33,7 @@ class Answers:
     classes: NDArray[np.int64]
 
     @classmethod
-    def unknown(cls, *shape: int) -> Answers:
+    def empty(cls, *shape: int) -> Answers:
         """Room for so many answers, all NaN."""
         return cls(np.full(shape, np.nan, dtype=np.float32), np.zeros(shape, dtype=np.int64))
 
@@ -43,11 +43,11 @@ class Answers:
     def __setitem__(self, key: Any, others: Answers) -> None:
         self.values[key], self.classes[key] = others.values, others.classes
 
-    def transposed(self) -> Answers:
+    def swap_first_axes(self) -> Answers:
         """With the first two axes exchanged."""
         return Answers(self.values.swapaxes(0, 1), self.classes.swapaxes(0, 1))
 
-    def repeated(self, draws: int) -> Answers:
+    def repeat(self, draws: int) -> Answers:
         """Those of one draw, so many times."""
         return Answers(np.repeat(self.values, draws, axis=-1), np.repeat(self.classes, draws, axis=-1))
 

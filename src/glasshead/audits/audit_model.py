@@ -135,6 +135,6 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             f"{spell('rows')}"
         )
     subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request, classifies=False))
-    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, request.blocks)
+    tokenizer = reader_of(subject.tokenizer).with_limit(request.max_length, request.blocks)
     facts = source_facts(request, split_name, load_options) | dict(request.facts or {})
     return audit_heads(subject.model, tokenizer, split, request, facts=facts, stages=StageProgress(progress))

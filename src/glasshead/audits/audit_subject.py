@@ -171,8 +171,8 @@ def remarks_on_selection(
 
 def method_remarks(context: AuditContext) -> list[str]:
     """What is to be said of the audited explanation: caveat, settings, and what its numbers miss."""
-    said = remarks_of(context.explainer, context.explanation)
-    remarks = [f"{context.method}: {words}." for words in said if words is not None]
+    remarks_of_method = remarks_of(context.explainer, context.explanation)
+    remarks = [f"{context.method}: {words}." for words in remarks_of_method if words is not None]
     gaps = context.explainer.completeness_gaps(context.explanation)
     if gaps is not None and len(gaps):
         gap = float(gaps.abs().max())

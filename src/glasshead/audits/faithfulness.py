@@ -85,7 +85,7 @@ class Faithfulness(Audit):
         lengths = lengths_asked(weights, drawn)
         curves = curves_along(drops, orders, lengths)
         along = curve_statistics(curves, weights, drops.prediction)
-        values, asked = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
+        values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or context.exact:
             some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
@@ -95,7 +95,7 @@ class Faithfulness(Audit):
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
             values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
-            asked |= {GREEDY: some, BEST: short}
+            drawn_texts |= {GREEDY: some, BEST: short}
 
         findings = [
             finding
@@ -107,7 +107,7 @@ class Faithfulness(Audit):
                 against=against,
                 group=group,
                 undefined=count_texts_without_order(
-                    table, group.members, counts, asked[against], against, context.nouns
+                    table, group.members, counts, drawn_texts[against], against, context.nouns
                 ),
                 no_evidence=order.no_evidence,
                 unit=context.prediction_range,

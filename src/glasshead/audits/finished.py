@@ -96,17 +96,17 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     if context.counts is not None:
         digest.update(np.ascontiguousarray(context.counts).data)
-    asked = fingerprint_fields(request)
-    asked["dtype"] = str(dtype_of(request.dtype))
+    fields = fingerprint_fields(request)
+    fields["dtype"] = str(dtype_of(request.dtype))
     if isinstance(request.train, str | Path):
-        asked["train"] = str(Path(request.train).resolve())
+        fields["train"] = str(Path(request.train).resolve())
     if request.audits is not None:
-        asked["audits"] = sorted(request.audits)
+        fields["audits"] = sorted(request.audits)
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
         "labels or rows": digest.hexdigest(),
-        "asked": plain_values(asked),
+        "asked": plain_values(fields),
     }
 
 

@@ -32,9 +32,9 @@ def perturb_by_forward(
     observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
     generator = torch.Generator().manual_seed(seed)
     texts = len(context.labels)
-    single = {name: Answers.unknown(texts, 1) for name in ("own", "chance", "uniform")}
+    single = {name: Answers.empty(texts, 1) for name in ("own", "chance", "uniform")}
     by_draw = {
-        name: Answers.unknown(texts, draws)
+        name: Answers.empty(texts, draws)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
     done = 0

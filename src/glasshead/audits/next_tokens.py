@@ -57,17 +57,17 @@ def draw_prompts(
     """A beginning of each text, in the order of the texts."""
     encoded = encode(tokenizer, texts)
     places = {row: list(rng.permutation(word_starts(encoded, row))) for row in range(len(texts))}
-    found: dict[int, tuple[str, int]] = {}
+    beginning_of: dict[int, tuple[str, int]] = {}
     while waiting := [row for row, left in places.items() if left]:
         drawn = {row: int(places[row].pop()) for row in waiting}
         beginnings = [beginning(texts[row], encoded, row, place) for row, place in drawn.items()]
         again = encode(tokenizer, beginnings)
         for number, (row, place) in enumerate(drawn.items()):
             if same_tokens(encoded, row, place, again, number):
-                found[row] = beginnings[number], int(encoded.ids[row, place])
+                beginning_of[row] = beginnings[number], int(encoded.ids[row, place])
                 places[row] = []
-    rows = sorted(found)
-    return Prompts([found[row][0] for row in rows], [found[row][1] for row in rows], rows)
+    rows = sorted(beginning_of)
+    return Prompts([beginning_of[row][0] for row in rows], [beginning_of[row][1] for row in rows], rows)
 
 
 def word_starts(encoded: Encoded, row: int) -> NDArray[np.intp]:

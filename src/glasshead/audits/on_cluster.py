@@ -75,11 +75,11 @@ class OnCluster:
         parts = torch.arange(len(texts)).tensor_split(min(PARTS * len(self.workers), len(texts)))
         tasks = [(function, *part_of(context, texts[part], removed[part])) for part in parts]
         answers = ActorPool(self.workers).map(lambda each, task: each.compute.remote(*task), tasks)
-        found: list[Tensor] = []
+        results: list[Tensor] = []
         try:
             for answer in answers:
-                found.append(answer)
-                context.progress(len(found) * len(context.logits) // len(parts), len(context.logits))
+                results.append(answer)
+                context.progress(len(results) * len(context.logits) // len(parts), len(context.logits))
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except self.ray.exceptions.RayError as error:
@@ -87,7 +87,7 @@ class OnCluster:
             raise InputError(
                 f"a worker of the cluster did not begin, or ended too often: {reason[-200:]}"
             ) from None
-        return torch.cat(found)
+        return torch.cat(results)
 
 
 def part_of(

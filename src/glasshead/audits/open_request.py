@@ -74,9 +74,9 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
             "give data with ratings, or a model with an output for each class"
         ) from error
     reader = reader_of(subject.tokenizer)
-    if (found := nouns_of_split(split)) != reader.nouns:
-        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {found.texts}")
-    subject = replace(subject, tokenizer=reader.limited(request.max_length, request.blocks))
+    if (data_nouns := nouns_of_split(split)) != reader.nouns:
+        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
+    subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -101,7 +101,7 @@ def open_for_next_tokens(
     """
     if request.train is not None:
         raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
-    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).limited(request.max_length, None))
+    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
     whole = is_plain(request.data) or isinstance(request.data, Dataset)
     if whole:
         source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))

@@ -114,15 +114,15 @@ class Perturbation(Audit):
         findings = []
         for group in self.groups(context):
             members = group.members
-            asked = COLUMNS | SHARES
+            column_of = COLUMNS | SHARES
             these = [
                 {name: null[c][members] for name, null in nulls.items() if (test, name) != (UNIFORM, UNIFORM)}
-                for (test, _), c in asked.items()
+                for (test, _), c in column_of.items()
             ]
-            columns = [medians[c][members] for c in asked.values()]
+            columns = [medians[c][members] for c in column_of.values()]
             summaries = summarise(columns, these, rng=rng, level=group.level)
             for ((test, direction), column), values, null, summary in zip(
-                asked.items(), columns, these, summaries, strict=True
+                column_of.items(), columns, these, summaries, strict=True
             ):
                 if direction == "share":
                     summary = with_exact_intervals(summary, values, null, group.level)
@@ -228,8 +228,8 @@ class Perturbation(Audit):
                     uniform[rows][:, None, :n],
                     *shuffled,
                 )
-                before = before.transposed()[..., None]  # [bases, rows, 1]
-                permuted = before.repeated(self.draws)
+                before = before.swap_first_axes()[..., None]  # [bases, rows, 1]
+                permuted = before.repeat(self.draws)
                 for base, answers in zip(movable, moved, strict=True):
                     permuted[base] = answers
                 predictions = {

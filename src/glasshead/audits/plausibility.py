@@ -114,7 +114,7 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     assert context.marks is not None  # or it has no meaning, and is not called
     mask = context.words  # no padding, and nothing that the tokenizer adds
     marked = mask & (
-        context.sum_by_unit(context.explanation.encoded.marked(context.texts, context.marks)) > 0
+        context.sum_by_unit(context.explanation.encoded.find_marked(context.texts, context.marks)) > 0
     )
     scores, in_favour, no_evidence = scores_for_class(context, context.labels)
     scores = round_digits(scores, mask)

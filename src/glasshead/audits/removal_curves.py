@@ -81,12 +81,14 @@ class ValueDrops:
         keys = np.concatenate([texts.astype("<i4")[:, None].view(np.uint8), np.packbits(removed, axis=1)], 1)
         _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         drops = np.zeros(len(first))
-        asked = removed[first].any(axis=1)
-        rows = torch.from_numpy(texts[first[asked]])
+        changes = removed[first].any(axis=1)
+        rows = torch.from_numpy(texts[first[changes]])
         if len(rows):
             before = self.explanation.logits[rows]
-            after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[asked]]))
-            drops[asked] = value_change(self.explanation.target_fn, before, after, self.target[rows]).numpy()
+            after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[changes]]))
+            drops[changes] = value_change(
+                self.explanation.target_fn, before, after, self.target[rows]
+            ).numpy()
         return drops[place.ravel()] * self.side.sign[texts]
 
 

@@ -70,24 +70,24 @@ def language_request(context: Any) -> LanguageRequest:
     """
     from glasshead.language import LanguageModelConfig
 
-    given = {
+    typed = {
         option.name: context.params[option.name]
         for option in context.command.params
         if context.get_parameter_source(option.name).name == "COMMANDLINE"
     }
     for option in context.command.params:
-        if option.name in given and option.name not in SHARED:
+        if option.name in typed and option.name not in SHARED:
             raise InputError(f"{option.opts[0]} is for classifiers: leave it out for a language model")
-    settings = {SETTINGS[name]: value for name, value in given.items() if name in SETTINGS}
-    if "attention" in given:
-        settings["attention"] = parse_attention_option(given["attention"])
-    settings |= parse_settings(given.get("set_") or [])
+    settings = {SETTINGS[name]: value for name, value in typed.items() if name in SETTINGS}
+    if "attention" in typed:
+        settings["attention"] = parse_attention_option(typed["attention"])
+    settings |= parse_settings(typed.get("set_") or [])
     chosen = {name: settings.pop(name) for name in ("model", "objective") if name in settings}
     if chosen == {"objective": "masked"}:
         chosen["model"] = USUAL_ENCODER
     return LanguageRequest(
         config=LanguageModelConfig(**chosen).with_settings(settings),
-        **{name: value for name, value in given.items() if name in REQUEST},
+        **{name: value for name, value in typed.items() if name in REQUEST},
     )
 
 

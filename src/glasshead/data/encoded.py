@@ -137,7 +137,7 @@ class Encoded:
         words = self.mask & torch.from_numpy(self.words >= 0)
         return replace(self, ids=self.ids.masked_fill(words, tokenizer.pad_token_id))
 
-    def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
+    def find_marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
         """Which tokens share a character with a mark of their text."""
         return find_marked_tokens(texts, marks, self.offsets)
 

@@ -49,8 +49,8 @@ def image_splits(folder: Path) -> dict[str, Columns]:
     if zips:
         by_split: dict[str, Columns] = {}
         for split, path in zips.items():
-            found = zip_splits(path)
-            by_split[split] = found.get(split) or next(iter(found.values()))
+            splits = zip_splits(path)
+            by_split[split] = splits.get(split) or next(iter(splits.values()))
         return by_split
     deeper = (path.relative_to(folder) for path in folder.glob("*/*/*/**/*"))
     if (lost := next(filter(is_image, deeper), None)) is not None:
@@ -93,10 +93,10 @@ def list_images(folder: Path) -> list[Path]:
     Raises:
         InputError: if there is none.
     """
-    found = list(image_paths(folder))
-    if not found:
+    paths = list(image_paths(folder))
+    if not paths:
         raise InputError(f"{folder} holds no image: give one of {', '.join(IMAGE_SUFFIXES)}")
-    return found
+    return paths
 
 
 def is_image(place: PurePosixPath | Path) -> bool:

@@ -41,14 +41,14 @@ class ImageReader(UnitReader):
     usual_limit: ClassVar[int] = 20
 
     def inputs(self, sources: Sequence[Any]) -> list[Picture]:
-        found: list[Picture] = []
+        pictures: list[Picture] = []
         for source in sources:
             folder = Path(source).expanduser() if isinstance(source, str | Path) else None
             if folder is not None and is_folder(folder):
-                found += map(as_picture, list_images(folder))
+                pictures += map(as_picture, list_images(folder))
             else:
-                found.append(as_picture(source))
-        return found
+                pictures.append(as_picture(source))
+        return pictures
 
     def encode(self, inputs: Sequence[Any]) -> EncodedImages:
         pictures = [as_picture(each) for each in inputs]
@@ -124,8 +124,8 @@ class ImageReader(UnitReader):
 def process_image(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
     """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
     options |= {"do_rescale": False, "do_normalize": False}
-    found = processor([image], return_tensors="np", **options)["pixel_values"][0]
-    return np.clip(np.rint(found), 0, 255).astype(np.uint8)
+    pixels = processor([image], return_tensors="np", **options)["pixel_values"][0]
+    return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
 
 
 def normalisation_of(processor: Any) -> Normalisation:
@@ -148,19 +148,19 @@ def image_size(processor: Any) -> tuple[int, int]:
     rng = np.random.default_rng(0)
     images = [Image.fromarray(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in OTHER_SHAPES]
     try:
-        found = [process_image(processor, image) for image in images]
+        plain = [process_image(processor, image) for image in images]
         read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"{type(processor).__name__} makes no pixels of one image: give the image processor of the model"
         ) from error
-    if found[0].shape != found[1].shape or found[0].ndim != 3 or len(found[0]) != 3:
+    if plain[0].shape != plain[1].shape or plain[0].ndim != 3 or len(plain[0]) != 3:
         raise InputError(
             f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "
             "its size to a height and a width"
         )
     normalise = normalisation_of(processor)
-    for own, expected in zip(found, read, strict=True):
+    for own, expected in zip(plain, read, strict=True):
         if not np.allclose(normalise(torch.from_numpy(own)[None].float())[0].numpy(), expected, atol=1e-2):
             raise InputError(f"{type(processor).__name__} changes colours in a way of its own")
-    return found[0].shape[1], found[0].shape[2]
+    return plain[0].shape[1], plain[0].shape[2]

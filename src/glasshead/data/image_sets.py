@@ -40,10 +40,10 @@ def digits(name: str) -> Columns:
     """
     from sklearn.datasets import load_digits
 
-    found = load_digits()
-    shades = np.rint(found.images * (255 / 16)).astype(np.uint8)
+    digits_set = load_digits()
+    shades = np.rint(digits_set.images * (255 / 16)).astype(np.uint8)
     pictures = [as_png(f"digit {number}", pixels) for number, pixels in enumerate(shades)]
-    return Columns(name, {IMAGE: pictures, LABEL: [str(label) for label in found.target]}, {})
+    return Columns(name, {IMAGE: pictures, LABEL: [str(label) for label in digits_set.target]}, {})
 
 
 def squares(name: str) -> Columns:

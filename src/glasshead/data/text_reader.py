@@ -29,7 +29,7 @@ class TextReader:
         """
         return as_texts(sources)
 
-    def limited(self, max_length: int | None, blocks: int | None) -> Any:
+    def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
         """The tokenizer, which cuts texts to so many tokens, if it does not cut them shorter already.
 
         Raises:

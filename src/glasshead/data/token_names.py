@@ -15,8 +15,8 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
     those of other vocabularies are as they are. Units of what is no text are called by their places."""
     if isinstance(tokenizer, UnitReader):
         return tokenizer.names(ids)
-    found = tokenizer.convert_ids_to_tokens(list(ids))
-    names = [f"token {number}" if name is None else name for number, name in zip(ids, found, strict=True)]
+    tokens = tokenizer.convert_ids_to_tokens(list(ids))
+    names = [f"token {number}" if name is None else name for number, name in zip(ids, tokens, strict=True)]
     added = tokenizer.added_tokens_decoder
     decoder = repr(tokenizer.backend_tokenizer.decoder)
     if "ByteLevel" in decoder:
@@ -27,7 +27,7 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
         return names
     return [
         name if number in added or known is None else read(name)
-        for number, known, name in zip(ids, found, names, strict=True)
+        for number, known, name in zip(ids, tokens, names, strict=True)
     ]
 
 
@@ -48,9 +48,9 @@ def from_pieces(name: str) -> str:
 
 def byte_letters() -> dict[str, int]:
     """The letter of each byte in a byte-level vocabulary: its own, where that can be seen (GPT-2)."""
-    seen = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    letters = {chr(byte): byte for byte in seen}
-    hidden = [byte for byte in range(256) if byte not in seen]
+    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    letters = {chr(byte): byte for byte in visible}
+    hidden = [byte for byte in range(256) if byte not in visible]
     return letters | {chr(256 + place): byte for place, byte in enumerate(hidden)}
 
 

@@ -50,7 +50,7 @@ class UnitReader(ABC):
     def with_blocks(self, blocks: int | None) -> Self:
         """The same, with so many blocks of units in each direction, which are taken out as a whole."""
 
-    def limited(self, max_length: int | None, blocks: int | None) -> Any:
+    def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
         """The same with so many blocks in each direction (None: the usual number; 0: every unit is one).
 
         Raises:

@@ -63,7 +63,7 @@ class AttentionFlow(StackExplainer):
             return None
         return f"residual {RESIDUAL:g}, capacities exact to 2⁻³⁰"
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return share_pooled_weights(context, self.name, absolute=self.absolute)
 
     def adds_up(self, context: ExplanationContext) -> bool:
@@ -74,7 +74,7 @@ class AttentionFlow(StackExplainer):
         if context.site is None or context.site.key_unit != "token":
             return None  # models that pool, or pack texts and sentences, read whole words
         self.importance(context)
-        return fill_texts(context, context.computed[f"{self.name} words"])
+        return fill_texts(context, context.cache[f"{self.name} words"])
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
@@ -85,7 +85,7 @@ class AttentionFlow(StackExplainer):
         by_token, by_word = self.flows(stack, words)
         if words is not None and not self.adds_up(context):
             by_word = self.flows(stack.by_word(words.tolist()), words)[1]
-        context.computed.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
+        context.cache.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
         return stack.layout.tokens(by_token)
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:

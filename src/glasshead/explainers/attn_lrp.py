@@ -95,9 +95,9 @@ class LayerwiseRelevance(Explainer):
 
     def relevance(self, context: ExplanationContext) -> Relevance:
         """The relevance of all texts, computed once."""
-        if self.name not in context.computed:
-            context.computed[self.name] = self._relevance(context)
-        result: Relevance = context.computed[self.name]
+        if self.name not in context.cache:
+            context.cache[self.name] = self._relevance(context)
+        result: Relevance = context.cache[self.name]
         return result
 
     def _relevance(self, context: ExplanationContext) -> Relevance:

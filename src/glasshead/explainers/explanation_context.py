@@ -88,8 +88,8 @@ class ExplanationContext:
                 None if kept is None else list(kept.calls),
                 None if kept is None else (kept.probe, kept.logits),
             )
-        found: ReadAttention | None = self.shared[ATTENTION]
-        return found
+        read_attention: ReadAttention | None = self.shared[ATTENTION]
+        return read_attention
 
     @property
     def site(self) -> AttentionSite | None:
@@ -151,7 +151,7 @@ class ExplanationContext:
         )
 
     @cached_property
-    def computed(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """What explainers keep of these texts under their name, so as to compute it once."""
         return {}
 

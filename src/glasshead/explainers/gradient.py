@@ -236,23 +236,23 @@ class Gradient(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return self._reduced(context)[0]
+        return self._reduce_gradients(context)[0]
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         """The norm of the sum of the gradients of its tokens; a mean entry adds up by itself."""
-        return None if self._signed else self._reduced(context)[1]
+        return None if self._signed else self._reduce_gradients(context)[1]
 
-    def _reduced(self, context: ExplanationContext) -> tuple[Tensor, Tensor]:
+    def _reduce_gradients(self, context: ExplanationContext) -> tuple[Tensor, Tensor]:
         """The number of every token, and of every word at its first token."""
-        if self.name not in context.computed:
+        if self.name not in context.cache:
             batches = [
                 (texts, self.reduce(gradient), self.reduce(sum_text_words(context, texts, gradient)))
                 for texts, gradient, _ in embedding_gradients(context)
             ]
-            context.computed[self.name] = tuple(
+            context.cache[self.name] = tuple(
                 fill_texts(context, ((batch[0], batch[column]) for batch in batches)) for column in (1, 2)
             )
-        return context.computed[self.name]
+        return context.cache[self.name]
 
 
 def fill_texts(

@@ -49,9 +49,9 @@ class IntegratedGradients(Explainer):
 
     def _integrate(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
         """Attributions [texts, tokens], and of each text the gap and ŷ(x) − ŷ(x′)."""
-        if self.name not in context.computed:
-            context.computed[self.name] = self._compute(context)
-        return context.computed[self.name]
+        if self.name not in context.cache:
+            context.cache[self.name] = self._compute(context)
+        return context.cache[self.name]
 
     def _compute(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
         import captum.attr

@@ -35,7 +35,7 @@ class LayerAggregation(StackExplainer):
     def signed(self, context: ExplanationContext) -> bool:
         return context.observation.signed
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
 
     def adds_up(self, context: ExplanationContext) -> bool:

@@ -161,7 +161,7 @@ class RelevanceRules(TorchFunctionMode):
         """(x − mean) / SD · γ + β, the standard deviation held constant."""
         dims = tuple(range(-len(normalized_shape), 0))
         centred = x - x.mean(dims, keepdim=True)
-        return self.scaled(centred, dims, weight, eps, bias)
+        return self.scale_by_size(centred, dims, weight, eps, bias)
 
     def rms_norm(
         self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
@@ -169,9 +169,9 @@ class RelevanceRules(TorchFunctionMode):
     ) -> Tensor:  # fmt: skip
         """x / rms · γ, the root mean square held constant."""
         dims = tuple(range(-len(normalized_shape), 0))
-        return self.scaled(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
+        return self.scale_by_size(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
 
-    def scaled(
+    def scale_by_size(
         self, x: Tensor, dims: tuple[int, ...], weight: Tensor | None, eps: float, bias: Tensor | None = None
     ) -> Tensor:
         size = (x.detach().square().mean(dims, keepdim=True) + eps).rsqrt()

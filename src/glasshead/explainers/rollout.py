@@ -74,14 +74,14 @@ class Rollout(StackExplainer):
     def caveat(self, context: ExplanationContext) -> str | None:
         """Whatever is followed back through causal layers drifts to the first token."""
         self.importance(context)
-        drift: list[Tensor] = context.computed[f"{self.name} drift"]
+        drift: list[Tensor] = context.cache[f"{self.name} drift"]
         return drift_in_words(*torch.cat(drift).T.numpy()) if drift else None
 
     def adds_up(self, context: ExplanationContext) -> bool:
         return super().adds_up(context) and not self.discard and not has_signed_sizes(context, self.absolute)
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        context.computed[f"{self.name} drift"] = []
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        context.cache[f"{self.name} drift"] = []
         return discard_smallest(
             share_pooled_weights(context, self.name, absolute=self.absolute), self.discard
         )
@@ -90,7 +90,7 @@ class Rollout(StackExplainer):
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
     ) -> Float[Tensor, "b n"]:
         result = super().tokens(context, stack, texts)
-        drift = context.computed.setdefault(f"{self.name} drift", [])
+        drift = context.cache.setdefault(f"{self.name} drift", [])
         if stack.is_causal and context.site is not None and stack.site is context.site:
             null = stack.layout.tokens(self.roll(stack, uniform_shares))
             several = stack.inputs["attention_mask"].sum(dim=1) > 1

@@ -136,9 +136,9 @@ class Writer:
         tokenizer = self.subject.tokenizer
         before = self.read(prompt)
         start, room = len(before.ids), self.room(before)
-        config = self.complete(copy.deepcopy(self.strategy), room, len(before.begun))
+        config = self.complete(copy.deepcopy(self.strategy), room, len(before.answer_start))
         output = self.run(torch.tensor([before.inputs], device=self.model.device), config)
-        answer = self.cut(output.sequences[0, len(before.begun) :])
+        answer = self.cut(output.sequences[0, len(before.answer_start) :])
         ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
         with torch.no_grad():
             logits = answer_logits(self.model, ids, start, source=before.source)[0]
@@ -146,7 +146,7 @@ class Writer:
         chances = chances_of(output.scores[: len(answer)], draws=config.do_sample) if by_token else None
         names = self.classifier.vocabulary
         joint = ARROW if before.source else ""
-        text, spans = answer_spans(tokenizer, before.begun, answer, len(prompt + joint))
+        text, spans = answer_spans(tokenizer, before.answer_start, answer, len(prompt + joint))
         offsets = (*before.offsets, *spans)
         whole, all_ids = prompt + joint + text, (*before.ids, *answer)
         return WrittenWithModel(
@@ -176,7 +176,7 @@ class Writer:
         """
         before = read_prompt(self.subject.tokenizer, prompt)
         if before.ids and self.model.config.is_encoder_decoder:
-            return before.answered(decoder_start(self.model), len(prompt + ARROW))
+            return before.with_answer_start(decoder_start(self.model), len(prompt + ARROW))
         if before.ids:
             return before
         begin = first_of(self.model.generation_config.bos_token_id, self.subject.tokenizer.bos_token_id)
@@ -194,15 +194,15 @@ class Writer:
             InputError: if there is no room.
         """
         positions = positions_of(self.model)
-        given = len(before.inputs)
+        length = len(before.inputs)
         # An encoder needs no place to write in.
-        if positions is not None and given + (not before.source) > positions:
+        if positions is not None and length + (not before.source) > positions:
             raise InputError(
-                f"the prompt has {given} tokens, and {self.subject.name} reads {positions}: "
+                f"the prompt has {length} tokens, and {self.subject.name} reads {positions}: "
                 "shorten it, so that a place is left to write"
             )
         # The last token is never read: it may stand one place behind what the model reads.
-        return None if positions is None else positions - len(before.begun) + 1
+        return None if positions is None else positions - len(before.answer_start) + 1
 
     def complete(self, config: GenerationConfig, room: int | None, begun: int) -> GenerationConfig:
         """The strategy behind ``begun`` tokens, with the special tokens of the model, its end, and what is to
@@ -226,8 +226,8 @@ class Writer:
     @property
     def ends(self) -> list[int]:
         """The tokens with which the model ends a text."""
-        said = first_of(self.model.generation_config.eos_token_id, self.subject.tokenizer.eos_token_id)
-        ends = said if isinstance(said, list) else [said]
+        end_ids = first_of(self.model.generation_config.eos_token_id, self.subject.tokenizer.eos_token_id)
+        ends = end_ids if isinstance(end_ids, list) else [end_ids]
         return [end for end in ends if end is not None and end < len(self.classifier.vocabulary)]
 
     def run(self, ids: Tensor, config: GenerationConfig) -> Any:
@@ -275,8 +275,8 @@ class Writer:
         """What else beam search had, the most probable first."""
         others = []
         for sequence in output.sequences[1:] if (config.num_beams or 1) > 1 else ():
-            answer = self.cut(sequence[len(before.begun) :])
-            text, _ = answer_spans(self.subject.tokenizer, before.begun, answer, 0)
+            answer = self.cut(sequence[len(before.answer_start) :])
+            text, _ = answer_spans(self.subject.tokenizer, before.answer_start, answer, 0)
             ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
             with torch.no_grad():
                 logits = answer_logits(self.model, ids, len(before.ids), source=before.source)[0]

@@ -75,10 +75,10 @@ def resolve_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig
 
 def settings_of(own: GenerationConfig) -> dict[str, Any]:
     """What the configuration of a model says about how a text is written."""
-    said: Mapping[str, Any] = own.to_diff_dict()
+    differences: Mapping[str, Any] = own.to_diff_dict()
     return {
         name: copy.deepcopy(value)
-        for name, value in said.items()
+        for name, value in differences.items()
         if name not in SPECIAL | ELSEWHERE and value is not None
     }
 

@@ -29,11 +29,11 @@ class PromptTokens:
         return self.ids[: self.source] if self.source else self.ids
 
     @property
-    def begun(self) -> tuple[int, ...]:
+    def answer_start(self) -> tuple[int, ...]:
         """What the answer goes on with: the prompt, or the token with which a decoder begins."""
         return self.ids[self.source :]
 
-    def answered(self, begin: int, at: int) -> PromptTokens:
+    def with_answer_start(self, begin: int, at: int) -> PromptTokens:
         """The same before an encoder–decoder, whose answer begins with a token of its own, at a character."""
         ids, offsets = (*self.ids, begin), (*self.offsets, (at, at))
         return PromptTokens(self.text, ids, offsets, len(self.ids))

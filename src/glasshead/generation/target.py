@@ -30,5 +30,5 @@ class AnswerTarget:
 
     def description(self, other: str | None) -> str:
         """In words."""
-        said = self.name if other is None else f"log-probability beside that of {other}"
-        return f"{said} of the whole answer" if self.whole else said
+        words = self.name if other is None else f"log-probability beside that of {other}"
+        return f"{words} of the whole answer" if self.whole else words

@@ -73,8 +73,8 @@ class CaughtSoftmax(TorchFunctionMode):
             parts = [front, scores.shape[-1] - front - back, back]
             before, own, behind = scores.to(weights.dtype).split(parts, dim=-1)
             first, middle, last = weights.split(parts, dim=-1)
-            seen = run_hooks(self.module, own, middle, torch.cat([before, behind], dim=-1))
-            return torch.cat([first, seen, last], dim=-1) if front or back else seen
+            hooked = run_hooks(self.module, own, middle, torch.cat([before, behind], dim=-1))
+            return torch.cat([first, hooked, last], dim=-1) if front or back else hooked
         return weights
 
 

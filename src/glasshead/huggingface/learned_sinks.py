@@ -54,9 +54,9 @@ class SinkColumns:
         self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Tensor
     ) -> tuple[int, int]:
         """The sinks of what a function made."""
-        given = dict(zip(("tensors", "dim"), args, strict=False)) | dict(kwargs)
-        if func in JOINS and given.get("dim", given.get("axis", 0)) in (-1, 3):
-            parts = list(given["tensors"])
+        arguments = dict(zip(("tensors", "dim"), args, strict=False)) | dict(kwargs)
+        if func in JOINS and arguments.get("dim", arguments.get("axis", 0)) in (-1, 3):
+            parts = list(arguments["tensors"])
             keys = [number for number, part in enumerate(parts) if not self.is_textless(part)]
             if not keys:
                 return 0, 0
@@ -69,9 +69,9 @@ class SinkColumns:
         if scores is None or self.is_textless(scores):
             return 0, 0
         front, back = self.of(scores)
-        given = dict(zip(("input", "pad", "mode"), args, strict=False)) | dict(kwargs)
-        if func is nn.functional.pad and given.get("mode", "constant") == "constant":
-            return front + given["pad"][0], back + given["pad"][1]
+        arguments = dict(zip(("input", "pad", "mode"), args, strict=False)) | dict(kwargs)
+        if func is nn.functional.pad and arguments.get("mode", "constant") == "constant":
+            return front + arguments["pad"][0], back + arguments["pad"][1]
         return (front, back) if scores.shape == result.shape else (0, 0)
 
 

@@ -105,11 +105,11 @@ class NextTokenClassifier(PreTrainedModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """Logits [b, K] of the next token; the vocabulary is asked at the last token of each text only."""
-        given = input_ids if input_ids is not None else inputs_embeds
-        assert given is not None
-        last = last_places(given, attention_mask)
+        inputs = input_ids if input_ids is not None else inputs_embeds
+        assert inputs is not None
+        last = last_places(inputs, attention_mask)
         if self.config.is_encoder_decoder:
-            begins = torch.full((len(given), 1), decoder_start(self.model), device=given.device)
+            begins = torch.full((len(inputs), 1), decoder_start(self.model), device=inputs.device)
             kwargs, last = {"decoder_input_ids": begins} | kwargs, torch.zeros_like(last)
 
         def at_last(hidden: Tensor) -> Tensor:
@@ -135,11 +135,11 @@ class NextTokenClassifier(PreTrainedModel):
 
 
 def last_places(
-    given: Float[Tensor, "b n *d"] | Int[Tensor, "b n"], mask: Tensor | None
+    inputs: Float[Tensor, "b n *d"] | Int[Tensor, "b n"], mask: Tensor | None
 ) -> Int[Tensor, " b"]:
     """Where the last real token of each text stands."""
     if mask is None or mask.ndim != 2:
-        return torch.full((len(given),), given.shape[1] - 1)
+        return torch.full((len(inputs),), inputs.shape[1] - 1)
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
 
 
@@ -181,8 +181,8 @@ def names_of(mapping: Any, config: PreTrainedConfig) -> list[str]:
     """The names of the classes that such a mapping has for a configuration."""
     if type(config) not in mapping:
         return []
-    found = mapping[type(config)]
-    return [each.__name__ for each in (found if isinstance(found, tuple) else (found,))]
+    classes = mapping[type(config)]
+    return [each.__name__ for each in (classes if isinstance(classes, tuple) else (classes,))]
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:

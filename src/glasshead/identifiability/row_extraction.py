@@ -65,9 +65,9 @@ def attention_rows(
     if isinstance(model, PooledClassifier):
         yield from read_pooled_rows(model, encoded, selector)
         return
-    only = [0] if selector.named in ("first", "pooled", "asked") else None
+    only = [0] if selector.row_name in ("first", "pooled", "asked") else None
     measured: dict[KeyUnit, ReadRows] = {}
-    if selector.named == READ and read is None:
+    if selector.row_name == READ and read is None:
         measured = find_measured_rows(model, encoded, selector)
     for batch in record_rows(model, encoded, selector, only):
         yield [
@@ -91,8 +91,10 @@ def find_measured_rows(
     for call in chosen:
         of_unit.setdefault(key_unit(model, call), []).append(call)
     result = {}
-    for unit, found in of_unit.items():
-        layers = [call.layer for call in found if call.call.q.shape[2] > 1] or [call.layer for call in found]
+    for unit, records in of_unit.items():
+        layers = [call.layer for call in records if call.call.q.shape[2] > 1] or [
+            call.layer for call in records
+        ]
         layer = None if selector.layers is None else layers[-1]
         read = find_read_attention(model, encoded, AttentionSelector(layer=layer), calls, among=layers)
         assert read is not None
@@ -104,14 +106,14 @@ def rows_in_words(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
 ) -> str:
     """Which rows a selector chooses; which are ``read`` is measured, unless it is known."""
-    if selector.named is None:
+    if selector.row_name is None:
         return f"rows {selector.rows}"
-    if selector.named == "all":
+    if selector.row_name == "all":
         return "all rows"
-    if selector.named != READ:
-        return ReadRows.named(selector.named).in_words
+    if selector.row_name != READ:
+        return ReadRows.by_name(selector.row_name).in_words
     if isinstance(model, PooledClassifier):
-        return ReadRows.named("pooled").in_words
+        return ReadRows.by_name("pooled").in_words
     measured = [*find_measured_rows(model, encoded, selector).values()] if read is None else [read]
     words = ", ".join(dict.fromkeys(rows.in_words for rows in measured))
     several = selector.most is not None and any(rows.most_in_a_text > selector.most for rows in measured)
@@ -183,11 +185,11 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
             raise InputError(f"no text has a row {row}: the longest has rows 0 to {rows - 1}")
     units = {layer.layer: key_unit(model, layer) for layer in selected}
     for layer in selected:
-        if selector.named == "pooled" and not has_learned_query(model, layer):
+        if selector.row_name == "pooled" and not has_learned_query(model, layer):
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
-        if selector.named == "asked" and not getattr(model, "asks_about_token", False):
+        if selector.row_name == "asked" and not getattr(model, "asks_about_token", False):
             raise InputError(f"{class_name(model)} is asked about no token: choose the rows cls, last or all")
         if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(

@@ -78,12 +78,12 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
 
 def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     """Why a model type cannot be built."""
-    told = " and ".join(map(spell, config.architecture))
+    names = " and ".join(map(spell, config.architecture))
     return InputError(
         f"{config.model} cannot be built with these sizes: "
         + (
-            f"choose other values of {told}"
-            if told
+            f"choose other values of {names}"
+            if names
             else f"choose others, or another {spell('model')}, such as gpt2"
         )
     )

@@ -80,12 +80,12 @@ def linear_probe(
     model = language_model_of(model)
     right, C = fit(model)
     null, _ = fit(random_twin(model, seed))
-    found = share_interval(right)
-    assert found.interval is not None
+    accuracy = share_interval(right)
+    assert accuracy.interval is not None
     guess = np.bincount(labels["train"]).argmax()
     return Probe(
         accuracy=float(right.mean()),
-        interval=found.interval,
+        interval=accuracy.interval,
         n=len(right),
         split=split,
         guess=float((labels[split] == guess).mean()),

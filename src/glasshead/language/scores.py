@@ -39,9 +39,9 @@ class BlockScores:
             mean = float(sums.sum() / self.tokens.sum())
             # The ratio of two sums, to first order a mean over blocks.
             linear = mean + (sums - mean * self.tokens) / self.tokens.mean()
-            found = mean_interval(linear, rng=rng)
+            estimate = mean_interval(linear, rng=rng)
             values[name] = mean
-            values[f"{name}_interval"] = None if found.interval is None else list(found.interval)
+            values[f"{name}_interval"] = None if estimate.interval is None else list(estimate.interval)
         values["perplexity"] = perplexity_of(values["loss"])
         ends = values["loss_interval"]
         values["perplexity_interval"] = None if ends is None else [perplexity_of(end) for end in ends]

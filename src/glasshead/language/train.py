@@ -94,8 +94,8 @@ def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None
     floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked, never=never)
     metrics["unigram"] = floor.summary(seed)
     if not config.masked:
-        found = perplexity(model, tokens["dev"], window=config.block_size)
-        metrics["sliding_window"] = vars(found)
+        score = perplexity(model, tokens["dev"], window=config.block_size)
+        metrics["sliding_window"] = vars(score)
     model.config.use_cache = True
     unknown = {split: share_of_unknown(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
     facts = {
@@ -213,9 +213,12 @@ def asks_hidden_alone(model: PreTrainedModel) -> bool:
     ids = torch.arange(8, device=model.device).view(2, 4) % model.config.get_text_config().vocab_size
     labels = ids.masked_fill(ids % 3 > 0, IGNORED)
     try:
-        found, whole = logits_at_hidden(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED]
+        some, every = (
+            logits_at_hidden(model, ids, labels),
+            model(input_ids=ids).logits[labels != IGNORED],
+        )
     except (KeyError, IndexError, RuntimeError, TypeError, ValueError):  # a head of another kind
         return False
     finally:
         model.train(training)
-    return found.shape == whole.shape and torch.allclose(found.float(), whole.float(), rtol=1e-3, atol=1e-4)
+    return some.shape == every.shape and torch.allclose(some.float(), every.float(), rtol=1e-3, atol=1e-4)

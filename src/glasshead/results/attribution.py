@@ -89,13 +89,13 @@ class Attribution(Drawable):
         known = [i for i, value in enumerate(self.colours) if value is not None and math.isfinite(value)]
         strongest = sorted(known, key=lambda i: -abs(self.colours[i]))[:WORDS_SHOWN]
         words = " ".join(f"{self.tokens[i]} {self.colours[i]:+.2g}" for i in strongest)
-        said = (
+        prediction = (
             f"rating {self.prediction:.2f}"
             if self.rates
             else f"predicted {self.predicted}, p({self.target}) = {self.prediction:.2f}"
         )
         what = self.method if self.colours is self.scores else f"contributions of {self.method}"
-        return one_line(f"{text!r}, {said}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
+        return one_line(f"{text!r}, {prediction}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
 
     def to_json(self) -> str:
         """An object with all fields."""

@@ -128,9 +128,9 @@ class Written(Drawable):
 
     def __repr__(self) -> str:
         answer = self.answer if len(self.answer) <= SHOWN_LETTERS else f"{self.answer[: SHOWN_LETTERS - 1]}…"
-        said = f"{self.prompt!r} → {answer!r} ({len(self.answer_tokens)} tokens, {self.strategy}"
+        summary = f"{self.prompt!r} → {answer!r} ({len(self.answer_tokens)} tokens, {self.strategy}"
         seed = "" if self.seed is None else f", seed {self.seed}"
-        return one_line(f"{said}{seed}, log p = {self.log_probability:.2f})")
+        return one_line(f"{summary}{seed}, log p = {self.log_probability:.2f})")
 
     @property
     def text(self) -> str:

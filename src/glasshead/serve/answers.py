@@ -118,13 +118,13 @@ def check_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> None:
 
 def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Stretches of the same letters in order, of which no two touch."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def compare_answer(
@@ -136,8 +136,8 @@ def compare_answer(
     scale = shared_scale([first[0], second[0]]) if same else None
     readings = (question.first, question.text), (question.second, question.second_text)
     answers = [
-        as_answer(model, found, explain_line(model.source, reading, text, question.pair), scale)
-        for found, model, (reading, text) in zip((first, second), opened, readings, strict=True)
+        as_answer(model, explained, explain_line(model.source, reading, text, question.pair), scale)
+        for explained, model, (reading, text) in zip((first, second), opened, readings, strict=True)
     ]
     return CompareAnswer(
         first=answers[0],

@@ -117,11 +117,11 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
     """
     if not folder.is_dir():
         raise ParameterError("audits", f"{folder} is not a folder")
-    found = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
-    if not found:
+    folders = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
+    if not folders:
         raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
-    for each in found:
+    for each in folders:
         name = name_of(each, folder)
         while name in shelf:  # the folder itself may be called as one in it
             name += "′"

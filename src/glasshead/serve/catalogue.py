@@ -61,7 +61,7 @@ class Catalogue:
         """
         return find_served(name, self.audits, "audit")
 
-    def opened_model(self, name: str) -> OpenedModel:
+    def find_opened_model(self, name: str) -> OpenedModel:
         """What is known of a model that is ready.
 
         Raises:
@@ -103,12 +103,12 @@ class Catalogue:
 
     def examples(self, name: str) -> list[str]:
         """Texts of a model's own data, else of an audit of it."""
-        opened = self.opened_model(name)
+        opened = self.find_opened_model(name)
         if opened.examples:
             return list(opened.examples)
-        return self.audited_texts(opened)
+        return self.find_audited_texts(opened)
 
-    def audited_texts(self, opened: OpenedModel) -> list[str]:
+    def find_audited_texts(self, opened: OpenedModel) -> list[str]:
         """The first texts of the first audit of a model."""
         names = {opened.subject.name, str(opened.subject.folder or "")}
         for audit in self.audits.values():

@@ -58,14 +58,14 @@ class Guard:
         if scope["type"] != "http":  # a websocket: there is none
             await send({"type": "websocket.close"})
             return
-        refused = self.refused(scope, Headers(scope=scope))
+        refused = self.find_refusal(scope, Headers(scope=scope))
         if refused is not None:
             await refused(scope, receive, with_headers(send))
             return
         limited = LimitedBody(receive)
         await self.app(scope, limited, with_headers(send))
 
-    def refused(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+    def find_refusal(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """What is answered instead; None: the request may pass."""
 
         def problem(status: int, sentence: str) -> Response:
@@ -88,8 +88,8 @@ class Guard:
         """What is answered to whoever has no token, and once to who has it in the address."""
         key = hashlib.sha256(token.encode()).hexdigest()  # a cookie holds few letters, a token any
         cookie = f"{COOKIE}-{scope['server'][1]}"  # a browser sends it to all ports of a host
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and same(given, token):
+        typed = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["path"] == "/" and same(typed, token):
             welcome = RedirectResponse("/", status_code=303)
             welcome.set_cookie(cookie, key, httponly=True, samesite="lax")
             return welcome
@@ -100,9 +100,9 @@ class Guard:
         return refusal(scope["path"], headers.get("accept", ""), 401, sentence)
 
 
-def same(given: str, token: str) -> bool:
+def same(value: str, token: str) -> bool:
     """Whether it is the token, in a time that does not tell how much of it is right."""
-    return hmac.compare_digest(given.encode(), token.encode())
+    return hmac.compare_digest(value.encode(), token.encode())
 
 
 class BodyTooLargeError(HTTPException):

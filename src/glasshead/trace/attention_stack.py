@@ -241,10 +241,10 @@ def refuse_merging(layers: Sequence[StackLayer]) -> None:
     a vector knew before it cannot be followed."""
     for layer in layers:
         call = layer.record.call
-        given, read = call.q.shape[2], call.k.shape[2]
-        if layer.source == layer.target == TEXT and given != read:
+        made, read = call.q.shape[2], call.k.shape[2]
+        if layer.source == layer.target == TEXT and made != read:
             raise InputError(
-                f"{layer.description} makes {given} vectors of {read}, so tokens cannot be followed through "
+                f"{layer.description} makes {made} vectors of {read}, so tokens cannot be followed through "
                 "all layers: choose 'attention', a gradient or an erasure"
             )
 

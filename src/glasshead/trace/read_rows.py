@@ -65,7 +65,7 @@ class ReadRows:
     above: ReadRows | None = None
 
     @classmethod
-    def named(cls, row: str, above: ReadRows | None = None) -> ReadRows:
+    def by_name(cls, row: str, above: ReadRows | None = None) -> ReadRows:
         """Those that somebody names."""
         return cls(frozenset({row}), above=above)
 
@@ -142,7 +142,7 @@ def find_rows_and_logits(
     """The same with what the model predicts, on the CPU; None where nothing was measured."""
     above = None if site.above is None else find_read_rows(model, encoded, site.above)
     if site.row != READ:
-        return ReadRows.named(site.row, above), None
+        return ReadRows.by_name(site.row, above), None
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
     logits: Tensor | None = None
     kinds: set[str] = set()
@@ -172,7 +172,7 @@ def find_rows_and_logits(
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
     if one_row:
-        return ReadRows.named(ONE if change else NONE, above), logits
+        return ReadRows.by_name(ONE if change else NONE, above), logits
     return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above), logits
 
 
@@ -347,16 +347,16 @@ class RowProbe(AttentionHook):
             return
         self.is_next, self.watching = False, True
         is_caught = output.shape[-1] == 0
-        found = traced_call.weights if is_caught else traced_call.handed
+        weights = traced_call.weights if is_caught else traced_call.handed
         self.allowed = traced_call.call.mask.allowed(output.device) if is_caught else None
-        assert found is not None
+        assert weights is not None
         if self.detached:
-            found = found.detach().requires_grad_()
+            weights = weights.detach().requires_grad_()
             if is_caught:
-                traced_call.weights = found
+                traced_call.weights = weights
             else:
-                traced_call.handed = found
-        self.output = found
+                traced_call.handed = weights
+        self.output = weights
 
     def hooks(self) -> list[RemovableHandle]:
         """Those of all modules too."""

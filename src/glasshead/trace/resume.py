@@ -100,7 +100,7 @@ class ResumedPasses:
         inputs = self.inputs if texts is None else self.some(texts)
         with (
             torch.set_grad_enabled(gradients),
-            self._shortened(inputs, texts),
+            self._shorten(inputs, texts),
             intervene(self.model, edit, [self.shortcut.layer]),
         ):
             return logits_of(self.model, inputs)
@@ -110,7 +110,7 @@ class ResumedPasses:
         return {name: tensor[texts] for name, tensor in self.inputs.items()}
 
     @contextmanager
-    def _shortened(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
+    def _shorten(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
         """Every skipped block hands on what the last one of its chain said of these texts."""
         size, last = len(self.inputs["attention_mask"]), self.shortcut.last
         outputs, call = self.outputs, self.call

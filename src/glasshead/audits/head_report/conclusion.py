@@ -166,12 +166,12 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
     if "inflation" in overall:
         relevance = percent(overall["relevance-share"])
         words = COMPARISONS["inflation"]
-        told = {
+        phrases = {
             words.above: "Gradients account for less",
             words.below: "Gradients account for more",
             words.little: "Gradients account for about as much",
         }.get(overall["inflation"].verdict, "Gradients are not shown to disagree")
-        yield f"{told}: of |A ∂z/∂A| they have {relevance}."
+        yield f"{phrases}: of |A ∂z/∂A| they have {relevance}."
         yield layer_counts(layers)
     if "joining" in overall:
         yield joining_sentence(overall["joining"])
@@ -212,8 +212,8 @@ def layer_counts(layers: Sequence[HeadLayer]) -> str:
     sides = {"more than that": words.above, "less": words.below, "about as much": words.little}
     counts = {side: count for side, verdict in sides.items() if (count := verdicts.count(verdict))}
     counts |= {"undecided": rest} if (rest := len(verdicts) - sum(counts.values())) else {}
-    told = ", ".join(f"{side} in {count}" for side, count in counts.items())
-    return f"By layer: {told} of {len(verdicts)}."
+    counts_in_words = ", ".join(f"{side} in {count}" for side, count in counts.items())
+    return f"By layer: {counts_in_words} of {len(verdicts)}."
 
 
 def only_special(layer: HeadLayer) -> str | None:

@@ -99,7 +99,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     request = with_datasets(request)
     subject, predicts = open_model(request)
     texts = read_texts(request, subject)
-    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
+    tokenizer = reader_of(subject.tokenizer).with_limit(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
     nouns = stages.nouns = encoded.nouns
     if not encoded.mask.any():

@@ -105,15 +105,15 @@ def judge_relations(
     rng = np.random.default_rng([seed, 18])
     first = np.zeros(len(counts.trees), dtype=bool)
     first[rng.permutation(len(first))[: len(first) // 2]] = True
-    there = counts.totals > 0
-    asked = [
+    occurs = counts.totals > 0
+    frequent = [
         row
         for row in range(len(counts.relations))
-        if min(there[row, first].sum(), there[row, ~first].sum()) >= MIN_UNITS
+        if min(occurs[row, first].sum(), occurs[row, ~first].sum()) >= MIN_UNITS
     ]
-    level = simultaneous_level(len(asked) * len(counts.directions))
+    level = simultaneous_level(len(frequent) * len(counts.directions))
     results = []
-    for row in asked:
+    for row in frequent:
         for direction in counts.directions:
             names, correct = counts.of_direction(direction)
             halves = (first, ~first)

@@ -57,12 +57,12 @@ def follow_relations(
     trees = [align(sentence, encoded, text) for text, sentence in enumerate(sentences)]
     counts, done = HeadCounts(trees, DIRECTIONS), 0
     for batch in attention_views(model, encoded):
-        seen = set()
+        texts_of_batch = set()
         for view in batch:
             if view.within and len(trees[view.text].heads) > 1:
                 counts.add(view.facts.layer, view.text, *predict_heads(view, trees[view.text]))
-            seen.add(view.text)
-        done += len(seen)
+            texts_of_batch.add(view.text)
+        done += len(texts_of_batch)
         stages.on_texts(done, len(sentences))
     if not counts.correct:
         return [], ["No attention here is one between the words of a text: no relation was asked about."]

@@ -111,7 +111,7 @@ def gather_statistics(
     layers: dict[int, LayerStatistics] = {}
     texts, done = len(encoded.ids), 0
     for batch in attention_views(model, encoded, score):
-        seen = set()
+        texts_of_batch = set()
         for view in batch:
             facts = view.facts
             layer = layers.setdefault(facts.layer, LayerStatistics(facts, texts))
@@ -121,9 +121,9 @@ def gather_statistics(
                 layer.add(view.text, row_sum)
             if agreement is not None:
                 agreement.add(view)
-            seen.add(view.text)
+            texts_of_batch.add(view.text)
         if agreement is not None:
             agreement.finish_batch()
-        done += len(seen)
+        done += len(texts_of_batch)
         stages.on_texts(done, texts)
     return [layers[number] for number in sorted(layers)]

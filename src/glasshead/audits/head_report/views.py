@@ -172,7 +172,7 @@ def row_places(layout: TokenLayout) -> tuple[Integers, list[Integers]]:
     if layout.segments is None:
         return np.arange(len(layout.real)), [np.arange(int(row.sum())) for row in layout.real]
     real = layout.real.cpu().numpy()
-    places, row_of_token = np.nonzero(real)[1], layout.packed_rows().cpu().numpy()
+    places, row_of_token = np.nonzero(real)[1], layout.row_of_tokens().cpu().numpy()
     rows = range(len(layout.segments.mask))
     return layout.segments.text.cpu().numpy(), [places[row_of_token == row] for row in rows]
 

@@ -28,7 +28,7 @@ class Paint(InputRemoval):
     def variants(
         self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
     ) -> Encoded:
-        return cast(EncodedImages, encoded).filled(removed, self.fill)
+        return cast(EncodedImages, encoded).fill_patches(removed, self.fill)
 
 
 class Hide(Removal):

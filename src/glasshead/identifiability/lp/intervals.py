@@ -264,8 +264,8 @@ def maximise_each(
     vertices: dict[int, Vertex] = {}
     if bound:
         A, start = (np.stack([programs[number][place] for number in bound]) for place in (0, 1))
-        found = zip(bound, initial_vertices(A, start), strict=True)
-        vertices = {number: vertex for number, vertex in found if vertex is not None}
+        starts = zip(bound, initial_vertices(A, start), strict=True)
+        vertices = {number: vertex for number, vertex in starts if vertex is not None}
     zero: dict[int, NDArray[np.bool_]] = {
         number: np.zeros(programs[number][0].shape[1], dtype=bool) for number in vertices
     }

@@ -43,7 +43,7 @@ class IntervalAnswer(NamedTuple):
 
 def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task; small programs of one shape are solved together."""
-    found: dict[int, Intervals] = {}
+    intervals_of: dict[int, Intervals] = {}
     groups: dict[tuple[bool, tuple[int, ...]], dict[int, IntervalProgram]] = {}
     for number, (T, a, kind, embed_dim, eps, tolerance, keys) in enumerate(tasks):
         functions = np.eye(len(a))[keys]
@@ -51,24 +51,26 @@ def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
             T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
         )
         if isinstance(program, Intervals):
-            found[number] = program
+            intervals_of[number] = program
         elif program.maxima[0].size > SMALL:  # at once, since it takes memory
-            found[number] = program.solve()
+            intervals_of[number] = program.solve()
         else:
             group = program.variables_are_weights, program.maxima[0].shape
             groups.setdefault(group, {})[number] = program
     for (variables_are_weights, _), programs in groups.items():
         maxima = maximise_each([program.maxima for program in programs.values()], variables_are_weights)
         for (number, program), answer in zip(programs.items(), maxima, strict=True):
-            found[number] = program.conclude(*answer)
-    return [answer_of(task, found[number]) for number, task in enumerate(tasks)]
+            intervals_of[number] = program.conclude(*answer)
+    return [answer_of(task, intervals_of[number]) for number, task in enumerate(tasks)]
 
 
-def answer_of(task: IntervalTask, found: Intervals) -> IntervalAnswer:
+def answer_of(task: IntervalTask, intervals: Intervals) -> IntervalAnswer:
     """The intervals of a task with what they say of the largest weight."""
     T, a, kind, embed_dim, eps, tolerance, _ = task
-    may_change = argmax_may_change(T, a, found, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance)
-    return IntervalAnswer(found, may_change)
+    may_change = argmax_may_change(
+        T, a, intervals, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance
+    )
+    return IntervalAnswer(intervals, may_change)
 
 
 def argmax_may_change(

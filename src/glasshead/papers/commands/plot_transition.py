@@ -54,12 +54,12 @@ def transition(
     def keep(points: "list[TransitionPoint]") -> None:
         write_text(table, Transition(shared, points, None, float("nan")).to_json(), overwrite=True)
 
-    found = run(chosen, settings, d=dimensions, seeds=seeds, known=known, on_point=keep)
-    for line in transition_lines(found):
+    result = run(chosen, settings, d=dimensions, seeds=seeds, known=known, on_point=keep)
+    for line in transition_lines(result):
         print_line(line)
-    write_text(table, found.to_json(), overwrite=True)
+    write_text(table, result.to_json(), overwrite=True)
     print_line(f"Written to {table}")
-    write_plot(out, "transition", found, overwrite)
+    write_plot(out, "transition", result, overwrite)
 
 
 def read_finished_points(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[TransitionPoint]":

@@ -65,13 +65,13 @@ def draw_split(options: HistogramOptions, size: int, rng: np.random.Generator) -
     """The texts of one split."""
     length, letters = options.length, options.letters
     counts = rng.permutation(np.arange(size) % length) + 1
-    asked = rng.integers(letters, size=size)
+    letter = rng.integers(letters, size=size)
     shares = rng.dirichlet(np.full(letters - 1, CONCENTRATION), size=size)
     drawn = (rng.random((size, length, 1)) > shares.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
-    others = drawn + (drawn >= asked[:, None])  # any letter but the one that is asked about
+    others = drawn + (drawn >= letter[:, None])  # any letter but the one that is asked about
     places = rng.permuted(np.tile(np.arange(length), (size, 1)), axis=1)
     own = places < counts[:, None]
-    ids = np.where(own, asked[:, None], others)
+    ids = np.where(own, letter[:, None], others)
     place = places.argmin(axis=1)  # one of its own
     texts, marks = [], []
     for row, at, mine in zip(ids, place, own, strict=True):
@@ -84,13 +84,13 @@ def draw_split(options: HistogramOptions, size: int, rng: np.random.Generator) -
 
 def spans(words: list[str], chosen: np.ndarray) -> Marks:
     """Where the chosen words stand in the text."""
-    found: list[tuple[int, ...]] = []
+    marks: list[tuple[int, ...]] = []
     start = 0
     for word, is_chosen in zip(words, chosen, strict=True):
         if is_chosen:
-            found.append((start, start + len(word)))
+            marks.append((start, start + len(word)))
         start += len(word) + 1
-    return found
+    return marks
 
 
 DATASETS.register("histogram")(

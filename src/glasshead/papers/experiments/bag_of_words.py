@@ -70,10 +70,10 @@ def bag_of_words(
             model: Any = Ridge(alpha=1 / C) if ratings else LogisticRegression(C=C, max_iter=5000)
             model.fit(features["train"], labels["train"])
             predicted = {split: model.predict(features[split]) for split in splits[1:]}
-            found = {split: measure(labels[split], predicted[split]) for split in splits[1:]}
-            score = -found["dev"]["rmse"] if ratings else found["dev"]["accuracy"]
+            metrics = {split: measure(labels[split], predicted[split]) for split in splits[1:]}
+            score = -metrics["dev"]["rmse"] if ratings else metrics["dev"]["accuracy"]
             if score > best[0]:
-                best = score, found | {"weighting": weighting, "C": C, "predicted": predicted.get("test")}
+                best = score, metrics | {"weighting": weighting, "C": C, "predicted": predicted.get("test")}
     return best[1] | {"features": sum(column["train"].shape[1] for column in columns), "reads": reads}
 
 

@@ -96,7 +96,7 @@ class DistributionPicture:
             for cell in summary.cells
             if cell.rows and cell.cell.name in (self.cells or [cell.cell.name])
         }
-        parts = {title: found for title, found in parts.items() if found}
+        parts = {title: summaries for title, summaries in parts.items() if summaries}
         if not parts:
             return None
         words = "Share of the test texts of each class; one trained model each."

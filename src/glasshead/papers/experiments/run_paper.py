@@ -191,17 +191,17 @@ def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore
     """
     LOADED.clear()  # they may have changed since this process read them last
     rows: dict[str, tuple[DataSource, list[Row]]] = {}
-    for place, found in schedule.rows.items():
+    for place, cell_rows in schedule.rows.items():
         source = schedule.cells[place][1].data
-        if found and not source.is_missing(folder):
-            rows.setdefault(source.label, (source, []))[1].extend(found)
+        if cell_rows and not source.is_missing(folder):
+            rows.setdefault(source.label, (source, []))[1].extend(cell_rows)
     fingerprints, remarks = {}, []
-    for label, (source, found) in rows.items():
+    for label, (source, cell_rows) in rows.items():
         try:
             fingerprints[label] = load_once(source, folder)[1]
         except InputError:  # whoever needs these data will say so
             continue
-        others = sum(row.data != fingerprints[label] for row in found)
+        others = sum(row.data != fingerprints[label] for row in cell_rows)
         if others:
             remarks.append(
                 f"{source.title}: {pluralise(others, 'row')} of other data than those in {folder}: "

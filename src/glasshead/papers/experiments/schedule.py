@@ -163,7 +163,7 @@ class Schedule:
         low, high = interval_of_mean(values)
         return (high - low) / min(effects, default=1.0)
 
-    def expected_seconds(self, place: Place) -> float | None:
+    def estimate_seconds(self, place: Place) -> float | None:
         """How long the cell took before, else the slowest one on the same data; None where nobody knows."""
         known = [row.seconds for row in self.rows.get(place, []) if row.seconds]
         return max(known) if known else self._slowest.get(self._group(place))
@@ -184,7 +184,7 @@ class Schedule:
         """Whether the cell, begun now, ends in time as far as its past tells."""
         if self.deadline is None:
             return True
-        expected = self.expected_seconds(place) or 0.0
+        expected = self.estimate_seconds(place) or 0.0
         return self.clock() + MARGIN * expected < self.deadline
 
     def take(self) -> tuple[Table, Cell, int] | None:

@@ -146,8 +146,8 @@ def summarise(
     grids: Mapping[str, Sequence[Row]] | None = None,
 ) -> TableSummary:
     """The table of these rows, by the names of cells; ``grids`` are rows of the points of their grids."""
-    counted = {name: [row for row in found if row.seed < TUNING_SEED] for name, found in rows.items()}
-    held_out = {name: [row for row in found if row.seed >= FIRST_HELD_OUT] for name, found in rows.items()}
+    counted = {name: [row for row in runs if row.seed < TUNING_SEED] for name, runs in rows.items()}
+    held_out = {name: [row for row in runs if row.seed >= FIRST_HELD_OUT] for name, runs in rows.items()}
     cells = [
         CellSummary(
             cell,

@@ -56,8 +56,8 @@ def grid_cells(cell: Cell) -> Iterator[Cell]:
 def choose(cell: Cell, rows: Sequence[Row | None], metric: str) -> Tuning | None:
     """The point of the grid that is best on dev, the first of equals; None if all failed."""
     sign = -1 if metric in LESS_IS_BETTER else 1
-    found = [None if row is None else row.numbers[f"dev_{metric}"] for row in rows]
-    scores = [None if score is None else float(score) for score in found]
+    dev_values = [None if row is None else row.numbers[f"dev_{metric}"] for row in rows]
+    scores = [None if score is None else float(score) for score in dev_values]
     finished = [number for number, score in enumerate(scores) if score is not None]
     if not finished:
         return None

@@ -60,7 +60,7 @@ def compare_minima(
     """
     if limit < 2:
         raise ParameterError("limit", f"must be at least 2, not {limit}")
-    runs = [load_run(folder) for given in folders for folder in run_folders(given)]
+    runs = [load_run(folder) for root in folders for folder in run_folders(root)]
     check_runs(runs)
     data = load_data(runs[0]) if data is None else data
     split = data["test" if "test" in data else "dev"]
@@ -123,10 +123,10 @@ def every_question(run: Run, text: str) -> tuple[Encoded, list[str], list[str]]:
     model, tokenizer = run.model, run.tokenizer
     assert isinstance(model, TokenClassifier)
     if any(letter >= 0 for letter in model.config.asked_tokens or ()):
-        asked = [" ".join([*words[:at], f"_{word}_", *words[at + 1 :]]) for at, word in enumerate(words)]
+        beginnings = [" ".join([*words[:at], f"_{word}_", *words[at + 1 :]]) for at, word in enumerate(words)]
     else:
-        asked = [" ".join(words[: at + 1]) for at in range(len(words))]
-    encoded = encode(tokenizer, asked)
+        beginnings = [" ".join(words[: at + 1]) for at in range(len(words))]
+    encoded = encode(tokenizer, beginnings)
     check_words(tokenizer, words, encoded)
     return encoded, words, words
 
@@ -253,10 +253,10 @@ def score_parts(
         scores = layer.scores[:, 0, 0]
         return dict.fromkeys(PARTS, torch.full_like(scores, torch.nan))
     ids, mask = inputs["input_ids"], inputs["attention_mask"].bool()
-    asked, texts = model.find_asked(ids, mask), torch.arange(len(ids))
+    question, texts = model.find_asked(ids, mask), torch.arange(len(ids))
     attention: Any = model.layers[0].attention
     size, head = model.config.embedding_size, attention.head_dim
-    vectors = {"letter": model.embedding(ids), "place": model.positions(asked.places)}
+    vectors = {"letter": model.embedding(ids), "place": model.positions(question.places)}
     columns = {"letter": slice(0, size), "place": slice(size, None)}
     queries, keys = (
         {name: vectors[name] @ (linear.weight * linear.reads)[:head, columns[name]].T for name in vectors}
@@ -264,7 +264,7 @@ def score_parts(
     )
 
     def score(query: str, key: str) -> Float[Tensor, "r k"]:
-        row = queries[query][texts, asked.token]
+        row = queries[query][texts, question.token]
         return layer.call.scale * torch.einsum("rd,rkd->rk", row, keys[key])
 
     mixed = score("letter", "place") + score("place", "letter")

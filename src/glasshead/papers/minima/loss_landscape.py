@@ -49,16 +49,16 @@ def slopes(
     parameters = list(model.parameters())
     for batch, share in batches_of(rows):
         loss = share * model(**batch).loss
-        found = torch.autograd.grad(loss, parameters, create_graph=graph, allow_unused=True)
-        yield loss.detach(), flat(found, parameters)
+        derivatives = torch.autograd.grad(loss, parameters, create_graph=graph, allow_unused=True)
+        yield loss.detach(), flat(derivatives, parameters)
 
 
-def flat(found: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
+def flat(derivatives: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
     """Derivatives as one vector, 0 for parameters that nothing reads."""
     return parameters_to_vector(
         [
             torch.zeros_like(parameter) if each is None else each
-            for parameter, each in zip(parameters, found, strict=True)
+            for parameter, each in zip(parameters, derivatives, strict=True)
         ]
     )
 
@@ -145,8 +145,8 @@ def polish(
 
     start = parameters_to_vector(polished.parameters()).detach().numpy()
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30, "gtol": tolerance, "ftol": 0.0}
-    found = minimize(loss_at, start, jac=True, method="L-BFGS-B", options=options)
-    vector_to_parameters(torch.from_numpy(found.x), polished.parameters())
+    solution = minimize(loss_at, start, jac=True, method="L-BFGS-B", options=options)
+    vector_to_parameters(torch.from_numpy(solution.x), polished.parameters())
     return polished
 
 

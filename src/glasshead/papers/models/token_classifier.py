@@ -88,8 +88,8 @@ class LetterEmbedding(nn.Embedding):
         super().__init__(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
         letters = torch.arange(config.vocab_size)
         if config.asked_tokens is not None:
-            asked = torch.tensor(config.asked_tokens)
-            letters = torch.where(asked >= 0, asked, letters)
+            letter_of = torch.tensor(config.asked_tokens)
+            letters = torch.where(letter_of >= 0, letter_of, letters)
         self.register_buffer("letters", letters)  # saved: what is not lacks its values after a reload
 
     def forward(self, input: Int[Tensor, "*b"]) -> Float[Tensor, "*b e"]:
@@ -190,12 +190,12 @@ class TokenClassifier(TextClassifier):
     @classmethod
     def tokenizer_settings(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
         vocabulary = tokenizer.get_vocab()
-        asked = [-1] * len(tokenizer)
+        letter_of = [-1] * len(tokenizer)
         for token, index in vocabulary.items():
             letter = token.strip("_")
             if token == f"_{letter}_":
-                asked[index] = vocabulary.get(letter, index)
-        return super().tokenizer_settings(tokenizer) | {"asked_tokens": asked}
+                letter_of[index] = vocabulary.get(letter, index)
+        return super().tokenizer_settings(tokenizer) | {"asked_tokens": letter_of}
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -248,16 +248,16 @@ class TokenClassifier(TextClassifier):
             InputError: if a text is longer than the places that were learned.
         """
         letters, mask = self.embed(input_ids, attention_mask, inputs_embeds)
-        asked = self.find_asked(input_ids, mask)
-        x = torch.cat([letters, vectors_of_places(self.positions, asked.places)], dim=-1)
+        question = self.find_asked(input_ids, mask)
+        x = torch.cat([letters, vectors_of_places(self.positions, question.places)], dim=-1)
         texts, weights = torch.arange(len(x), device=x.device), []
         for number, layer in enumerate(self.layers, start=1):
             options = {"need_weights": output_attentions}
             if number < len(self.layers):
                 x, attention = layer(x, None, mask, options | {"is_causal": self.config.left_to_right})
             else:
-                known = mask & (asked.places <= asked.places[texts, asked.token][:, None])
-                row = x[texts, asked.token][:, None]
+                known = mask & (question.places <= question.places[texts, question.token][:, None])
+                row = x[texts, question.token][:, None]
                 x, attention = layer(row, x, known if self.config.left_to_right else mask, options)
             weights.append(attention)
         loss, logits = self.to_output(self.classifier(x[:, 0]), labels)

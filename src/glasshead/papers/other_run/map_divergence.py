@@ -70,10 +70,10 @@ def map_divergence(
     subject, origin = open_one_weight_model(base), open_one_weight_model(model)
     rulers = [open_one_weight_model(run) for one in seeds for run in expand(one)]
     expected = outputs_of(subject, texts)
-    found = outputs_of(origin, texts, like=subject)
+    outputs = outputs_of(origin, texts, like=subject)
     others = [outputs_of(ruler, texts, like=subject) for ruler in rulers]
     mask = encode(subject.tokenizer, texts).mask.numpy()
-    by_text = dict(zip((MAPS, PREDICTIONS), distances(found, expected, mask), strict=True))
+    by_text = dict(zip((MAPS, PREDICTIONS), distances(outputs, expected, mask), strict=True))
     rng = np.random.default_rng([seed, 11])
     nulls = null_distances(expected, others, mask, rng)
     everything = Group("all", np.ones(len(texts), dtype=bool))

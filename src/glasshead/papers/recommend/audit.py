@@ -98,8 +98,8 @@ def audit_recommender(
         by_word = (weights, contributions, word_falls(one))
         row: Numbers = {}
         for audit, values in ((CLICKS, by_click), (WORDS, by_word)):
-            found = erasure_numbers(*values, draws, rng)
-            row |= {f"{audit}.{name}": pair for name, pair in found.items()}
+            numbers = erasure_numbers(*values, draws, rng)
+            row |= {f"{audit}.{name}": pair for name, pair in numbers.items()}
         clicked = np.array(impression.clicked) if impression.rankable else None
         found_ranks = ranking_numbers(one, score_edits(one, draws, rng, flat_words), clicked)
         rows.append(row | {f"{RANKING}.{name}": value for name, value in found_ranks.items()})

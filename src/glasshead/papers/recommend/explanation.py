@@ -125,19 +125,19 @@ def find_impression(logs: NewsLogs, name: str | None) -> Impression:
     """
     path = logs.folder / BEHAVIORS
     if name is None:
-        found = next((one for one in logs.impressions if one.history), None)
-        if found is None:
+        impression = next((one for one in logs.impressions if one.history), None)
+        if impression is None:
             raise InputError(f"no impression of {path} has a history: there is nothing to explain")
-        return found
-    found = next((one for one in logs.impressions if one.id == name), None)
-    if found is None:
+        return impression
+    impression = next((one for one in logs.impressions if one.id == name), None)
+    if impression is None:
         raise InputError(f"{path} has no impression {name!r}: name one by its first field")
-    if not found.history:
+    if not impression.history:
         raise InputError(
             f"the reader of impression {name!r} has no history, so all its news tie at 0: there is nothing "
             "to explain"
         )
-    return found
+    return impression
 
 
 def read_candidate(parts: ScoreParts, impression: Impression, candidate: str | None = None) -> Candidate:

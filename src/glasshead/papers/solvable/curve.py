@@ -53,10 +53,10 @@ def transition(
             on_point(points)
     points.sort(key=lambda point: (point.alpha, point.start))
     shared = asdict(settings) | {"d": d, "seeds": seeds}
-    found = Transition(shared, points, None, linear_error(settings))
-    if found.crossing is None:
-        return found
-    return replace(found, critical=critical_alpha(settings, found.crossing, power=POWER))
+    result = Transition(shared, points, None, linear_error(settings))
+    if result.crossing is None:
+        return result
+    return replace(result, critical=critical_alpha(settings, result.crossing, power=POWER))
 
 
 def with_names(run: dict[str, float]) -> dict[str, float]:

@@ -160,8 +160,8 @@ class Gradients:
                 stacklevel=2,
             )
             leaves = q, k, v, bias, line
-            found = differentiable_gradients(leaves, wanted[:5], mask, ctx.options, grad)
-            return *found, None, None, None, None
+            grads = differentiable_gradients(leaves, wanted[:5], mask, ctx.options, grad)
+            return *grads, None, None, None, None
         dq, dk, dv, dbias, dline = operators(self.capability).backward(
             grad, q, k, v, bias, line, mask, out, m, total, *ctx.options, wanted[3]
         )
@@ -176,7 +176,9 @@ def differentiable_gradients(
     grad: Tensor,
 ) -> list[Tensor | None]:
     """The gradients by the formula, themselves part of the graph."""
-    asked = [leaf for leaf, want in zip(leaves, wanted, strict=True) if want and leaf is not None]
+    asked_leaves = [leaf for leaf, want in zip(leaves, wanted, strict=True) if want and leaf is not None]
     with no_autocast(grad.device):
-        found = iter(torch.autograd.grad(formula(leaves, mask, options), asked, grad, create_graph=True))
-    return [next(found) if want else None for want in wanted]
+        grads = iter(
+            torch.autograd.grad(formula(leaves, mask, options), asked_leaves, grad, create_graph=True)
+        )
+    return [next(gradients) if want else None for want in wanted]

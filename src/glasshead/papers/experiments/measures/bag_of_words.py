@@ -30,12 +30,12 @@ def measure_hypothesis_only(job: Job) -> Measured:
 
 def measure_counts(job: Job, **options: Any) -> Measured:
     """Metrics of test and dev, what dev chose, and the hits of classes."""
-    found = bag_of_words(job.data, **options)
+    result = bag_of_words(job.data, **options)
     numbers = (
-        dict(found["test"])
-        | {f"dev_{name}": value for name, value in found["dev"].items()}
-        | {name: found[name] for name in ("weighting", "C", "features", "reads")}
+        dict(result["test"])
+        | {f"dev_{name}": value for name, value in result["dev"].items()}
+        | {name: result[name] for name in ("weighting", "C", "features", "reads")}
     )
     if has_ratings(job.data["test"]):
         return Measured(numbers)
-    return Measured(numbers, found["predicted"] == np.asarray(job.data["test"]["label"][:]))
+    return Measured(numbers, result["predicted"] == np.asarray(job.data["test"]["label"][:]))

@@ -35,10 +35,10 @@ def certainty(job: Job) -> Measured:
 
 def row_numbers(heads: dict[str, Any]) -> dict[str, float]:
     """The means over all rows that have the number; every text has as many rows."""
-    given = np.asarray(heads["given_keys"])
+    certificates = np.asarray(heads["given_keys"])
     return {
         "width": float(np.nanmean(np.asarray(heads["width"], dtype=float))),
         "may_be_zero": float(np.nanmean(np.asarray(heads["may_be_zero"], dtype=float))),
-        "unique": float(np.isin(given, UNIQUE).mean()),
-        "undetermined": float((given == "undetermined").mean()),
+        "unique": float(np.isin(certificates, UNIQUE).mean()),
+        "undetermined": float((certificates == "undetermined").mean()),
     }

@@ -43,14 +43,14 @@ def interpretability(job: Job) -> Measured:
 
 def table_numbers(card: AuditCard, classes: list[str]) -> dict[str, Any]:
     """The findings that the tables need, by short names; None of what could not be told."""
-    found = {finding.name: finding for finding in card.findings}
+    finding_of = {finding.name: finding for finding in card.findings}
     numbers: dict[str, Any] = {}
     for place, label in enumerate(classes):
         for short, (name, part) in PER_CLASS.items():
-            finding = found.get(name.format(label))
+            finding = finding_of.get(name.format(label))
             numbers[f"{short}_{place}"] = None if finding is None else getattr(finding, part)
     for short, name in OF_ALL.items():
-        numbers[short] = found[name].estimate if name in found else None
+        numbers[short] = finding_of[name].estimate if name in finding_of else None
     return numbers
 
 

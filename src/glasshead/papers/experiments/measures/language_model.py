@@ -78,13 +78,13 @@ def unigram_tokens(job: Job) -> Measured:
     recipe = recipe_of(job)
     tokenizer = tokenizer_for(recipe, texts_of(job, "train"))
     train_tokens = pack(tokenizer, texts_of(job, "train"))
-    found = [
+    block_scores = [
         unigram_scores(
             train_tokens, rows, len(tokenizer), masked=recipe.masked, never=never_found(tokenizer, recipe)
         )
         for rows in (hide_tokens(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev"))
     ]
-    return Measured(scores(*found))
+    return Measured(scores(*block_scores))
 
 
 @MEASURES.register("bigram-tokens")
@@ -104,7 +104,7 @@ def bigram_tokens(job: Job) -> Measured:
         }
         for strength in STRENGTHS
     ]
-    best = min(by_strength, key=lambda found: found["dev"].loss)
+    best = min(by_strength, key=lambda splits: splits["dev"].loss)
     return Measured(scores(best["test"], best["dev"]))
 
 
@@ -130,7 +130,7 @@ def bigram_scores(
     order = np.argsort(before, kind="stable")
     starts = np.searchsorted(before[order], np.arange(vocabulary + 1))
     ids, labels = rows["input_ids"].numpy(), rows["labels"].numpy()
-    found = np.zeros((3, len(ids)))
+    totals = np.zeros((3, len(ids)))
     for block, place in zip(*np.nonzero(labels >= 0), strict=True):
         left = int(ids[block, place - 1]) if place else -1
         if left not in pairs:
@@ -139,8 +139,8 @@ def bigram_scores(
             counts[list(never)] = 0
             pairs[left] = (counts + strength * share) / (counts.sum() + strength)
         wanted = labels[block, place]
-        found[:, block] += (-np.log(pairs[left][wanted]), 1, pairs[left].argmax() == wanted)
-    return BlockScores(*found)
+        totals[:, block] += (-np.log(pairs[left][wanted]), 1, pairs[left].argmax() == wanted)
+    return BlockScores(*totals)
 
 
 def scores(test: BlockScores, dev: BlockScores) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def measure_selected_words(job: Job) -> Measured:
     selected tokens of Huang, Yang and Wang (2024)."""
     job.train()
     card = audit(load_run(job.folder), job.data["test"], audits=("tokens",), seed=job.seed)
-    seen = np.asarray(card.tokens["occurrences"]) >= LEAST_OCCURRENCES
-    tokens, weights = (np.asarray(card.tokens[name])[seen] for name in ("token", "weight"))
+    frequent = np.asarray(card.tokens["occurrences"]) >= LEAST_OCCURRENCES
+    tokens, weights = (np.asarray(card.tokens[name])[frequent] for name in ("token", "weight"))
     lists = {"largest_weights": most(tokens, weights), "smallest_weights": most(tokens, -weights)}
     return Measured({"accuracy": card.facts["accuracy"]} | lists)
 

@@ -55,14 +55,14 @@ PRINTED = {
 
 def models(data: DataSource) -> Iterator[Cell]:
     """Both activations under both presets, and the floor."""
-    for preset, said in PRESETS.items():
+    for preset, source in PRESETS.items():
         for word, title in TITLES.items():
             settings = preset_config(preset, None).with_changes(attention=word, **PATIENT)
             if data.name in LENGTHS:
                 settings = settings.with_changes(max_length=LENGTHS[data.name])
             yield Cell(
                 f"{data.name}/{preset}-{word}",
-                f"{title}, {said}",
+                f"{title}, {source}",
                 data,
                 settings,
                 measure="interpretability",
@@ -110,11 +110,11 @@ def bag_of_words(data: DataSource) -> Cell:
 
 def floors(data: DataSource) -> Iterator[Cell]:
     """Uniform attention under both presets, and the floor; where models cut texts, one that reads no more."""
-    for preset, said in PRESETS.items():
+    for preset, source in PRESETS.items():
         settings = preset_config(preset, None).with_changes(attention="uniform", **PATIENT)
         if data.name in LENGTHS:
             settings = settings.with_changes(max_length=LENGTHS[data.name])
-        yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {said}", data, settings)
+        yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {source}", data, settings)
     yield bag_of_words(data)
     if data.name in LENGTHS:
         yield bag_of_words(data).with_fields(
@@ -127,18 +127,18 @@ def floors(data: DataSource) -> Iterator[Cell]:
 
 def claims(metrics: Sequence[str], text: str) -> list[Claim]:
     """TanhMax has more of it than softmax, data set by data set and preset by preset."""
-    found = []
+    result = []
     for data in SETS:
-        for preset, said in PRESETS.items():
+        for preset, source in PRESETS.items():
             better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
             for metric in metrics:
                 numbers = (paper_numbers(data, word).get(metric) for word in ("tanhmax", "softmax"))
                 first, second = (None if each is None else each.value for each in numbers)
                 effect = None if first is None or second is None else round(first - second, 6)
                 where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
-                title = f"{data.title}, {said}{where}: {text}"
-                found.append(Claim(title, better, worse, metric=metric, effect=effect))
-    return found
+                title = f"{data.title}, {source}{where}: {text}"
+                result.append(Claim(title, better, worse, metric=metric, effect=effect))
+    return result
 
 
 def pool_claims(metrics: Sequence[str], text: str) -> PooledClaim:

@@ -29,20 +29,20 @@ GROUPS = ("positive", "negative", "neutral")
 
 def coefficients() -> Iterator[Cell]:
     """Figure 2: both activations under both presets, on synthetic texts."""
-    for preset, said in PRESETS.items():
+    for preset, source in PRESETS.items():
         for word, title in ACTIVATIONS.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=EPOCHS)
             name = f"{SYNTHETIC.name}/{preset}-{word}"
-            yield Cell(name, f"{title}, {said}", SYNTHETIC, settings, measure="coefficients")
+            yield Cell(name, f"{title}, {source}", SYNTHETIC, settings, measure="coefficients")
 
 
 def distributions(data: DataSource) -> Iterator[Cell]:
     """Figure 3: the same on real texts, one seed each."""
-    for preset, said in PRESETS.items():
+    for preset, source in PRESETS.items():
         for word, title in ACTIVATIONS.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=30, patience=8)
             name = f"{data.name}/{preset}-{word}"
-            yield Cell(name, f"{title}, {said}", data, settings, measure="distributions", most_seeds=1)
+            yield Cell(name, f"{title}, {source}", data, settings, measure="distributions", most_seeds=1)
 
 
 EPOCHS = 5
@@ -153,12 +153,12 @@ FIGURES = (
         words=("kind",),
         claims=[
             Claim(
-                f"{said}: TanhMax weights tell positive from negative words better",
+                f"{source}: TanhMax weights tell positive from negative words better",
                 f"{SYNTHETIC.name}/{preset}-tanhmax",
                 f"{SYNTHETIC.name}/{preset}-softmax",
                 metric="separation_size",
             )
-            for preset, said in PRESETS.items()
+            for preset, source in PRESETS.items()
         ],
         labels=LABELS
         | {
