@@ -29,7 +29,13 @@ from benchmarks.measuring import (
 from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
 from glasshead.attention import AttentionInputs
 from glasshead.data import batch_size, encode
-from glasshead.explainers import REMOVALS, ExplanationContext, ForwardObservation, make_context, words_of
+from glasshead.explainers import (
+    REMOVALS,
+    ExplanationContext,
+    ForwardObservation,
+    find_removable_tokens,
+    make_context,
+)
 from glasshead.huggingface import isolated_copy, plug
 from glasshead.trace import Shortcut, intervene
 
@@ -90,7 +96,7 @@ def works(settings: ErasureSettings, layers: int) -> Iterator[tuple[str, dict[st
     observation = context.observation
     assert isinstance(observation, ForwardObservation)
     whole = whole_model(observation)
-    words = words_of(context)
+    words = find_removable_tokens(context)
     yield (
         WEIGHT,
         {

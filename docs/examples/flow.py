@@ -6,9 +6,9 @@ from glasshead.papers.dynamics import (
     FORMS,
     Batch,
     Parameters,
+    compute_product_rates,
     linear_terms,
     output_gradients,
-    product_rates,
     score_flow,
 )
 
@@ -32,7 +32,7 @@ def missing(approximate, exact):
 print("left out by   eq. 46  eq. 47")
 for scale in (1.0, 10.0, 100.0):
     batch = Batch(texts, torch.ones(6, 10, dtype=torch.bool), texts[:, 0] % 2, scale)
-    rates = product_rates(
+    rates = compute_product_rates(
         FORMS["DP"], dot, scale, output_gradients(FORMS["DP"], dot, batch), everything, everything
     )
     flow = score_flow(FORMS["DP"], dot, batch)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from glasshead.errors import InputError
-from glasshead.extensions import attach
+from glasshead.extensions import attach_extensions
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _all_entries(self) -> dict[str, T]:
         """All entries, with those of other packages."""
         if self._extensions is not None:
-            attach(self._extensions)
+            attach_extensions(self._extensions)
         return self._entries
 
     def register(self, name: str) -> Callable[[T], T]:

@@ -121,7 +121,7 @@ def test_values_and_gradients_at_every_length(name, dtype):
 def test_every_tiling_gives_the_same(choice, monkeypatch):
     from glasshead.attention.kernels.triton_programs import launch
 
-    for tuned in (launch.attend, launch.attend_queries, launch.attend_keys):
+    for tuned in (launch.attend_paired, launch.attend_queries, launch.attend_keys):
         monkeypatch.setattr(tuned, "configs", [tuned.configs[choice]])
     check(Case((1, 2, 1, 130, 290, 16, 24), causal=True, padding=(70, 9)), torch.float32)
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from glasshead.audits.ranking.conclusion import conclude
+from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import Criterion, distinct_criteria
-from glasshead.audits.ranking.standings import bonferroni_level, comparisons, judge
+from glasshead.audits.ranking.standings import bonferroni_level, comparisons, judge_by_criterion
 from glasshead.nouns import TEXTS
 from glasshead.results import (
     RANK,
@@ -39,7 +39,9 @@ def criterion(means, *, n=50, statistic="comprehensiveness", noise=0.1, seed=0, 
 def judged(table, level=None):
     names = list(table.no_evidence)
     level = bonferroni_level(6) if level is None else level
-    return judge(table, names, level=level, citation="", rng=np.random.default_rng(1), nouns=TEXTS)
+    return judge_by_criterion(
+        table, names, level=level, citation="", rng=np.random.default_rng(1), nouns=TEXTS
+    )
 
 
 def test_one_leads_one_is_behind_one_is_like_chance_and_one_is_worse():
@@ -147,7 +149,7 @@ def test_chance_is_called_better_or_worse_in_one_family_of_twenty_at_most(kind, 
         draws = np.broadcast_to(values[methods:], (methods, DRAWS, texts))
         table = Criterion("comprehensiveness", "delete", values[:methods], draws, dict.fromkeys(names))
         rng = np.random.default_rng([seed, 15])
-        result = judge(table, names, level=level, citation="", rng=rng, nouns=TEXTS)
+        result = judge_by_criterion(table, names, level=level, citation="", rng=rng, nouns=TEXTS)
         wrong += bool(SHOWN & {*result.standings}) or any(
             each.verdict in ("better", "worse") for each in result.differences
         )
@@ -217,7 +219,7 @@ def differences_of(methods, better, statistic="comprehensiveness"):
 def conclusion_of(standings, better=None, **more):
     methods = methods_with(standings, **more)
     differences = list(differences_of(methods, better or {}))
-    return conclude(methods, differences, "comprehensiveness", ["delete", "mask-token"], TEXTS)
+    return conclude_ranking(methods, differences, "comprehensiveness", ["delete", "mask-token"], TEXTS)
 
 
 LEADS, BEHIND, NOT, WORSE = Standing.LEADS, Standing.BEHIND, Standing.NOT_SHOWN, Standing.WORSE

@@ -17,7 +17,7 @@ from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.opening import load_run
 from glasshead.training import PENALTIES, TRAINING_PRESETS, TrainingConfig, penalty_of, train
-from glasshead.training.build_model import build, encoded_split, label_tensor
+from glasshead.training.build_model import build_classifier, encoded_split, label_tensor
 from glasshead.training.penalties import PenaltyGradient, gradient_of, overshoot
 from glasshead.training.tensor_dataset import TensorDataset
 from glasshead.training.trainer import make_scaled_loss, make_trainer
@@ -95,8 +95,8 @@ def fresh(recipe, folder, data=None, **about):
     """An untrained model and the Trainer that would train it on all of train in one step."""
     data = data or kinds.data("pooled")
     torch.manual_seed(0)
-    model = build(recipe, data).model
-    tokenizer = build(recipe, data).tokenizer
+    model = build_classifier(recipe, data).model
+    tokenizer = build_classifier(recipe, data).tokenizer
     rows = {
         split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
         for split in data

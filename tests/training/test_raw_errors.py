@@ -11,7 +11,7 @@ import transformers as hf
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.audits.open_request import default_split
-from glasshead.cli.explain import read_texts
+from glasshead.cli.explain import read_typed_texts
 from glasshead.cluster import Cluster, connect
 from glasshead.data import LoadOptions, load
 from glasshead.errors import LONGEST, InputError, ParameterError
@@ -215,7 +215,7 @@ def test_a_session_of_ray_that_has_begun_is_used_and_left_running(monkeypatch):
 
 def test_a_standard_input_that_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    refused("standard input is closed", read_texts, None, ["-"], None)
+    refused("standard input is closed", read_typed_texts, None, ["-"], None)
 
 
 @pytest.mark.parametrize(("data", "split"), [("own.csv", "test"), ("other.csv", "all")])

@@ -97,21 +97,21 @@ def run_kernel(call: AttentionInputs, kernel: str = "auto") -> Tensor:
 def select_kernel(call: AttentionInputs) -> str:
     """The kernel that serves this call on this machine."""
     for name in AUTOMATIC:
-        if name in KERNELS and KERNELS[name].is_preferred(call) and unsupported_reason(call, name) is None:
+        if name in KERNELS and KERNELS[name].is_preferred(call) and reason_against_kernel(call, name) is None:
             return name
     return "reference"
 
 
 def require_kernel(call: AttentionInputs, kernel: str) -> str:
     """The named kernel, if it can."""
-    reason = unsupported_reason(call, kernel)
+    reason = reason_against_kernel(call, kernel)
     if reason is not None:
-        can = ", ".join(name for name in KERNELS if unsupported_reason(call, name) is None)
+        can = ", ".join(name for name in KERNELS if reason_against_kernel(call, name) is None)
         raise InputError(f"the {kernel} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
     return kernel
 
 
-def unsupported_reason(call: AttentionInputs, name: str) -> str | None:
+def reason_against_kernel(call: AttentionInputs, name: str) -> str | None:
     """Why a kernel cannot serve the call; None if it can."""
     kernel = KERNELS[name]
     if call.bias is not None and not kernel.takes_bias:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.mechanism import build
+from glasshead.attention.mechanism import build_entry
 from glasshead.attention.mechanism_spec import parse
 from glasshead.attention.score_functions import SCORE_FUNCTIONS
 from glasshead.errors import InputError
@@ -35,7 +35,7 @@ def pooling_activation(word: str) -> Activation:
             f"{word!r} has no meaning in this classifier: its one learned query stands at no position, so "
             f"there is no distance to a token; take an activation alone, such as {alone!r}"
         )
-    activation: Activation = build("activation", ACTIVATIONS, spec["activation"])
+    activation: Activation = build_entry("activation", ACTIVATIONS, spec["activation"])
     return activation
 
 

@@ -251,7 +251,7 @@ class DistanceTable:
             ends = [summary.reliable_interval for summary in summaries]
             if exact:
                 over = summaries[0].reliable_differences.get("random")
-                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind, nouns)
+                verdicts = judge_distance(ends[0], over, largest, kind), judge_far_share(ends[1], kind, nouns)
             else:
                 verdicts = (
                     judge_distance_by_search(ends[0], largest, kind),
@@ -307,7 +307,7 @@ def is_far(distances: Floats, largest: float) -> Floats:
     return np.where(np.isnan(distances), np.nan, (distances >= FAR * largest).astype(float))
 
 
-def distance_verdict(
+def judge_distance(
     interval: Interval | None, over_random: Interval | None, largest: float, kind: str
 ) -> Verdict:
     """In words, from intervals alone."""
@@ -341,7 +341,7 @@ def judge_distance_by_search(interval: Interval | None, largest: float, kind: st
     )
 
 
-def share_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
+def judge_far_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
     """The same of the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES

@@ -203,14 +203,12 @@ class Agreement(Audit):
             else:
                 verdict = self._no_evidence_reason(context, statistic, against)
             if verdict is None and statistic in GAINS:
-                verdict = gain_verdict(summary.reliable_interval, context.nouns)
+                verdict = judge_gain(summary.reliable_interval, context.nouns)
             elif verdict is None and statistic == FOCUS:
-                verdict = focus_verdict(
-                    summary.reliable_interval, summary.reliable_differences, context.nouns
-                )
+                verdict = judge_focus(summary.reliable_interval, summary.reliable_differences, context.nouns)
             elif verdict is None:
                 numbers = "weights" if context.explainer.reads_weights else "scores"
-                verdict = agreement_verdict(
+                verdict = judge_agreement(
                     summary.reliable_interval, summary.reliable_differences, numbers, context.nouns
                 )
             undefined = self._undefined(context, tau, members)
@@ -298,7 +296,7 @@ def all_tied(nouns: Nouns) -> str:
     return f"all {nouns.tokens} tied"
 
 
-def agreement_verdict(
+def judge_agreement(
     interval: Interval | None,
     over: Mapping[str, Interval | None],
     numbers: str,
@@ -313,11 +311,11 @@ def agreement_verdict(
     if chance[0] <= 0 <= chance[1]:
         return Verdict(f"not distinguishable from random {numbers} on these {nouns.texts}")
     if chance[1] < 0:
-        opposed = strength(-high, -low)
+        opposed = agreement_strength(-high, -low)
         return Verdict(
             f"{opposed} agreement in the reverse order" if opposed else f"worse than random {numbers}"
         )
-    agreed = strength(low, high)
+    agreed = agreement_strength(low, high)
     text = f"{agreed} agreement" if agreed else f"hardly any agreement, but more than of random {numbers}"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
@@ -327,7 +325,7 @@ def agreement_verdict(
     return Verdict(f"{text}, {than} under uniform weights")
 
 
-def focus_verdict(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
+def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
     """In words, from the interval of the paired difference from uniform weights."""
     uniform = over.get("uniform")
     if interval is None or uniform is None:
@@ -344,14 +342,14 @@ def column_of(statistic: str, against: str) -> str:
     return f"{statistic}.{against}" if statistic == FOCUS else f"tau.{statistic}.{against}"
 
 
-def strength(low: float, high: float) -> str:
+def agreement_strength(low: float, high: float) -> str:
     """How strong an agreement with that interval is at least; empty below the weakest."""
     at_least = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
     perhaps = [word for threshold, word in AGREEMENT_STRENGTHS if high >= threshold]
     return "" if not at_least else at_least[0] if at_least == perhaps else f"at least {at_least[0]}"
 
 
-def gain_verdict(interval: Interval | None, nouns: Nouns) -> Verdict:
+def judge_gain(interval: Interval | None, nouns: Nouns) -> Verdict:
     """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
         return TOO_FEW_EXAMPLES

@@ -13,7 +13,7 @@ from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context
 from glasshead.audits.context import IMPORTANCE, AuditContext
-from glasshead.audits.example_selection import highlights
+from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.finished import find_finished_audits
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
@@ -87,7 +87,7 @@ def audit_subject(
         # Contributions colour a map, unless somebody asked how sure the weights are.
         named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
         tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
-        chosen_texts = highlights(context, result.examples, seed=request.seed, tolerance=tolerance)
+        chosen_texts = read_highlights(context, result.examples, seed=request.seed, tolerance=tolerance)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     card = AuditCard(
         facts={"name": card_title(subject, context, str(data_facts["data"]))}

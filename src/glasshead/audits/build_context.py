@@ -24,7 +24,7 @@ from glasshead.data import column_values, encode, inputs_of, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     ExplanationContext,
-    check_texts,
+    check_pairs,
     make_context,
 )
 from glasshead.huggingface import NextTokenClassifier, isolated_copy
@@ -58,7 +58,7 @@ def build_context(
     all_labels, label_note = labels_for(subject.model, split)
     indices, split = subsample(split, limit, seed)
     texts, seconds, shown = texts_of(split)
-    check_texts(subject.model, seconds is not None)
+    check_pairs(subject.model, seconds is not None)
     columns = {name: column_values(split, name) for name in columns_to_read(by)}
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked

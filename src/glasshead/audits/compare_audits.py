@@ -94,7 +94,7 @@ def finding_differences(
             no_evidence[finding.name] = next(
                 (one.verdict for one in (finding, other) if one.status != "evidence"), None
             )
-            inside, theirs_inside = members(card, finding), members(cards[base], other)
+            inside, theirs_inside = group_members(card, finding), group_members(cards[base], other)
             if inside is None or theirs_inside is None:
                 notes[nouns.fill(NOT_PAIRED)] = None
                 continue
@@ -106,7 +106,7 @@ def finding_differences(
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
                 if inside.any():
                     pair, shared = (card, cards[base]), (rows[0][inside], rows[1][inside])
-                    difference = rmse_difference(pair, shared, seed=[seed, rank], level=level)
+                    difference = rmse_difference_of_audits(pair, shared, seed=[seed, rank], level=level)
                     rmse_differences.append(Difference(finding.name, rank, base, *difference, level=level))
                 continue
             ours, theirs = example_values(card, finding), example_values(cards[base], other)
@@ -135,7 +135,7 @@ def finding_differences(
     return differences, list(notes)
 
 
-def rmse_difference(
+def rmse_difference_of_audits(
     cards: tuple[AuditCard, AuditCard],
     rows: tuple[NDArray[np.intp], NDArray[np.intp]],
     *,
@@ -230,7 +230,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
     return numbers
 
 
-def members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
+def group_members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
     """Which texts are in the group of a finding; None where that is not known."""
     if finding.group in ("all", "", WITHOUT_FIRST):
         return np.ones(len(card.examples["index"]), dtype=bool)

@@ -30,13 +30,13 @@ def compare(
     """
     if len(compared) < 2:
         raise InputError("a comparison needs two or more: give audits, or runs")
-    sources = [source_of(each) for each in compared]
+    sources = [load_compared(each) for each in compared]
     names = source_names(sources)
     first, *kinds = [AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
     for name, kind in zip(names[1:], kinds, strict=True):
         if kind != first:
             raise InputError(f"{name} is not {first}, as {names[0]} is, but {kind}: compare one kind")
-    base = baseline_rank(None if against is None else source_of(against), sources, names)
+    base = baseline_rank(None if against is None else load_compared(against), sources, names)
     if first != AUDIT:
         folders = [source for source in sources if isinstance(source, Path)]
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
@@ -48,7 +48,7 @@ def compare(
     return AuditComparison(cards, *finding_differences(cards, base, seed))
 
 
-def source_of(compared: Comparable) -> AuditCard | Path:
+def load_compared(compared: Comparable) -> AuditCard | Path:
     """A card, or a folder.
 
     Raises:

@@ -35,9 +35,9 @@ from glasshead.explainers import (
     LinearReadout,
     SentenceReadout,
     find_explainer,
+    find_removable_tokens,
     head_signs,
     sentence_numbers,
-    words_of,
 )
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
@@ -355,7 +355,7 @@ class AuditContext:
     @cached_property
     def words(self) -> NDArray[np.bool_]:
         """Which tokens belong to the text itself, and can be taken out of it."""
-        words = words_of(self.explanation).numpy()
+        words = find_removable_tokens(self.explanation).numpy()
         return words & self.mask if self.spares_first else words
 
     @cached_property

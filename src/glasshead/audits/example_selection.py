@@ -47,7 +47,7 @@ def select_examples(
     return picks + [("shared", int(row)) for row in shuffled[:SHARED]]
 
 
-def highlights(
+def read_highlights(
     context: AuditContext,
     columns: Mapping[str, NDArray[np.float64]],
     *,

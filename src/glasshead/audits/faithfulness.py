@@ -80,7 +80,7 @@ class Faithfulness(Audit):
         drops.words = context.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
-        drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
+        drawn = draw_some(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
         orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
         lengths = lengths_asked(weights, drawn)
         curves = curves_along(drops, orders, lengths)
@@ -88,9 +88,9 @@ class Faithfulness(Audit):
         values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or context.exact:
-            some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
+            some = draw_some(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
-            short = draw((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
+            short = draw_some((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
             of_short = statistics_along(drops, order.ranks[None], short, weights)
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
@@ -169,7 +169,7 @@ def in_float32(context: AuditContext) -> ExplanationContext:
     return replace(context.explanation, model=isolated_copy(context.explanation.model, torch.float32))
 
 
-def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
+def draw_some(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
     """So many of some texts at most, at random."""
     drawn = np.zeros_like(texts)
     drawn[rng.permutation(texts.nonzero()[0])[:most]] = True

@@ -81,11 +81,11 @@ def find_finished_audits(parts: Path | None, context: AuditContext, request: Aud
     if parts is None:
         return FinishedAudits(None)
     folder = parts / FOLDER
-    claim_folder(folder, settings_of(context, request))
+    claim_folder(folder, audit_fingerprint(context, request))
     return FinishedAudits(folder)
 
 
-def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
+def audit_fingerprint(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
     """What finished audits were asked of: the fields of the request that change what is measured, and what
     the others come to: model, texts, labels, and the counts of the training data."""
     known = [

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
+from glasshead.audits.identifiability_verdicts import KEYS, judge_maps, keys_verdict, width_verdict
 from glasshead.audits.map_statistics import (
     Columns,
     floats,
@@ -319,7 +319,7 @@ def map_verdict(
         return None
     if statistic == "width":
         return width_verdict(summary, lines, int(is_rank_unclear(heads).sum()), nouns)
-    return share_verdict(statistic, summary.reliable_interval, lines, nouns)
+    return judge_maps(statistic, summary.reliable_interval, lines, nouns)
 
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:

@@ -53,7 +53,7 @@ def count_undecided(lines: Floats) -> str:
     return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
 
 
-def share_verdict(statistic: str, interval: Interval | None, lines: Floats, nouns: Nouns) -> Verdict:
+def judge_maps(statistic: str, interval: Interval | None, lines: Floats, nouns: Nouns) -> Verdict:
     """The words that the ``interval`` of a share over texts allows, and how many maps were yes, no and open.
 
     ``lines`` [maps] are 1, 0 or, of the largest weights that may be zero, a share; NaN where it is open.

@@ -16,13 +16,13 @@ from glasshead.data import (
     as_dataset,
     as_split,
     has_images,
-    is_plain,
+    holds_lines,
     is_undivided,
     load,
     nouns_of_split,
     read_plain,
     reader_of,
-    select,
+    select_split,
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier
@@ -102,7 +102,7 @@ def open_for_next_tokens(
     if request.train is not None:
         raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
     subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
-    whole = is_plain(request.data) or isinstance(request.data, Dataset)
+    whole = holds_lines(request.data) or isinstance(request.data, Dataset)
     if whole:
         source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
         plain = read_plain(source, options)
@@ -181,18 +181,18 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
     if isinstance(data, Dataset):
         return as_split(data, options, columns)
     if isinstance(data, DatasetDict):
-        return as_split(select(data, split, "the data set"), options, columns)
+        return as_split(select_split(data, split, "the data set"), options, columns)
     assert isinstance(data, str | Path)
-    return select(load(data, options, columns=columns, divide=split != ALL), split, data)
+    return select_split(load(data, options, columns=columns, divide=split != ALL), split, data)
 
 
-def read_texts(data: object, split: str, options: LoadOptions) -> Dataset:
+def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dataset:
     """The same for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
 
     Raises:
         InputError: as `read_split`.
     """
-    if is_plain(data):
+    if holds_lines(data):
         return Dataset.from_dict({"text": list(read_plain(Path(str(data)), options).firsts)})
     if isinstance(data, Dataset) and not has_images(data):
         plain = read_plain(data, options)

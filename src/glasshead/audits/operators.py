@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats, same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, ExplanationContext, value_changes, words_of
+from glasshead.explainers import REMOVALS, ExplanationContext, find_removable_tokens, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -37,7 +37,7 @@ SAME_EDIT = by_construction("the same", "the two are one edit of this model")
 
 
 @dataclass(frozen=True)
-class Standing:
+class ErasureAgreement:
     """How an explanation agrees with erasure under one meaning of deleting, text by text."""
 
     removal: str
@@ -89,7 +89,7 @@ class Operators(Audit):
             for name, reason in reasons.items()
             if reason is None
         }
-        mask = words_of(explanation).numpy()
+        mask = find_removable_tokens(explanation).numpy()
         members = Group("all", np.ones(len(rows), dtype=bool))
         explained = {
             statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
@@ -134,9 +134,9 @@ class Operators(Audit):
         values: Floats,
         changes: Mapping[str, Floats],
         rng: np.random.Generator,
-    ) -> Iterator[Standing]:
+    ) -> Iterator[ErasureAgreement]:
         """An explanation beside the changes under each meaning, and random numbers beside them."""
-        mask = words_of(explanation).numpy()
+        mask = find_removable_tokens(explanation).numpy()
         signed = not statistic.endswith(ABSOLUTE)
         chance = random_scores(explanation.encoded, signed, rng)
         gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
@@ -146,7 +146,7 @@ class Operators(Audit):
             result = kendall_tau_b(variants, round_digits(compared[None], mask), mask)
             itself = same_numbers(np.where(mask, values, 0.0), np.where(mask, compared, 0.0))
             reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
-            yield Standing(name, result.tau[0, 0], result.tau[1, 0], reason)
+            yield ErasureAgreement(name, result.tau[0, 0], result.tau[1, 0], reason)
 
     def _change_findings(
         self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
@@ -167,7 +167,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
+        mask, nouns = find_removable_tokens(explanation).numpy(), explanation.encoded.nouns
         stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
         rounded = round_digits(stacked, mask)
         tau = kendall_tau_b(rounded, rounded, mask).tau
@@ -181,7 +181,7 @@ class Operators(Audit):
         names = list(changes)
         for (one, other), summary in zip(pairs, summaries, strict=True):
             same = same_numbers(*(np.where(mask, stacked[place], 0.0) for place in (one, other)))
-            verdict = agreement_verdict(
+            verdict = judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
@@ -197,7 +197,7 @@ class Operators(Audit):
     def _standing_findings(
         self,
         statistic: str,
-        standings: Sequence[Standing],
+        standings: Sequence[ErasureAgreement],
         group: Group,
         rng: np.random.Generator,
         nouns: Nouns,
@@ -212,7 +212,7 @@ class Operators(Audit):
             level=level,
         )
         for one, summary in zip(standings, summaries, strict=True):
-            verdict = one.verdict or agreement_verdict(
+            verdict = one.verdict or judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
@@ -226,7 +226,7 @@ class Operators(Audit):
     def _survival(
         self,
         statistic: str,
-        judged: Sequence[tuple[Standing, StatSummary]],
+        judged: Sequence[tuple[ErasureAgreement, StatSummary]],
         group: Group,
         rng: np.random.Generator,
         nouns: Nouns,
@@ -260,7 +260,7 @@ class Operators(Audit):
         rows: NDArray[np.int64],
         changes: Mapping[str, Floats],
         mask: NDArray[np.bool_],
-        standings: Mapping[str, Sequence[Standing]],
+        standings: Mapping[str, Sequence[ErasureAgreement]],
     ) -> dict[str, Floats]:
         """The numbers of every text that was asked; NaN of the others."""
         columns = {
@@ -313,7 +313,7 @@ def side(over_chance: Interval | None) -> int | None:
     return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
 
 
-def differing_pairs(standings: Sequence[Standing], rng: np.random.Generator) -> set[frozenset[str]]:
+def differing_pairs(standings: Sequence[ErasureAgreement], rng: np.random.Generator) -> set[frozenset[str]]:
     """The meanings under which the agreement differs, from paired intervals corrected for their number."""
     pairs = list(combinations(standings, 2))
     if not pairs:

@@ -125,7 +125,7 @@ def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
     overall = next(each for each in findings if score in (None, each.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
     return {
-        "against_guessing": standing(difference, errors=context.is_regression or context.predicts_tokens),
+        "against_guessing": beside_guess(difference, errors=context.is_regression or context.predicts_tokens),
         "guessing": {
             "score": overall.statistic,
             "of_the_model": overall.estimate,
@@ -137,7 +137,7 @@ def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
     }
 
 
-def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
+def beside_guess(difference: PairedDifference, *, errors: bool = False) -> Standing:
     """What the paired interval shows of a score minus that of the guess; of ``errors`` less is better.
 
     A difference of exactly 0 in every resample is the guess itself, and so not better.
@@ -157,7 +157,7 @@ def performance_verdict(
     """In words, from the paired interval alone."""
     if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
-    compared = standing(difference, errors=errors)
+    compared = beside_guess(difference, errors=errors)
     if compared == "undecided":
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
         return Verdict(f"{settled} whether it is better than {guess}")

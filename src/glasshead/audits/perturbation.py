@@ -131,7 +131,7 @@ class Perturbation(Audit):
                 if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
                     verdict = by_construction("no change", context.nouns.fill(OF_EQUAL_WEIGHTS[test]))
                 elif direction == "share":
-                    verdict = share_verdict(summary.reliable_interval, test, context.prediction_range)
+                    verdict = judge_changed_share(summary.reliable_interval, test, context.prediction_range)
                 else:
                     verdict = perturbation_verdict(
                         summary.reliable_interval,
@@ -345,7 +345,7 @@ NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or sm
 OTHER_WEIGHTS = {"permutation": "shuffled weights", UNIFORM: "uniform weights"}
 
 
-def share_verdict(interval: Interval | None, test: str, unit: float) -> Verdict:
+def judge_changed_share(interval: Interval | None, test: str, unit: float) -> Verdict:
     """In words, from the interval of the share of texts that change by more than a little."""
     if interval is None:
         return TOO_FEW_EXAMPLES

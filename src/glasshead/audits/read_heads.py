@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
+from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
 from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
@@ -30,7 +30,7 @@ SHARES = ("alone", "special")
 
 
 @dataclass(frozen=True)
-class Column:
+class HeadColumn:
     """A number for each text [N], its nulls, and the reason why texts have none."""
 
     values: Floats
@@ -82,19 +82,19 @@ class ReadHeads(Audit):
                     summary.finding(
                         HEADS,
                         statistic,
-                        verdict(statistic, summary, context.prediction_range),
+                        judge_head_effect(statistic, summary, context.prediction_range),
                         group=group,
                         citation=self.citation,
                         undefined={column.undefined: missing} if missing else {},
                     )
                 )
-        return AuditResult(findings, dict(example_columns(columns)))
+        return AuditResult(findings, dict(head_columns(columns)))
 
 
 AUDITS.register(HEADS)(ReadHeads())
 
 
-def removal_columns(context: AuditContext) -> dict[str, Column]:
+def removal_columns(context: AuditContext) -> dict[str, HeadColumn]:
     """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
     explanation, site = context.explanation, context.explanation.site
     assert site is not None
@@ -116,8 +116,8 @@ def removal_columns(context: AuditContext) -> dict[str, Column]:
     share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
     nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
     none = f"no {context.nouns.tokens}"
-    columns = {"removal": Column(together[:, 0], nulls, none)}
-    return columns | ({"alone": Column(share, undefined=none)} if len(read) > 1 else {})
+    columns = {"removal": HeadColumn(together[:, 0], nulls, none)}
+    return columns | ({"alone": HeadColumn(share, undefined=none)} if len(read) > 1 else {})
 
 
 def heads_read(site: AttentionSite) -> tuple[int, ...]:
@@ -125,7 +125,7 @@ def heads_read(site: AttentionSite) -> tuple[int, ...]:
     return tuple(range(site.num_heads)) if site.head is None else (site.head,)
 
 
-def special_columns(context: AuditContext) -> dict[str, Column]:
+def special_columns(context: AuditContext) -> dict[str, HeadColumn]:
     """Shares of special tokens, such as [CLS]; nothing where no text has any, or sentences are read."""
     special = context.token_mask & (np.asarray(context.explanation.encoded.words) < 0)
     if context.sentence_of_token is not None or not special.any():
@@ -135,8 +135,8 @@ def special_columns(context: AuditContext) -> dict[str, Column]:
     even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
     beside = even - share_of(special, context.polarity)
     return {
-        "special": Column(attention, {UNIFORM: even}, "no weight"),
-        "inflation": Column(
+        "special": HeadColumn(attention, {UNIFORM: even}, "no weight"),
+        "inflation": HeadColumn(
             attention - relevance, {UNIFORM: beside}, "no weight, or one that changes nothing"
         ),
     }
@@ -150,7 +150,7 @@ def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(total > 0, shares, np.nan)
 
 
-def example_columns(columns: Mapping[str, Column]) -> Iterator[tuple[str, Floats]]:
+def head_columns(columns: Mapping[str, HeadColumn]) -> Iterator[tuple[str, Floats]]:
     """Every column and its nulls, by their names among the examples."""
     for statistic, column in columns.items():
         name = f"{HEADS}.{statistic}"
@@ -159,13 +159,13 @@ def example_columns(columns: Mapping[str, Column]) -> Iterator[tuple[str, Floats
             yield null_column(name, null), values
 
 
-def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
+def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verdict:
     """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     interval = summary.reliable_interval
     if interval is None:
         return TOO_FEW_EXAMPLES
     if statistic == "special":
-        return share_verdict(summary)
+        return judge_attention_share(summary)
     if statistic == "inflation":
         return Verdict(INFLATION[side_of(interval)])
     if statistic == "alone":

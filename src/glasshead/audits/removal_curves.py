@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.explainers import REMOVALS, ExplanationContext, value_change, words_of
+from glasshead.explainers import REMOVALS, ExplanationContext, find_removable_tokens, value_change
 
 BINS = (1, 5, 10, 20, 50)
 """Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
@@ -67,7 +67,7 @@ class ValueDrops:
     def __init__(self, explanation: ExplanationContext, removal: str, side: PredictionSide) -> None:
         self.explanation, self.removal, self.side = explanation, REMOVALS[removal], side
         self.target = torch.from_numpy(side.target)
-        self.words: Flags = words_of(explanation).numpy()
+        self.words: Flags = find_removable_tokens(explanation).numpy()
 
     @property
     def prediction(self) -> Floats:

@@ -232,7 +232,7 @@ def auc_verdict(interval: Interval | None, chance: str, above: str, below: str) 
 
 def separation_verdict(interval: Interval | None) -> Verdict:
     """Whether two groups are told apart."""
-    above = f"{strength(interval)} separates them"
+    above = f"{separation_strength(interval)} separates them"
     return auc_verdict(interval, NO_SEPARATION, above, "separates them the wrong way round")
 
 
@@ -244,11 +244,11 @@ def favour_verdict(interval: Interval | None, what: str) -> Verdict:
 
 def sign_verdict(interval: Interval | None) -> Verdict:
     """Whether weights have the sign of their words, from the interval of the share."""
-    above = f"signs are {strength(interval)} right"
+    above = f"signs are {separation_strength(interval)} right"
     return auc_verdict(interval, "signs are no better than chance", above, "signs are the wrong way round")
 
 
-def strength(interval: Interval | None) -> str:
+def separation_strength(interval: Interval | None) -> str:
     """How far above 0.5 an interval begins, in a word."""
     low = 0.5 if interval is None else interval[0]
     return "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"

@@ -84,7 +84,7 @@ def explain(
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
         format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
-    lines = read_texts(context, texts or [], file)
+    lines = read_typed_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
     subject = open_subject(request.model, options=OpenOptions.of(request, dtype=request.dtype))
     if file is None:
@@ -107,7 +107,7 @@ def explain(
         print_output(as_document(attributions, format), format.value)
 
 
-def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
+def read_typed_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
     """The texts as typed, or the lines of a file or of standard input.
 
     Raises:

@@ -17,7 +17,7 @@ from glasshead.extensions import extensions
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from glasshead.cli.catalogue import Table
+    from glasshead.cli.catalogue import CatalogueTable
 
 PACKAGE = Path(__file__).parents[1]
 STORED = PACKAGE / "catalogue.json"
@@ -59,7 +59,7 @@ def entry_files(package: Path = PACKAGE) -> list[str]:
     )
 
 
-def list_table(kind: str, stored: Path = STORED) -> Table:
+def list_table(kind: str, stored: Path = STORED) -> CatalogueTable:
     """Column heads and rows of one kind; from the registries where they are imported already.
 
     Raises:
@@ -75,7 +75,7 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
     return catalogue(kind)
 
 
-def count_table() -> Table:
+def count_table() -> CatalogueTable:
     """How many there are of each kind."""
     return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in KINDS]
 
@@ -103,7 +103,7 @@ def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[di
     ]
 
 
-def read_stored_table(kind: str, stored: Path = STORED) -> Table | None:
+def read_stored_table(kind: str, stored: Path = STORED) -> CatalogueTable | None:
     """What was written down, or None if entries have come since, or come with other packages."""
     if any(entry.dist is None or entry.dist.name != "glasshead" for entry in extensions().get(kind, ())):
         return None

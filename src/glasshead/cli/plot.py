@@ -79,7 +79,7 @@ def distance_aware(
     file_kind(out)
     check_writable(out, overwrite=overwrite)
     coefficients = distance_coefficients(
-        numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4), tokens
+        split_numbers("--curves", curves, 9), split_numbers("--w", w, 4), split_numbers("--v", v, 4), tokens
     )
     write_plot(out, "distance-aware", coefficients, overwrite)
 
@@ -128,7 +128,7 @@ def heads(
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)
-    head_numbers = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
+    head_numbers = None if heads is None else parse_whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
     subject = open_subject(load_run(run))
     one = one_input(subject, text)
@@ -148,7 +148,7 @@ def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any
     print_line(f"Written to {out}")
 
 
-def write_table(
+def write_drawn_values(
     table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float | str]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
@@ -184,7 +184,7 @@ def file_kind(out: Path, *more: str) -> str:
     return format_from_suffix(out, *KINDS, *more)
 
 
-def numbers(option: str, text: str, most: int) -> list[float]:
+def split_numbers(option: str, text: str, most: int) -> list[float]:
     """Numbers between commas.
 
     Raises:
@@ -199,13 +199,13 @@ def numbers(option: str, text: str, most: int) -> list[float]:
     return list(dict.fromkeys(values))
 
 
-def whole_numbers(option: str, text: str, most: int) -> list[int]:
+def parse_whole_numbers(option: str, text: str, most: int) -> list[int]:
     """Whole numbers between commas, from 0 on.
 
     Raises:
         InputError: as `parse_rows`, and on fractions and numbers below 0.
     """
-    values = numbers(option, text, most)
+    values = split_numbers(option, text, most)
     if any(value < 0 or not value.is_integer() for value in values):
         raise InputError(f"{option} counts from 0 in whole numbers, not {text!r}")
     return [int(value) for value in values]

@@ -47,10 +47,10 @@ class LineProgress:
     def _write(self, begun: float) -> None:
         while not self._ended.wait(EVERY):
             with suppress(OSError):  # nobody reads any more
-                print_remark(f"{self.title}{self.doing} ({in_words(time.monotonic() - begun)})")
+                print_remark(f"{self.title}{self.doing} ({duration(time.monotonic() - begun)})")
 
 
-def in_words(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """How long that is."""
     minutes, seconds = divmod(round(seconds), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

@@ -35,10 +35,10 @@ from glasshead.data.image_folders import is_undivided, list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
-from glasshead.data.load import ALL, load, select
+from glasshead.data.load import ALL, load, select_split
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
-from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode
+from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
@@ -49,7 +49,7 @@ from glasshead.data.synthetic import (
     SyntheticDataset,
     SyntheticOptions,
     check_integer,
-    check_sizes,
+    check_synthetic_sizes,
     planted_groups,
     split_sizes,
 )
@@ -59,7 +59,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
+from glasshead.data.unlabelled import PlainTexts, holds_lines, read_plain
 
 __all__ = [
     "ALL",
@@ -104,22 +104,22 @@ __all__ = [
     "batches",
     "begins_twice",
     "check_integer",
-    "check_sizes",
+    "check_synthetic_sizes",
     "check_utf8",
     "column_values",
     "coverage",
     "datasets",
-    "decode",
+    "decode_pixels",
     "describe",
     "describe_in_words",
     "encode",
     "has_images",
     "has_ratings",
     "heads_of",
+    "holds_lines",
     "image_size",
     "inputs_of",
     "is_conllu",
-    "is_plain",
     "is_undivided",
     "is_utf8",
     "join_pair",
@@ -137,7 +137,7 @@ __all__ = [
     "read_plain",
     "read_utf8",
     "reader_of",
-    "select",
+    "select_split",
     "split_sizes",
     "split_words",
     "token_groups",

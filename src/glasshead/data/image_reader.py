@@ -15,7 +15,7 @@ from PIL import Image
 
 from glasshead.data.encoded_images import EncodedImages, Normalisation, PatchGrid
 from glasshead.data.image_folders import list_images
-from glasshead.data.pictures import Picture, as_picture, decode, is_folder
+from glasshead.data.pictures import Picture, as_picture, decode_pixels, is_folder
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
 from glasshead.nouns import IMAGES, Nouns
@@ -55,7 +55,7 @@ class ImageReader(UnitReader):
         pixels = np.empty((len(pictures), 3, self.grid.height, self.grid.width), dtype=np.uint8)
         frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):
-            image = decode(picture)
+            image = decode_pixels(picture)
             pixels[number], frames[number] = process_image(self.processor, image), self.frame_of(image)
         patches = self.grid.rows * self.grid.columns
         ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)

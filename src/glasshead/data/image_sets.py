@@ -33,7 +33,7 @@ class ImageSet:
 IMAGE_SETS: Registry[ImageSet] = Registry("image set")
 
 
-def digits(name: str) -> Columns:
+def load_digits(name: str) -> Columns:
     """1,797 digits of 8 × 8 pixels with 17 shades of grey.
 
     Source: Alpaydin and Kaynak (1998), as `sklearn.datasets.load_digits` has them.
@@ -72,7 +72,7 @@ def as_png(name: str, pixels: NDArray[np.uint8]) -> Picture:
 
 
 IMAGE_SETS.register("digits")(
-    ImageSet("handwritten digits of 8 × 8 pixels, 1,797 images (scikit-learn's load_digits)", digits)
+    ImageSet("handwritten digits of 8 × 8 pixels, 1,797 images (scikit-learn's load_digits)", load_digits)
 )
 IMAGE_SETS.register("squares")(
     ImageSet("a coloured square in grey noise, whose colour is the class and whose place is marked", squares)

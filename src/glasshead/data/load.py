@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshead.data.classes import class_names, merge_classes, select_classes
+from glasshead.data.classes import merge_classes, order_classes, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.image_folders import IMAGE
 from glasshead.data.image_sets import IMAGE_SETS
@@ -14,7 +14,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
-from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample
+from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample_splits
 from glasshead.data.synthetic import DATASETS, GeneratorOptions
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
@@ -59,15 +59,15 @@ def load(
         if options.generator:
             known = ", ".join(DATASETS)
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
-        tables, how = _read(source, options, columns, divide)
-    names = None if options.rated else class_names(tables)
-    tables, how = subsample(tables, how, options)
+        tables, how = _read_source(source, options, columns, divide)
+    names = None if options.rated else order_classes(tables)
+    tables, how = subsample_splits(tables, how, options)
     return DatasetDict(
         {split: dataset_of(tables[split], names, how[split]) for split in FRACTIONS if split in tables}
     )
 
 
-def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
+def select_split(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     """The rows of one split, or of all of them one after the other for ``all``.
 
     Raises:
@@ -82,7 +82,7 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     return loaded[split]
 
 
-def _read(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
+def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
     columns_by_split, whole = resolve_source(source)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.

@@ -48,7 +48,7 @@ def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
     return tables | parts, how
 
 
-def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
+def subsample_splits(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
     """A random part of every split that has more rows than asked for.
 
     Raises:

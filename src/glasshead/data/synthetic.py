@@ -42,7 +42,7 @@ def split_sizes(instances: int) -> dict[str, int]:
     return sizes
 
 
-def check_sizes(options: Any, least: int, what: str) -> None:
+def check_synthetic_sizes(options: Any, least: int, what: str) -> None:
     """Raise InputError unless instances and seed are integers of their range, and each split has one instance
     for every one of the ``least`` classes, which are called ``what``."""
     check_integer(options, "instances", 20)
@@ -132,7 +132,7 @@ def planted_groups(options: SyntheticOptions) -> dict[str, str]:
     return {word: group for group, words in groups(options).items() for word in words}
 
 
-def generate(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]]:
+def generate_splits(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]]:
     """Texts and class numbers of the splits train, dev and test."""
     rng = np.random.default_rng(options.seed)
     return {split: _draw(options, size, rng) for split, size in split_sizes(options.instances).items()}
@@ -140,7 +140,7 @@ def generate(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]
 
 def reviews(options: SyntheticOptions) -> dict[str, DrawnSplit]:
     """The same as a `SyntheticDataset` has it, without marks."""
-    return {split: DrawnSplit(*drawn) for split, drawn in generate(options).items()}
+    return {split: DrawnSplit(*drawn) for split, drawn in generate_splits(options).items()}
 
 
 def _draw(options: SyntheticOptions, size: int, rng: np.random.Generator) -> tuple[list[str], list[int]]:

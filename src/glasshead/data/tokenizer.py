@@ -10,7 +10,7 @@ from tokenizers.pre_tokenizers import Split
 from tokenizers.trainers import WordLevelTrainer
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.templates import check_sizes, set_template
+from glasshead.data.templates import check_template_sizes, set_template
 from glasshead.errors import InputError
 
 SPECIAL = {
@@ -68,7 +68,7 @@ def train_tokenizer(
     """
     if vocab_size <= len(SPECIAL):
         raise InputError(f"a vocabulary of {vocab_size} holds no words: five places are for special tokens")
-    check_sizes(min_freq, max_length, first=first, pairs=pairs)
+    check_template_sizes(min_freq, max_length, first=first, pairs=pairs)
     tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
     normalizers: list[Normalizer] = [Lowercase()] if lowercase else []
     rule = RULE

@@ -28,7 +28,7 @@ from glasshead.explainers.explainer import (
     FAMILIES,
     Explainer,
     check_heads,
-    check_texts,
+    check_pairs,
     find_explainer,
     remarks_of,
     token_fields,
@@ -48,7 +48,7 @@ from glasshead.explainers.forward_observation import (
 from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
 from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
-from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, words_of
+from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, find_removable_tokens
 from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
@@ -82,13 +82,14 @@ __all__ = [
     "by_word",
     "check_heads",
     "check_method",
-    "check_texts",
+    "check_pairs",
     "check_tolerance",
     "edit_read_heads",
     "embedding_leaves",
     "explain",
     "explain_texts",
     "find_explainer",
+    "find_removable_tokens",
     "head_signs",
     "in_one_part",
     "make_context",
@@ -102,5 +103,4 @@ __all__ = [
     "value_change",
     "value_changes",
     "with_intervals",
-    "words_of",
 ]

@@ -163,7 +163,7 @@ class Explainer(ABC):
         for start in range(0, len(texts), batch_size):
             rows = slice(start, start + batch_size)
             batch, seconds = texts[rows], None if pairs is None else pairs[rows]
-            check_texts(model, seconds is not None)
+            check_pairs(model, seconds is not None)
             with eval_mode(model):
                 own = encode(tokenizer, batch, seconds) if encoded is None else encoded.some(rows)
                 context = make_context(
@@ -246,7 +246,7 @@ def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
         )
 
 
-def check_texts(model: PreTrainedModel, pairs: bool) -> None:
+def check_pairs(model: PreTrainedModel, pairs: bool) -> None:
     """Raise InputError where pairs meet a model of single texts, or the reverse."""
     if not isinstance(model, TextClassifier) or (model.texts_per_example == 2) == pairs:
         return

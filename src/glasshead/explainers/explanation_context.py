@@ -229,7 +229,7 @@ def make_context(
         elif attention is not None and attention.logits is not None:
             logits = attention.logits
         else:
-            logits = predict(model, encoded)
+            logits = compute_logits(model, encoded)
     targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
@@ -251,7 +251,7 @@ def attention_or_none(
 
 
 @torch.no_grad()
-def predict(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
+def compute_logits(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
     """The logits of all texts."""
     logits: Tensor | None = None
     for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):

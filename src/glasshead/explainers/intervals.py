@@ -16,7 +16,7 @@ from glasshead.data import Encoded, UnitReader, encode
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_texts, find_explainer
+from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_pairs, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
@@ -127,7 +127,7 @@ def with_intervals(
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")
     if not len(texts):
         return []
-    check_texts(model, pairs is not None)
+    check_pairs(model, pairs is not None)
     with eval_mode(model):
         encoded = encode(tokenizer, texts, pairs)
         attention = find_read_attention(model, encoded, attention_selector)

@@ -78,7 +78,7 @@ class RelevanceRules(TorchFunctionMode):
         kwargs = kwargs or {}
         if not torch.is_grad_enabled():
             return func(*args, **kwargs)
-        tensors = list(tensors_in((*args, *kwargs.values())))
+        tensors = list(argument_tensors((*args, *kwargs.values())))
         name = getattr(func, "__name__", "")
         followed = sum(map(depends, tensors))
         if not followed and name != "embedding":
@@ -121,7 +121,7 @@ class RelevanceRules(TorchFunctionMode):
 
     def product(self, func: Function, *factors: Any, **options: Any) -> Any:
         """A product of k tensors that all depend on the input: each has 1/k of the relevance."""
-        followed = sum(map(depends, tensors_in((*factors, *options.values()))))
+        followed = sum(map(depends, argument_tensors((*factors, *options.values()))))
         return divide_gradient(func(*factors, **options), followed)
 
     def sum(self, func: Function, *terms: Any, **options: Any) -> Any:
@@ -300,10 +300,10 @@ def is_constant(value: object) -> bool:
     return isinstance(value, nn.Parameter) or hasattr(value, CONSTANT)
 
 
-def tensors_in(values: Iterable[object]) -> Iterator[Tensor]:
+def argument_tensors(values: Iterable[object]) -> Iterator[Tensor]:
     """The tensors among arguments, and in their lists."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, list | tuple):
-            yield from tensors_in(value)
+            yield from argument_tensors(value)

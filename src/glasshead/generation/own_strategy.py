@@ -38,9 +38,9 @@ def choose_strategy(
     Raises:
         InputError: as `parse_strategy`, and on settings that cannot be followed.
     """
-    settings = settings_of(own)
+    settings = generation_settings(own)
     if strategy is None and settings:
-        config, name = GenerationConfig(**settings), f"the model's own ({in_words(settings)})"
+        config, name = GenerationConfig(**settings), f"the model's own ({settings_in_words(settings)})"
         check_numbers(config)
     else:
         config, name = resolve_strategy("greedy" if strategy is None else strategy)
@@ -70,10 +70,10 @@ def resolve_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig
     check_numbers(strategy)
     own = strategy.to_diff_dict()
     own.pop("transformers_version", None)
-    return copy.deepcopy(strategy), in_words(own) or "greedy"
+    return copy.deepcopy(strategy), settings_in_words(own) or "greedy"
 
 
-def settings_of(own: GenerationConfig) -> dict[str, Any]:
+def generation_settings(own: GenerationConfig) -> dict[str, Any]:
     """What the configuration of a model says about how a text is written."""
     differences: Mapping[str, Any] = own.to_diff_dict()
     return {
@@ -83,7 +83,7 @@ def settings_of(own: GenerationConfig) -> dict[str, Any]:
     }
 
 
-def in_words(settings: Mapping[str, Any]) -> str:
+def settings_in_words(settings: Mapping[str, Any]) -> str:
     """Settings in a line; a long list by its length."""
     return ", ".join(
         f"{name}={value}"

@@ -216,7 +216,7 @@ def config_error(folder: Path) -> str:
     if kind is None:
         return f"its {CONFIG_NAME} names no model_type"
     if kind not in CONFIG_MAPPING:
-        return f"transformers {transformers.__version__} has no model_type {shorten(str(kind), 40)!r}"
+        return f"transformers {transformers.__version__} has no model_type {shorten_text(str(kind), 40)!r}"
     return f"its {CONFIG_NAME} has values that {kind!r} does not take"
 
 
@@ -236,7 +236,7 @@ def hub_answers() -> bool:
     return True
 
 
-def shorten(text: str, size: int = 120) -> str:
+def shorten_text(text: str, size: int = 120) -> str:
     """The beginning of a long text."""
     return text if len(text) <= size else f"{text[: size - 1]}…"
 

@@ -49,7 +49,7 @@ class ModelState:
         """Whether nothing differs."""
         return (
             len(self.parts) == len(other.parts)
-            and all(map(same_part, self.parts, other.parts))
+            and all(map(is_same_entry, self.parts, other.parts))
             and self.configs == other.configs
         )
 
@@ -76,7 +76,7 @@ def contents_of(value: object) -> Iterator[object]:
             yield id(value)
 
 
-def same_part(first: object, second: object) -> bool:
+def is_same_entry(first: object, second: object) -> bool:
     """Whether two entries are one tensor, one object, or equal plain values."""
     if isinstance(first, Tensor | ReferenceType) or isinstance(second, Tensor | ReferenceType):
         return first is second

@@ -154,7 +154,7 @@ def is_writer(config: PreTrainedConfig) -> bool:
     if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
         return False
     cls = find_saved_class(config)
-    return saved.endswith(WRITERS) or cls is None or (reads_text(cls) and not speaks(config, cls))
+    return saved.endswith(WRITERS) or cls is None or (writes_behind_text(cls) and not speaks(config, cls))
 
 
 def find_saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
@@ -163,7 +163,7 @@ def find_saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
     return cls if isinstance(cls, type) and issubclass(cls, PreTrainedModel) else None
 
 
-def reads_text(cls: type[PreTrainedModel]) -> bool:
+def writes_behind_text(cls: type[PreTrainedModel]) -> bool:
     """Whether models of a class write behind texts alone; BLIP needs an image."""
     return cls.main_input_name == "input_ids" and bool(cls.can_generate())
 
@@ -171,13 +171,13 @@ def reads_text(cls: type[PreTrainedModel]) -> bool:
 def speaks(config: PreTrainedConfig, cls: type[PreTrainedModel]) -> bool:
     """Whether models of a class write sounds, and no text."""
     writes_text, writes_sounds = (
-        cls.__name__ in names_of(getattr(auto, "_model_mapping", {}), config)
+        cls.__name__ in mapped_class_names(getattr(auto, "_model_mapping", {}), config)
         for auto in (AutoModelForMultimodalLM, AutoModelForTextToWaveform)
     )
     return writes_sounds and not writes_text
 
 
-def names_of(mapping: Any, config: PreTrainedConfig) -> list[str]:
+def mapped_class_names(mapping: Any, config: PreTrainedConfig) -> list[str]:
     """The names of the classes that such a mapping has for a configuration."""
     if type(config) not in mapping:
         return []

@@ -139,7 +139,7 @@ def solve_batches(
         InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
             weights, options or seeds, or made by another version.
     """
-    store = ResultStore(folder, settings_of(model, encoded, selector, options, seed))
+    store = ResultStore(folder, store_settings(model, encoded, selector, options, seed))
     store.open()
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
@@ -289,7 +289,7 @@ def none_if_not_finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def settings_of(
+def store_settings(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, options: IntervalOptions, seed: int
 ) -> dict[str, Any]:
     """What the parts of a store are parts of: texts, weights and options."""

@@ -89,7 +89,7 @@ def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     )
 
 
-def build(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+def new_language_model(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
     """A model with new weights, tied embeddings, and the mechanism that is asked for.
 
     Raises:

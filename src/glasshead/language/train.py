@@ -18,9 +18,9 @@ from transformers import PreTrainedModel, Trainer, TrainerCallback
 from transformers.utils import ModelOutput
 
 from glasshead.files import check_writable
-from glasshead.language.build import build
+from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig
-from glasshead.language.corpus import Corpus, blocks_of, pack
+from glasshead.language.corpus import Corpus, cut_blocks, pack
 from glasshead.language.perplexity import perplexity
 from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
@@ -72,22 +72,22 @@ def train_language_model(
     }
     options = {"resume": resume, "overwrite": overwrite}
     with training_run(out, plan, callbacks, record=LANGUAGE_RECORD, **options) as run:
-        _fill(run, corpus, config)
+        _train_into(run, corpus, config)
     return out
 
 
-def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None:
+def _train_into(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None:
     """Train, and write what came out."""
     seed = run.seed
     tokenizer = tokenizer_for(config, corpus.train)
     tokens = {"train": pack(tokenizer, corpus.train), "dev": pack(tokenizer, corpus.dev)}
     masking = Masking.of(tokenizer, config.masked_fraction) if config.masked else None
-    blocks = {split: blocks_of(ids, config.block_size, split) for split, ids in tokens.items()}
+    blocks = {split: cut_blocks(ids, config.block_size, split) for split, ids in tokens.items()}
     train, dev = BlockDataset(blocks["train"], masking), BlockDataset(blocks["dev"], masking)
     held_out = dev.frozen(seed)
-    model = build(config, tokenizer)
+    model = new_language_model(config, tokenizer)
     run.attach(model=model, tokenizer=tokenizer, rows=train, recipe=config)
-    trainer = make_trainer(model, config, train, held_out, run.checkpoints, seed, run.callbacks)
+    trainer = make_language_trainer(model, config, train, held_out, run.checkpoints, seed, run.callbacks)
     run.train(trainer)
     metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)
     never = () if masking is None else masking.special_tokens
@@ -145,7 +145,7 @@ class LanguageTrainer(MeasuredTrainer):
         return total / (len(wanted) if num_items_in_batch is None else num_items_in_batch)
 
 
-def make_trainer(
+def make_language_trainer(
     model: PreTrainedModel,
     config: LanguageModelConfig,
     train: BlockDataset,

@@ -4,14 +4,14 @@ After the import `from_pretrained` knows every folder that we save, those of plu
 """
 
 from glasshead.dispatch import KEY  # the import registers the attention of plugged models
-from glasshead.extensions import attach
+from glasshead.extensions import attach_extensions
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import (
     Encoder,
     EncoderConfig,
     SinusoidalPositions,
     WordEmbedding,
-    check_sizes,
+    check_encoder_sizes,
     initialise,
     token_positions,
     vectors_of_places,
@@ -30,7 +30,13 @@ from glasshead.models.pooled import (
 )
 from glasshead.models.registry import MODELS, register_model
 from glasshead.models.segments import SegmentLayout
-from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, outputs_of
+from glasshead.models.text_classifier import (
+    REGRESSION,
+    TextClassifier,
+    as_logits,
+    count_outputs,
+    is_regression,
+)
 from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.models.vision import IMAGE_MODELS, VisionConfig
 from glasshead.models.word_vectors import read_vectors
@@ -59,12 +65,12 @@ __all__ = [
     "VisionConfig",
     "WordEmbedding",
     "as_logits",
-    "check_sizes",
+    "check_encoder_sizes",
+    "count_outputs",
     "embedding_of",
     "encoder_size",
     "initialise",
     "is_regression",
-    "outputs_of",
     "pooling_of",
     "read_vectors",
     "register_model",
@@ -72,4 +78,4 @@ __all__ = [
     "vectors_of_places",
 ]
 
-attach("models")
+attach_extensions("models")

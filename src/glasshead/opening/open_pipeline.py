@@ -53,17 +53,17 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
             "'image-classification'"
         )
-    for name, value in settings_of(pipeline).items():
+    for name, value in pipeline_settings(pipeline).items():
         if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINTED):
             refuse(name, value)
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
         return pipeline.model, pipeline.image_processor
-    longest(pipeline)
+    text_limit(pipeline)
     return pipeline.model, pipeline.tokenizer
 
 
-def settings_of(pipeline: Pipeline) -> Mapping[str, Any]:
+def pipeline_settings(pipeline: Pipeline) -> Mapping[str, Any]:
     """What was said when the pipeline was built."""
     return pipeline._preprocess_params | pipeline._forward_params | pipeline._postprocess_params
 
@@ -84,7 +84,7 @@ def check_function(pipeline: Pipeline) -> None:
         return  # refused for that
     one = config.num_labels == 1
     usual = "none" if config.problem_type == "regression" else "sigmoid" if one else "softmax"
-    chosen = settings_of(pipeline).get("function_to_apply")
+    chosen = pipeline_settings(pipeline).get("function_to_apply")
     function = usual if chosen is None else str(getattr(chosen, "value", chosen))
     if one and function != "none":
         raise InputError(
@@ -99,13 +99,13 @@ def check_function(pipeline: Pipeline) -> None:
         )
 
 
-def longest(pipeline: Pipeline) -> int:
+def text_limit(pipeline: Pipeline) -> int:
     """To how many tokens the pipeline cuts a text.
 
     Raises:
         InputError: if it cuts in a way that cannot be followed.
     """
-    settings = settings_of(pipeline)
+    settings = pipeline_settings(pipeline)
     length, cut = settings.get("max_length"), settings.get("truncation")
     if cut is None and length is not None and not settings.get("padding"):
         cut = True  # as tokenizers do
@@ -136,12 +136,12 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         read: list[Any] = [as_picture(inputs[0])]
     else:
         positions = count_learned_positions(subject.model)
-        length = min(longest(pipeline), NO_LIMIT if positions is None else positions)
+        length = min(text_limit(pipeline), NO_LIMIT if positions is None else positions)
         tokenizer = copy.deepcopy(subject.tokenizer)
         tokenizer.model_max_length = length
         subject = replace(subject, tokenizer=tokenizer)
         inputs = read = [*SAMPLE, "A Text with Capitals, 2 numbers, and punctuation!"]
-        if longest(pipeline) == length <= LONGEST_SAMPLE:
+        if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
     model = subject.model
     allowed = tolerance_for(pipeline.model.dtype)
@@ -149,10 +149,10 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         with torch.no_grad():
             logits = logits_of(model, encode(subject.tokenizer, [own]).inputs(device=model.device))[0]
         values = logits if model.config.num_labels == 1 else logits.softmax(dim=-1)
-        printed = torch.tensor(scores_of(pipeline, one), dtype=values.dtype)
+        printed = torch.tensor(print_scores(pipeline, one), dtype=values.dtype)
         expected = values.sort(descending=True).values.cpu()
         if printed.shape != expected.shape or float((printed - expected).abs().max()) > allowed:
-            names = ", ".join(name for name in settings_of(pipeline) if name not in PRINTED)
+            names = ", ".join(name for name in pipeline_settings(pipeline) if name not in PRINTED)
             reason = f"its settings ({names})" if names else "the code of its class"
             raise InputError(
                 f"the pipeline predicts otherwise than its model does when Glasshead calls it, because of "
@@ -161,7 +161,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     return subject
 
 
-def scores_of(pipeline: Pipeline, one: Any) -> list[float]:
+def print_scores(pipeline: Pipeline, one: Any) -> list[float]:
     """What the pipeline prints of every class, the largest first."""
     after = pipeline._postprocess_params | {"top_k": 2**31}
     if isinstance(pipeline, TextClassificationPipeline):

@@ -107,7 +107,7 @@ def open_subject(
         check_model(subject.model, True)  # it may have been opened for its attention alone
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
-    return convert(subject, options)
+    return convert_subject(subject, options)
 
 
 def subject_of(
@@ -178,7 +178,7 @@ def encoder_of(model: PreTrainedModel) -> PreTrainedModel:
     return encoder
 
 
-def convert(subject: Subject, options: OpenOptions) -> Subject:
+def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
     """A subject on the device and in the precision that were asked for.
 
     Raises:

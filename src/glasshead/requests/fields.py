@@ -21,7 +21,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_whole(value: object) -> bool:
+def is_whole_number(value: object) -> bool:
     """A whole number; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -34,7 +34,7 @@ def are_words(value: object) -> bool:
 
 KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     str: (lambda value: isinstance(value, str), "a word"),
-    int: (is_whole, "a whole number"),
+    int: (is_whole_number, "a whole number"),
     float: (is_number, "a number"),
     bool: (lambda value: isinstance(value, bool), "True or False"),
     tuple: (are_words, "a word or a list of words"),
@@ -117,7 +117,7 @@ def fingerprint_fields(request: Request) -> dict[str, Any]:
 @cache
 def types_of(request: Any) -> dict[str, tuple[Any, ...]]:
     """The types that each field takes; none where it takes anything."""
-    return {name: members(hint) for name, hint in get_type_hints(request).items()}
+    return {name: union_types(hint) for name, hint in get_type_hints(request).items()}
 
 
 @cache
@@ -127,12 +127,12 @@ def defaults_of(request: Any) -> dict[str, Any]:
     return {name: fields[name] for name in options_of(request) if fields[name] is not dataclasses.MISSING}
 
 
-def members(hint: Any) -> tuple[Any, ...]:
+def union_types(hint: Any) -> tuple[Any, ...]:
     """The plain types of a union: (str, NoneType) of ``str | None``; what a literal allows stays one."""
     if get_origin(hint) is Literal:
         return (hint,)
     if get_origin(hint) in (Union, types.UnionType):
-        return tuple(kind for each in get_args(hint) for kind in members(each))
+        return tuple(kind for each in get_args(hint) for kind in union_types(each))
     return (get_origin(hint) or hint,)
 
 

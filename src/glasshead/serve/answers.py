@@ -183,7 +183,7 @@ def match_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]
     return sorted(words, key=lambda word: -abs(word.difference))
 
 
-def write_text(subject: Subject, question: GenerateQuestion) -> Written:
+def write_answer(subject: Subject, question: GenerateQuestion) -> Written:
     """Let a language model write, with explanations of what it wrote.
 
     Raises:
@@ -212,9 +212,9 @@ def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> Generate
     """What a language model writes, as JSON.
 
     Raises:
-        InputError: as `write_text`.
+        InputError: as `write_answer`.
     """
-    written = write_text(opened.subject, question)
+    written = write_answer(opened.subject, question)
     return GenerateAnswer(written=plain(written.to_dict()), python=generate_line(opened.source, question))
 
 
@@ -240,13 +240,13 @@ def heads_rows(
     """The rows that the heads are looked at before, and the texts of them that are drawn.
 
     Raises:
-        InputError: as `rows_of`.
+        InputError: as `question_rows`.
     """
-    rows = rows_of(question) + [{"text": text} for text in examples[: question.examples]]
+    rows = question_rows(question) + [{"text": text} for text in examples[: question.examples]]
     return rows, () if question.pair is not None else (rows[0]["text"],)
 
 
-def rows_of(question: HeadsQuestion) -> list[dict[str, str]]:
+def question_rows(question: HeadsQuestion) -> list[dict[str, str]]:
     """The text, its lines, or the pair, as rows of data.
 
     Raises:

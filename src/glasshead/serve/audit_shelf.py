@@ -95,7 +95,7 @@ class ShelvedAudit:
                     text=texts[row],
                     label=labels[row],
                     predicted=predictions[row],
-                    agreement=None if agreement is None else finite(agreement[row]),
+                    agreement=None if agreement is None else finite_or_none(agreement[row]),
                 )
                 for row in wanted[first : first + MOST_TEXTS]
             ],
@@ -104,7 +104,7 @@ class ShelvedAudit:
         )
 
 
-def finite(value: float | None) -> float | None:
+def finite_or_none(value: float | None) -> float | None:
     """The number, if there is one."""
     return None if value is None or not np.isfinite(value) else float(value)
 
@@ -122,14 +122,14 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
         raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
     for each in folders:
-        name = name_of(each, folder)
+        name = audit_name(each, folder)
         while name in shelf:  # the folder itself may be called as one in it
             name += "′"
         shelf[name] = ShelvedAudit(name, each)
     return shelf
 
 
-def name_of(folder: Path, within: Path) -> str:
+def audit_name(folder: Path, within: Path) -> str:
     """What an audit is called in the list."""
     name = folder.relative_to(within).as_posix()
     return sendable(within.resolve().name or "/" if name == "." else name)

@@ -15,7 +15,7 @@ from glasshead.serve.asking import ClientLeftError, TooSlowError
 from glasshead.serve.cancellation import CancelledError
 from glasshead.serve.catalogue import UnknownNameError
 from glasshead.serve.guard import BodyTooLargeError
-from glasshead.serve.jobs import BusyError
+from glasshead.serve.jobs import QueueFullError
 from glasshead.serve.refusals import refusal
 from glasshead.serve.served_model import NotReadyError
 
@@ -41,8 +41,8 @@ def add_refusals(app: FastAPI) -> None:
     ):
         refuse(kind, status)
 
-    @app.exception_handler(BusyError)
-    async def busy(request: Request, error: BusyError) -> Response:
+    @app.exception_handler(QueueFullError)
+    async def busy(request: Request, error: QueueFullError) -> Response:
         return refusal_to(request, 503, str(error), {"Retry-After": str(error.seconds)})
 
     @app.exception_handler(BodyTooLargeError)

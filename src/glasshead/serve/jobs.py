@@ -16,7 +16,7 @@ MOST_READING, READERS = 200, 4
 """Questions that may wait for audits and recorded trainings, and how many are answered at once."""
 
 
-class BusyError(Exception):
+class QueueFullError(Exception):
     """Too many questions wait already; ``seconds`` is when to ask again."""
 
     def __init__(self, most: int, seconds: int = 2) -> None:
@@ -78,7 +78,7 @@ class JobQueue:
                 self._waiting.remove(each)
                 each.run_nothing()
             if len(self._waiting) >= self.most:
-                raise BusyError(self.most)
+                raise QueueFullError(self.most)
             self._waiting.append(job)
             self._changed.notify()
         return job

@@ -79,7 +79,7 @@ class OpenedModel:
         return int(getattr(config, name, None) or 1)
 
 
-def open_model(source: str) -> OpenedModel:
+def open_served_model(source: str) -> OpenedModel:
     """Open a folder or a Hub id for whatever it can be asked.
 
     Raises:
@@ -122,7 +122,7 @@ def own_texts(subject: Subject) -> Sequence[str]:
 
 def opener(source: str | Path) -> Callable[[], OpenedModel]:
     """Opens the model when it is called."""
-    return lambda: open_model(str(source))
+    return lambda: open_served_model(str(source))
 
 
 def find_refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:

@@ -29,7 +29,7 @@ from glasshead.opening import is_run
 from glasshead.serve.app import ANSWER_SECONDS, create_app
 from glasshead.serve.audit_shelf import find_audits
 from glasshead.serve.catalogue import Catalogue
-from glasshead.serve.opened_model import OpenedModel, open_model, opener
+from glasshead.serve.opened_model import OpenedModel, open_served_model, opener
 from glasshead.serve.served_model import ServedModel
 from glasshead.spelling import in_python, spell, use_spelling
 from glasshead.training import TRAINING_PRESETS, train
@@ -265,7 +265,7 @@ def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:
     def open_demo() -> OpenedModel:
         if not folder.is_dir():
             train_demo(activation, folder)
-        opened = open_model(str(folder))
+        opened = open_served_model(str(folder))
         return replace(opened, examples=(SENTENCE, *opened.examples))
 
     return open_demo

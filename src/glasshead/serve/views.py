@@ -21,7 +21,7 @@ from glasshead.serve.answers import (
     heads_rows,
     inspect_heads,
     what_is_left,
-    write_text,
+    write_answer,
     writes_the_same,
 )
 from glasshead.serve.asking import ask, ask_both
@@ -110,7 +110,7 @@ def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
     async def written(request: Request, question: Annotated[GenerateQuestion, Query()]) -> Response:
         """A text that a language model writes."""
         job = catalogue.model(question.model).submit(
-            lambda opened: written_page(write_text(opened.subject, question))
+            lambda opened: written_page(write_answer(opened.subject, question))
         )
         return as_page(await ask(request, job, seconds))
 

@@ -76,23 +76,23 @@ def macro_f1(sums: Floats, n: int) -> Floats:
     return score.sum(axis=-1) / (either > 0).sum(axis=-1)
 
 
-def mean(sums: Floats, n: int) -> Floats:
+def mean_over_examples(sums: Floats, n: int) -> Floats:
     """A mean over examples."""
     return sums[..., 0].astype(np.float64) / n
 
 
 METRICS = {
-    "accuracy": Metric(is_correct, mean, higher_is_better=True, additive=True),
+    "accuracy": Metric(is_correct, mean_over_examples, higher_is_better=True, additive=True),
     "macro_f1": Metric(confusion_counts, macro_f1, higher_is_better=True, additive=False),
     "rmse": Metric(
         lambda predictions: np.square(predictions.predicted - predictions.labels)[..., None],
-        lambda sums, n: np.sqrt(mean(sums, n)),
+        lambda sums, n: np.sqrt(mean_over_examples(sums, n)),
         higher_is_better=False,
         additive=False,
     ),
     "mae": Metric(
         lambda predictions: np.abs(predictions.predicted - predictions.labels)[..., None],
-        mean,
+        mean_over_examples,
         higher_is_better=False,
         additive=True,
     ),

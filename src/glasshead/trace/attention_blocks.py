@@ -16,7 +16,7 @@ from glasshead.data import Inputs
 from glasshead.trace.attention_site import forward
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.intervene import intervene
-from glasshead.trace.resume import outermost_element, select, states_of
+from glasshead.trace.resume import outermost_element, states_of, take_texts
 
 TOLERANCE = 1e-5
 """By how much a block may differ that runs again by another kernel, of its largest number; in half precision
@@ -78,7 +78,7 @@ def select_variants(value: Any, texts: Int[Tensor, " variants"], size: int) -> A
         return type(value)(select_variants(part, texts, size) for part in value)
     if isinstance(value, Tensor) and value.ndim > 2 and len(value) > size and len(value) % size == 0:
         return value.unflatten(0, (size, -1))[texts.to(value.device)].flatten(0, 1)
-    return select(value, texts, size)
+    return take_texts(value, texts, size)
 
 
 class BlockWatcher(AttentionHook):

@@ -218,7 +218,7 @@ def record_stack(
         with grad, watching, record(model, keep_graph=score is not None) as trace:
             run = forward(model, inputs, rows="mean").logits, trace.only
     logits, calls = run
-    records = [one for one in calls if one.layer <= site.layer and same_part(model, one, site)]
+    records = [one for one in calls if one.layer <= site.layer and reads_same_unit(model, one, site)]
     gradients: list[Tensor | None] = [None] * len(records)
     if score is not None:
         slopes = torch.autograd.grad(
@@ -228,7 +228,7 @@ def record_stack(
     layout = token_layout(model, inputs, site.key_unit)
     layers = tuple(
         replace(layer, norm=watcher.blocks.get(layer.record.layer))
-        for layer in connect(model, records, gradients, layout.mask)
+        for layer in connect_streams(model, records, gradients, layout.mask)
     )
     refuse_merging(layers)
     shares = rows.of(texts, layout, records[-1].call.q.shape[2])
@@ -249,14 +249,14 @@ def refuse_merging(layers: Sequence[StackLayer]) -> None:
             )
 
 
-def same_part(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
+def reads_same_unit(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
     """Whether a layer reads what the site reads: words or, in a model of documents, sentences."""
     if not isinstance(model, HierarchicalClassifier):
         return True
     return layer.name.split(".")[0] == site.name.split(".")[0]
 
 
-def connect(
+def connect_streams(
     model: PreTrainedModel,
     records: list[LayerRecord],
     gradients: list[Tensor | None],

@@ -115,7 +115,7 @@ class ResumedPasses:
         size, last = len(self.inputs["attention_mask"]), self.shortcut.last
         outputs, call = self.outputs, self.call
         if texts is not None:
-            outputs = {chain: select(output, texts, size) for chain, output in outputs.items()}
+            outputs = {chain: take_texts(output, texts, size) for chain, output in outputs.items()}
             call = None if call is None else select_texts(call, texts)
         with ExitStack() as stack:
             for block in self.shortcut.blocks:
@@ -140,12 +140,12 @@ def answer_with_output(block: Block, output: Any) -> Iterator[None]:
         yield
 
 
-def select(output: Any, texts: Tensor, size: int) -> Any:
+def take_texts(output: Any, texts: Tensor, size: int) -> Any:
     """What a block said of some of the ``size`` texts of a batch."""
     if isinstance(output, Tensor):
         return output[texts.to(output.device)] if output.ndim and len(output) == size else output
     if isinstance(output, tuple | list):
-        return type(output)(select(part, texts, size) for part in output)
+        return type(output)(take_texts(part, texts, size) for part in output)
     return output
 
 

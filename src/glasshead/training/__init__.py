@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
-from glasshead.training.baselines import guess_in_words
+from glasshead.training.baselines import describe_guess
 from glasshead.training.build_model import (
     BuiltModel,
-    check_texts,
+    check_data,
     encoded_split,
     label_tensor,
     load_embeddings,
@@ -69,13 +69,13 @@ __all__ = [
     "TrainingRun",
     "align_classes",
     "attention_run_name",
+    "check_data",
     "check_same",
-    "check_texts",
     "class_metrics",
+    "describe_guess",
     "encoded_split",
     "fingerprint_of",
     "folder_kind",
-    "guess_in_words",
     "half_precision",
     "label_tensor",
     "labels_for",

@@ -18,7 +18,7 @@ from glasshead.data import (
     UnitReader,
     as_picture,
     coverage,
-    decode,
+    decode_pixels,
     encode,
     has_images,
     has_ratings,
@@ -62,7 +62,7 @@ class BuiltModel:
     objective: Objective | None = None
 
 
-def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
+def check_data(config: TrainingConfig, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs, or images, and the data have none, or the reverse."""
     images = has_images(data["train"])
     if config.of_images and not images:
@@ -122,13 +122,13 @@ def label_settings(data: "DatasetDict") -> dict[str, Any]:
     }
 
 
-def build(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
+def build_classifier(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A model and a tokenizer for these data.
 
     Raises:
         InputError: if the model does not read such data, or a file of the configuration cannot be used.
     """
-    check_texts(config, data)
+    check_data(config, data)
     if config.of_images:
         return BuiltModel(*build_image_model(config, data, label_settings(data)))
     if config.pretrained:
@@ -254,5 +254,5 @@ def build_image_model(
 
 def usual_size(data: "DatasetDict") -> int:
     """The side of the first image where it is a small square, else 32."""
-    width, height = decode(as_picture(data["train"][0]["image"])).size
+    width, height = decode_pixels(as_picture(data["train"][0]["image"])).size
     return width if width == height and 8 <= width <= LARGEST else USUAL_SIZE

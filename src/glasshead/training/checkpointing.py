@@ -166,14 +166,14 @@ def valid_checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in order of steps; one that was cut off while being written, or since, is removed."""
     whole = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
-        if is_whole(checkpoint):
+        if is_complete(checkpoint):
             whole.append(checkpoint)
         else:
             remove(checkpoint)
     return whole
 
 
-def is_whole(checkpoint: Path) -> bool:
+def is_complete(checkpoint: Path) -> bool:
     """Whether all that a training goes on from is there, and no file was cut off."""
     try:
         if not all(any(checkpoint.glob(name)) for name in NEEDED):

@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
-from glasshead.papers.experiments.measures.coefficients import group_numbers
+from glasshead.papers.experiments.measures.coefficients import weight_numbers
 from glasshead.papers.experiments.measures.distributions import BINS, histograms
 from glasshead.papers.experiments.measures.score_directions import direction_numbers
 from glasshead.papers.results import History
@@ -68,7 +68,7 @@ def test_words_whose_weights_were_planted():
         "score": [1.0, 2.0, -3.0, 0.1234567, 9.0, 0.0],
         "weight": [0.2, 0.4, -0.3, 0.01, 0.9, -0.01],
     }
-    numbers = group_numbers(AuditCard({}, [], tokens=tokens))
+    numbers = weight_numbers(AuditCard({}, [], tokens=tokens))
     assert numbers["weight_positive"] == pytest.approx(0.3)
     assert numbers["weight_neutral"] == pytest.approx(0.0)
     assert numbers["neutral_size"] == pytest.approx(0.01 / 0.3)

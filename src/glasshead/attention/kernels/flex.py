@@ -42,7 +42,7 @@ class Flex(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported_reason(call) or unavailable(call)
+        return reason_against_flex(call) or missing_for_flex(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether a GPU holds much, and it is compiled for this or may still be."""
@@ -91,7 +91,7 @@ def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
     return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *positions, *shapes)
 
 
-def unsupported_reason(call: AttentionInputs) -> str | None:
+def reason_against_flex(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
     if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
@@ -125,7 +125,7 @@ def changes_single_scores(call: AttentionInputs) -> bool:
     return position.is_dot_product or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
 
 
-def unavailable(call: AttentionInputs) -> str | None:
+def missing_for_flex(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if call.q.is_cuda:
         return "install glasshead[triton]" if find_spec("triton") is None else None
@@ -189,7 +189,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     """Which blocks of the mask are empty, full or neither, without ever holding the mask itself."""
     from torch.nn.attention.flex_attention import BlockMask
 
-    some, every = blocks_of(mask, device)
+    some, every = allowed_blocks(mask, device)
     partly = block_lists(some & ~every)
     fully = block_lists(every)
     return BlockMask.from_kv_blocks(
@@ -201,7 +201,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     )
 
 
-def blocks_of(
+def allowed_blocks(
     mask: Mask, device: torch.device
 ) -> tuple[Bool[Tensor, "b h rows columns"], Bool[Tensor, "b h rows columns"]]:
     """Blocks that may hold an allowed pair, and blocks of nothing else."""

@@ -48,8 +48,8 @@ class Linear(Kernel):
         else:
             total, count = q @ (k.transpose(-1, -2) @ v), real.sum(dim=-1, keepdim=True)
         if call.mechanism.activation.linear == "sum":
-            return ratio(total[..., :-1], total[..., -1:]).to(call.q.dtype)
-        return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
+            return divide_or_zero(total[..., :-1], total[..., -1:]).to(call.q.dtype)
+        return divide_or_zero(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
 
 
 def not_linear_reason(call: AttentionInputs) -> str | None:
@@ -66,7 +66,7 @@ def not_linear_reason(call: AttentionInputs) -> str | None:
     return products_reason(call)
 
 
-def ratio(total: Tensor, normaliser: Tensor) -> Tensor:
+def divide_or_zero(total: Tensor, normaliser: Tensor) -> Tensor:
     """Their quotient, and zero where there is nothing to divide."""
     empty = normaliser == 0
     return (total / normaliser.masked_fill(empty, 1.0)).masked_fill(empty, 0.0)

@@ -58,10 +58,12 @@ class Native(Kernel):
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         capability = best_capability()
         assert capability is not None
-        return attend(operators(capability).forward, call)
+        return attend_native(operators(capability).forward, call)
 
 
-def attend(forward: Callable[..., tuple[Tensor, ...]], call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
+def attend_native(
+    forward: Callable[..., tuple[Tensor, ...]], call: AttentionInputs
+) -> Float[Tensor, "b h q d_v"]:
     """The call by the forward operator of a library."""
     position, mask = call.mechanism.position, call.mask
     q, k, v, scale, line, adjust = call.q, call.k, call.v, call.scale, None, "none"

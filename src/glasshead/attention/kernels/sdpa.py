@@ -140,7 +140,7 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     causal = natively_causal(call)
     allowed = empty = None
     if not causal and not call.mask.is_full:
-        allowed = mask_of(call)
+        allowed = block_mask(call)
         # What a row without any key yields differs between kernels: it attends to all, and is then zeroed.
         empty = ~allowed.any(dim=-1, keepdim=True)
         allowed = allowed | empty
@@ -161,7 +161,7 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-def mask_of(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
+def block_mask(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
     """The mask of a block; one row for all queries if they are masked alike."""
     if call.mask.causal or call.mask.attn_mask is not None or call.mask.padding is None:
         return call.mask.allowed(call.q.device)

@@ -32,7 +32,7 @@ class Triton(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported_reason(call) or unavailable(call)
+        return reason_against_triton(call) or missing_for_triton(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         return call.q.is_cuda and not is_interpreted()
@@ -49,7 +49,7 @@ class Triton(Kernel):
         return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
-def unsupported_reason(call: AttentionInputs) -> str | None:
+def reason_against_triton(call: AttentionInputs) -> str | None:
     """What the programs do not compute."""
     if not call.mechanism.activation.uses_paired_exponential:
         return "it computes activations of paired exponentials (tanhmax) only"
@@ -70,7 +70,7 @@ def too_wide(call: AttentionInputs) -> str | None:
     return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
 
 
-def unavailable(call: AttentionInputs) -> str | None:
+def missing_for_triton(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if find_spec("triton") is None:
         return "install glasshead[triton]"

@@ -16,7 +16,7 @@ from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.mixtures import best_mixtures
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
-from glasshead.audits.adversary.weight_families import parameters_of, random_starts
+from glasshead.audits.adversary.weight_families import border_parameters, random_starts
 from glasshead.audits.context import Floats
 from glasshead.audits.forward_perturbation import (
     FixedRandomEdit,
@@ -194,11 +194,11 @@ def farthest_free(
             mixed = best_mixtures(one, generator, setting.search.candidates // 2)
             if mixed is not None:
                 weights, feasible = (each.transpose(0, 1).flatten(0, 1) for each in mixed)
-                starts[: len(weights)][feasible] = parameters_of(weights, setting.domain)[feasible]
+                starts[: len(weights)][feasible] = border_parameters(weights, setting.domain)[feasible]
         return starts, torch.ones_like(starts)
 
     def first(adversary: Adversary) -> Tensor:
-        return parameters_of(first_order_weights(setting, adversary, texts), setting.domain)
+        return border_parameters(first_order_weights(setting, adversary, texts), setting.domain)
 
     search = Doublings(setting, adversary_of, draw, texts, effort, first)
     distances = search.farthest()
@@ -208,7 +208,7 @@ def farthest_free(
     return distances, search.moved | (changes > setting.search.epsilon)
 
 
-def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
+def slopes_at_own_weights(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
     """z of the predicted class of every variant, or its rating, and ∂z/∂a at the model's own weights."""
     own = adversary.own.clone().requires_grad_()
     with torch.enable_grad():
@@ -221,7 +221,7 @@ def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
 def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[Tensor]:
     """For the first ``texts`` variants the two vertices of every map in which Σ a_i ∂z/∂a_i is largest and
     smallest: where these leave the prediction as it is, other weights hardly change it."""
-    _, slopes = slopes_of(setting, adversary)
+    _, slopes = slopes_at_own_weights(setting, adversary)
     results = [adversary.own.clone(), adversary.own.clone()]
     owners = adversary.owner.tolist()
     for mask in adversary.maps:
@@ -243,7 +243,7 @@ def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[
 def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
     """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
     class, or of the rating, and each map of a variant may use its share of what z may change."""
-    score, slopes = slopes_of(setting, adversary)
+    score, slopes = slopes_at_own_weights(setting, adversary)
     result = adversary.own.clone()
     counts = score.new_zeros(adversary.variants, dtype=torch.long)
     for mask in adversary.maps:

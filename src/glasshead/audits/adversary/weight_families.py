@@ -44,7 +44,7 @@ FAMILIES: dict[str, WeightFamily] = {
 }
 
 
-def parameters_of(weights: Float[Tensor, "*rows n"], domain: str) -> Float[Tensor, "*rows n"]:
+def border_parameters(weights: Float[Tensor, "*rows n"], domain: str) -> Float[Tensor, "*rows n"]:
     """Parameters of weights on the border of the domain (Σ |a| = 1, or 0 of Σ a < 1), up to `BORDER`."""
     sizes = weights.abs().clamp_min(BORDER)
     if domain == "simplex":

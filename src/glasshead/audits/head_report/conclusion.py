@@ -25,7 +25,7 @@ NAMED = 6
 """More heads than that are counted, not named."""
 
 
-def conclude(
+def conclude_heads(
     layers: Sequence[HeadLayer],
     heads: Sequence[HeadSummary],
     agreement: HeadAgreement,
@@ -49,7 +49,7 @@ def conclude(
     ]
 
 
-def names_of(heads: Sequence[HeadSummary]) -> str:
+def list_heads(heads: Sequence[HeadSummary]) -> str:
     """A few heads by their names, many by their number."""
     if len(heads) > NAMED:
         return pluralise(len(heads), "head")
@@ -64,11 +64,11 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     shown = {pattern: ones for pattern, ones in by_pattern.items() if pattern}
     unused = shown.pop("uniform", [])
     if shown:
-        parts = [f"{names_of(ones)} to {article(pattern)}{pattern}" for pattern, ones in shown.items()]
+        parts = [f"{list_heads(ones)} to {article(pattern)}{pattern}" for pattern, ones in shown.items()]
         sentence = f"{'; '.join(parts)}: more than half of the attention goes there."
         yield sentence[0].upper() + sentence[1:]
     if unused:
-        yield f"Nearly uniform, with weights that differ little: {names_of(unused)}."
+        yield f"Nearly uniform, with weights that differ little: {list_heads(unused)}."
     others = len(by_pattern.get("", []))
     if others:
         verb = "shows" if others == 1 else "show"
@@ -111,18 +111,18 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     undecided = len(known) - len(matter) - len(hardly)
     share = f"{SMALL_CHANGE:g} of their range"
     if matter:
-        yield f"Taking out {names_of(matter)} alone changes predictions by more than {share} on average."
+        yield f"Taking out {list_heads(matter)} alone changes predictions by more than {share} on average."
     if hardly:
         these = f"{len(hardly)} of {pluralise(len(known), 'head')}"
         yield f"Taking out any one of {these} changes predictions by less than {share}."
     if undecided:
         yield f"For {pluralise(undecided, 'head')} that stays undecided."
-    first = largest(known)
+    first = find_largest_head(known)
     if first is not None:
         yield f"Predictions change most without head {first.name}: its interval lies above all others."
 
 
-def largest(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
+def find_largest_head(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
     """The head whose interval lies above those of all others, which hold at once; None: there is none."""
     intervals = [finding.interval or (0.0, 0.0) for _, finding in known]
     for place, (low, _) in enumerate(intervals):

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.audits.head_report.conclusion import conclude
+from glasshead.audits.head_report.conclusion import conclude_heads
 from glasshead.audits.head_report.head_agreement import AgreementSums
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
 from glasshead.audits.head_report.random_heads import random_nulls
-from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
+from glasshead.audits.head_report.read_texts import HeadTexts, read_head_texts
 from glasshead.audits.head_report.relations import follow_relations
-from glasshead.audits.head_report.shown_texts import draw_texts
+from glasshead.audits.head_report.shown_texts import draw_head_texts
 from glasshead.audits.head_report.summaries import summarise_heads
 from glasshead.audits.head_report.text_statistics import LayerStatistics, gather_statistics
-from glasshead.audits.head_report.token_kinds import token_table
+from glasshead.audits.head_report.token_kinds import make_token_table
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
 from glasshead.audits.open_request import with_datasets
@@ -79,7 +79,7 @@ def heads(request: HeadsRequest) -> HeadReport:
     return run_heads(request)
 
 
-class Predictions(NamedTuple):
+class TextPredictions(NamedTuple):
     """A model before texts, the class that it predicts of each, and the range of what it predicts."""
 
     context: ExplanationContext
@@ -97,8 +97,8 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     started = time.perf_counter()
     stages = StageProgress(request.progress or no_progress)
     request = with_datasets(request)
-    subject, predicts = open_model(request)
-    texts = read_texts(request, subject)
+    subject, predicts = open_requested_model(request)
+    texts = read_head_texts(request, subject)
     tokenizer = reader_of(subject.tokenizer).with_limit(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
     nouns = stages.nouns = encoded.nouns
@@ -109,9 +109,9 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     model = isolated_copy(subject.model, dtype)
     if not isinstance(model, PooledClassifier):
         list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
-    predictions = predict(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
+    predictions = predict_texts(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
     stages.begin("rows")
-    kinds, score = token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
+    kinds, score = make_token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
     agreement_sums = AgreementSums(request.seed)
     layers = gather_statistics(model, encoded, kinds, score, agreement_sums, stages)
     random, random_entropies = random_nulls(model, encoded, kinds, score, request.seed, stages)
@@ -161,7 +161,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=conclude(
+        conclusion=conclude_heads(
             layer_summaries,
             summaries,
             agreement,
@@ -176,7 +176,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     )
 
 
-def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
+def open_requested_model(request: HeadsRequest) -> tuple[Subject, bool]:
     """The model of a request, and whether it predicts anything of a text.
 
     Raises:
@@ -189,16 +189,16 @@ def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
         return open_subject(request.model, request.tokenizer, opening), False
 
 
-def predict(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> Predictions:
+def predict_texts(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> TextPredictions:
     """What the model predicts of every text."""
     context = make_context(model, encoded, subject.tokenizer)
     if is_regression(model.config):
         spread = float(np.ptp(context.logits[:, 0].numpy()))
-        return Predictions(context, context.target, spread or 1.0)
-    return Predictions(context, context.logits.argmax(dim=-1), 1.0)
+        return TextPredictions(context, context.target, spread or 1.0)
+    return TextPredictions(context, context.logits.argmax(dim=-1), 1.0)
 
 
-def target_scores(predictions: Predictions | None) -> Callable[[Tensor], Score] | None:
+def target_scores(predictions: TextPredictions | None) -> Callable[[Tensor], Score] | None:
     """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating.
 
     None where nothing is predicted.
@@ -211,7 +211,7 @@ def target_scores(predictions: Predictions | None) -> Callable[[Tensor], Score] 
 
 def head_effects(
     model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics],
-    predictions: Predictions | None, stages: StageProgress,
+    predictions: TextPredictions | None, stages: StageProgress,
 ) -> tuple[dict[int, list[dict[str, NDArray[np.float64]]]], str]:  # fmt: skip
     """By layer and head what is known beside its rows: changes of predictions, and whether it is
     identifiable; and why that is not known, where it is not."""
@@ -266,10 +266,10 @@ def draw_requested_texts(
     """The texts, or images, of the request, or the first ones of the data."""
     if not request.texts:
         seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
-        return draw_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
+        return draw_head_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
-    return draw_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
+    return draw_head_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
 
 
 Removal = tuple[int, tuple[int, ...]]

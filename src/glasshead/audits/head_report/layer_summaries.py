@@ -9,7 +9,7 @@ import numpy as np
 
 from glasshead.audits.head_report.random_heads import RandomNulls
 from glasshead.audits.head_report.row_statistics import UNIFORM, UNSPLIT
-from glasshead.audits.head_report.summaries import Floats, Statistic, null_of, summaries, to_finding
+from glasshead.audits.head_report.summaries import Floats, Statistic, null_of, statistic_finding, summaries
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import UNRELATED, layer_verdict, pair_verdict
@@ -27,7 +27,7 @@ def summarise_layer(
     group = Group(f"layer {facts.layer}", np.ones(layer.texts, dtype=bool), level=level)
     statistics = [one for one in layer_statistics(layer, random) if not np.isnan(one.values).all()]
     findings = [
-        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        statistic_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
     ]
     return HeadLayer(facts.layer, facts.name, facts.kind, facts.mechanism, facts.num_heads, findings)
@@ -49,7 +49,7 @@ def summarise_layers(
         for name, of_layers in values.items()
     ]
     return [
-        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        statistic_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, group.level), strict=True)
     ]
 
@@ -62,7 +62,7 @@ def summarise_pairs(of_texts: Sequence[tuple[float, float]], rng: np.random.Gene
     statistics = [Statistic(PAIR_DIVERGENCE, "", own, {UNRELATED: null})]
     group = Group("all pairs of heads", np.ones(len(own), dtype=bool))
     (summary,) = summaries(statistics, rng, group.level)
-    return [to_finding(statistics[0], summary, group, pair_verdict(summary))]
+    return [statistic_finding(statistics[0], summary, group, pair_verdict(summary))]
 
 
 def nulls_of(statistics: Sequence[Statistic]) -> dict[str, Floats]:

@@ -17,15 +17,15 @@ from glasshead.data import (
     LoadOptions,
     NoLabelError,
     Sentence,
+    holds_lines,
     is_conllu,
-    is_plain,
     is_undivided,
     join_pair,
     read_conllu,
     read_plain,
 )
 from glasshead.errors import ParameterError
-from glasshead.explainers import check_texts
+from glasshead.explainers import check_pairs
 from glasshead.requests import DataRequest
 from glasshead.trace import Subject
 
@@ -43,7 +43,7 @@ class HeadTexts:
     labelled: bool = True
 
 
-def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
+def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     """A random part of the data of a request.
 
     Raises:
@@ -53,14 +53,14 @@ def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     if isinstance(request.data, str | Path) and is_conllu(request.data):
         if request.split is not None:
             raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
-        check_texts(subject.model, False)
+        check_pairs(subject.model, False)
         sentences = sample(read_conllu(Path(request.data)), request.limit, request.seed)
         texts = [sentence.text for sentence in sample(sentences, limit, request.seed)]
         facts = {"data": str(request.data), "sentences": len(sentences)}
         return HeadTexts(texts, None, texts, sentences, facts)
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
-    if is_plain(request.data):
+    if holds_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:
         rows = read_split(request.data, split, options)
@@ -70,7 +70,7 @@ def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         return read_unlabelled(request, subject, options, limit)
     _, rows = subsample(rows, limit, request.seed)
     firsts, seconds, shown = texts_of(rows)
-    check_texts(subject.model, seconds is not None)
+    check_pairs(subject.model, seconds is not None)
     facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
     return HeadTexts(firsts, seconds, shown, (), facts)
 
@@ -92,7 +92,7 @@ def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions
         raise ParameterError("split", "is for data with labels: texts without them are read as a whole")
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
-    check_texts(subject.model, texts.seconds is not None)
+    check_pairs(subject.model, texts.seconds is not None)
     chosen = sample(range(len(texts.firsts)), limit, request.seed)
     firsts = [texts.firsts[place] for place in chosen]
     seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]

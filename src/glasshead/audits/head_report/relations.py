@@ -20,7 +20,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
-from glasshead.audits.head_report.row_statistics import row_shares
+from glasshead.audits.head_report.row_statistics import rows_as_shares
 from glasshead.audits.head_report.views import AttentionView, attention_views
 from glasshead.audits.progress import StageProgress
 from glasshead.data import ROOT, Encoded, Sentence, encode
@@ -100,8 +100,8 @@ def align(sentence: Sentence, encoded: Encoded, text: int) -> Tree:
 def predict_heads(view: AttentionView, tree: Tree) -> tuple[Integers, Integers]:
     """The head of every word as each attention head has it [h, w], in both directions; −1 where it looks at
     no other word, or nothing looks at it."""
-    between = tree_map(row_shares(view)[0], tree.words[view.keys])
-    return tuple(largest(matrix) for matrix in (between, between.transpose(1, 2)))  # type: ignore[return-value]
+    between = tree_map(rows_as_shares(view)[0], tree.words[view.keys])
+    return tuple(largest_of_rows(matrix) for matrix in (between, between.transpose(1, 2)))  # type: ignore[return-value]
 
 
 def tree_map(shares: Float[Tensor, "h q k"], words: Integers) -> Float[Tensor, "h w w"]:
@@ -113,7 +113,7 @@ def tree_map(shares: Float[Tensor, "h q k"], words: Integers) -> Float[Tensor, "
     return between.masked_fill(torch.eye(len(own), dtype=torch.bool, device=at.device), 0.0)
 
 
-def largest(matrix: Float[Tensor, "h w w"]) -> Integers:
+def largest_of_rows(matrix: Float[Tensor, "h w w"]) -> Integers:
     """Where each row is largest; −1 where it is zero."""
     values, places = matrix.max(dim=-1)
     return np.asarray(torch.where(values > 0, places, -1).cpu().numpy())

@@ -70,7 +70,7 @@ def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
     )
 
 
-def row_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "h q"]]:
+def rows_as_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "h q"]]:
     """p, and which rows have any weight; zeros in the others."""
     sizes = view.weights.abs().masked_fill(~view.allowed, 0.0)
     totals = sizes.sum(dim=-1, keepdim=True)
@@ -79,7 +79,7 @@ def row_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor
 
 def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
     """Every statistic of a view."""
-    shares, real = row_shares(view)
+    shares, real = rows_as_shares(view)
     allowed = view.allowed & real[..., None]
     uniform = allowed / allowed.sum(dim=-1, keepdim=True).clamp(min=1)
     keys = tokens_at(tokens, view.keys)
@@ -92,7 +92,7 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
         yield from beside(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
             yield from places(view, shares, uniform, real, keys)
-            yield from word_sums(shares, uniform, real, keys)
+            yield from row_sums_of_words(shares, uniform, real, keys)
         else:
             yield mean_distance(shares, uniform, real, keys)
     if view.gradient is not None:
@@ -205,7 +205,7 @@ def places(
         yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
 
 
-def word_sums(
+def row_sums_of_words(
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
     real: Bool[Tensor, "h q"],

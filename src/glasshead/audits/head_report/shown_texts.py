@@ -16,7 +16,7 @@ from glasshead.results import HeadText
 Floats = NDArray[np.float32]
 
 
-def draw_texts(
+def draw_head_texts(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast | UnitReader,
     texts: Sequence[Any],
@@ -51,7 +51,7 @@ def text_maps(
         layer, heads = view.facts.layer, len(view.weights)
         rows = 1 if view.facts.kind == "pooled" else size
         whole = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
-        at = (np.arange(heads)[:, None, None], row_numbers(view.queries)[:, None], row_numbers(view.keys))
+        at = (np.arange(heads)[:, None, None], number_rows(view.queries)[:, None], number_rows(view.keys))
         whole[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
         for vectors, kept, places in (
             (view.query_vectors, queries, view.queries),
@@ -59,7 +59,7 @@ def text_maps(
         ):
             if vectors is not None:
                 shape = (heads, rows if kept is queries else size, vectors.shape[-1])
-                kept.setdefault(layer, np.zeros(shape, dtype=np.float32))[:, row_numbers(places)] = (
+                kept.setdefault(layer, np.zeros(shape, dtype=np.float32))[:, number_rows(places)] = (
                     vectors.float().cpu().numpy()
                 )
     return HeadText(
@@ -70,18 +70,18 @@ def text_maps(
         weights=weights,
         query_vectors=queries,
         key_vectors=keys,
-        decoder_tokens=(decoder_start(model, tokenizer), *tokens[:-1]) if decodes else (),
+        decoder_tokens=(decoder_start_name(model, tokenizer), *tokens[:-1]) if decodes else (),
         decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
         **encoded.drawing(0),
     )
 
 
-def row_numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+def number_rows(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows of a map: a decoder's begin with its start."""
     return places - START if len(places) and places[0] == START else places
 
 
-def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
+def decoder_start_name(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
     """The name of what a decoder begins with."""
     start = getattr(model.config, "decoder_start_token_id", None)
     return "" if start is None else token_names(tokenizer, [int(start)])[0]

@@ -78,7 +78,7 @@ def summarise_heads(
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
         findings = [
-            to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
+            statistic_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
             for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
         ]
         if "identifiable" in more[head]:
@@ -121,7 +121,7 @@ def summaries(statistics: Sequence[Statistic], rng: np.random.Generator, level: 
     )
 
 
-def to_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict: Verdict) -> Finding:
+def statistic_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict: Verdict) -> Finding:
     """A statistic as a finding of a head or a layer."""
     return summary.finding(
         HEADS,
@@ -138,7 +138,7 @@ def identifiable_finding(values: Floats, group: Group, nouns: Nouns) -> Finding:
     estimate = share_interval(values[~np.isnan(values)] > 0.5, group.level)
     summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
     statistic = Statistic("identifiable", "", values, {})
-    return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
+    return statistic_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
 
 
 NAMES = {

@@ -29,7 +29,7 @@ class TokenTable:
     specials: tuple[str, ...]
 
 
-def token_table(
+def make_token_table(
     tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, texts: Sequence[str]
 ) -> TokenTable:
     """The same of some texts; of a pair, of both with a line between."""

@@ -53,11 +53,11 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
     if statistic == "identifiable":
         return identifiable_verdict(low, high, nouns)
     if UNIFORM in summary.null and statistic not in NO_SHARES:
-        return share_verdict(summary)
+        return judge_attention_share(summary)
     return Verdict("")
 
 
-def share_verdict(summary: StatSummary) -> Verdict:
+def judge_attention_share(summary: StatSummary) -> Verdict:
     """On a share of attention, beside one half and beside uniform attention."""
     interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM)
     if interval is None or beside is None:
@@ -91,7 +91,7 @@ def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
     return Verdict(f"undecided: between some and most {nouns.texts}")
 
 
-class Comparison(NamedTuple):
+class ComparisonWords(NamedTuple):
     """What a difference of a layer says if it is above, below and within `LITTLE` of zero, or none of these,
     and the null from which it is taken."""
 
@@ -103,20 +103,20 @@ class Comparison(NamedTuple):
 
 
 COMPARISONS = {
-    "inflation": Comparison(
+    "inflation": ComparisonWords(
         "more attention than A ∂z/∂A accounts for",
         "less attention than A ∂z/∂A accounts for",
         "about the attention that A ∂z/∂A accounts for",
         "not distinguishable from what A ∂z/∂A accounts for",
         UNIFORM,
     ),
-    "joining": Comparison(
+    "joining": ComparisonWords(
         "joining words raises the share",
         "joining words lowers the share",
         "joining words hardly changes the share",
         "not settled whether joining words changes the share",
     ),
-    "beyond-unsplit-words": Comparison(
+    "beyond-unsplit-words": ComparisonWords(
         "more for a special token than for a word that is never split",
         "less for a special token than for a word that is never split",
         "about as much for a special token as for a word that is never split",
@@ -131,7 +131,7 @@ def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
     if statistic not in COMPARISONS:
         if summary.reliable_interval is None:
             return TOO_FEW_EXAMPLES
-        return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
+        return judge_attention_share(summary) if UNIFORM in summary.null else Verdict("")
     words = COMPARISONS[statistic]
     ends = summary.reliable_differences.get(words.null) if words.null else summary.reliable_interval
     return TOO_FEW_EXAMPLES if ends is None else Verdict(words[side_of(ends)])

@@ -23,7 +23,7 @@ from glasshead.trace import (
     KeyUnit,
     StackLayer,
     TokenLayout,
-    connect,
+    connect_streams,
     forward,
     is_causal,
     record,
@@ -94,12 +94,12 @@ def attention_views(
         return
     maps = heads_of(model.config) * (1 if score is None else 3 * layers_of(model.config))
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
-        layers = record_layers(model, inputs, None if score is None else score(texts))
+        layers = record_views(model, inputs, None if score is None else score(texts))
         yield layer_views(model, layers, inputs, texts.numpy())
         on_texts(len(texts))
 
 
-def record_layers(model: PreTrainedModel, inputs: Inputs, score: Score | None) -> list[StackLayer]:
+def record_views(model: PreTrainedModel, inputs: Inputs, score: Score | None) -> list[StackLayer]:
     """Every attention call of one pass, with the gradient of its weights if there is a ``score``."""
     graph = score is not None
     with torch.set_grad_enabled(graph), record(model, keep_graph=graph) as trace:
@@ -115,21 +115,21 @@ def record_layers(model: PreTrainedModel, inputs: Inputs, score: Score | None) -
                 materialize_grads=True,
             )
         )
-    return list(connect(model, records, gradients, inputs["attention_mask"].bool()))
+    return list(connect_streams(model, records, gradients, inputs["attention_mask"].bool()))
 
 
 def layer_views(
     model: PreTrainedModel, layers: list[StackLayer], inputs: Inputs, texts: Integers
 ) -> Iterator[AttentionView]:
     """The views of a batch; calls between whole sentences are left out."""
-    layout = token_layout(model, inputs, key_unit(model))
+    layout = token_layout(model, inputs, unit_of_keys(model))
     for layer in layers:
         if isinstance(model, HierarchicalClassifier) and layer.record.name.startswith("sentences."):
             continue
         yield from views_of(layer, layout, texts)
 
 
-def key_unit(model: PreTrainedModel) -> KeyUnit:
+def unit_of_keys(model: PreTrainedModel) -> KeyUnit:
     """What the keys of the calls between tokens are."""
     return "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
 
@@ -137,7 +137,7 @@ def key_unit(model: PreTrainedModel) -> KeyUnit:
 def views_of(layer: StackLayer, layout: TokenLayout, texts: Integers) -> Iterator[AttentionView]:
     """One view for each row of the batch that the layer saw."""
     one, mask = layer.record, layout.mask
-    facts = layer_facts(layer, mask)
+    facts = describe_layer(layer, mask)
     weights, scores, allowed = layer.weights.detach(), one.scores.detach(), one.allowed
     rows, places = row_places(layout)
     vectors = (one.q.detach(), one.k.detach()) if one.call.v.shape[-1] else (None, None)
@@ -177,7 +177,7 @@ def row_places(layout: TokenLayout) -> tuple[Integers, list[Integers]]:
     return layout.segments.text.cpu().numpy(), [places[row_of_token == row] for row in rows]
 
 
-def layer_facts(layer: StackLayer, mask: Bool[Tensor, "r k"]) -> LayerFacts:
+def describe_layer(layer: StackLayer, mask: Bool[Tensor, "r k"]) -> LayerFacts:
     """What is true of a call before any text."""
     one = layer.record
     kind: LayerKind = "causal" if is_causal(one, mask) else "encoder"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from glasshead.audits.ranking.criteria import larger_is_better
-from glasshead.audits.ranking.standings import finding_name, in_words
+from glasshead.audits.ranking.standings import finding_name, join_and
 from glasshead.nouns import Nouns
 from glasshead.results import (
     AUPRC,
@@ -19,7 +19,7 @@ Pairs = Sequence[tuple[str, MethodDifference]]
 BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
 
-def conclude(
+def conclude_ranking(
     methods: Sequence[RankedMethod],
     differences: Sequence[MethodDifference],
     statistic: str,
@@ -61,7 +61,7 @@ def sentences_of_one(method: RankedMethod, leaders: Leaders, nouns: Nouns) -> li
         return []
     own = f" ({method.own_removal} is the edit by which it scores {nouns.tokens})"
     own *= method.own_removal in better
-    where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {in_words(better)} only"
+    where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {join_and(better)} only"
     return [f"{method.name} is more faithful than a random order {where}{own}."]
 
 
@@ -79,19 +79,19 @@ def leading_sentences(
         return [f"No method is shown to be more faithful than a random order {any_meaning(list(leaders))}."]
     if len(sets) == 1:
         (names,) = sets
-        return [f"{in_words(names)} {'tie for the lead' if len(names) > 1 else 'leads'} {every}."]
+        return [f"{join_and(names)} {'tie for the lead' if len(names) > 1 else 'leads'} {every}."]
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
         owners = [name for name in names if own[name] == removal]
-        note = f" (the edit by which {in_words(owners)} scores {nouns.tokens})" if owners else ""
+        note = f" (the edit by which {join_and(owners)} scores {nouns.tokens})" if owners else ""
         by_leaders.setdefault(names, []).append(removal + note)
     listed = "; ".join(
-        f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
+        f"{leaders_in_words(names)} under {join_and(meanings)}" for names, meanings in by_leaders.items()
     )
     first, *others = leaders.values()
     common = [name for name in first if all(name in names for names in others)]
     if common:
-        lead = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
+        lead = f"{join_and(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
     elif reversals:
         lead = "Which method leads depends on the type of deletion"
     else:
@@ -101,7 +101,7 @@ def leading_sentences(
 
 def leaders_in_words(names: Sequence[str]) -> str:
     """Those that lead together, one, or none."""
-    return f"{in_words(names)} (tied)" if len(names) > 1 else in_words(names) or "none"
+    return f"{join_and(names)} (tied)" if len(names) > 1 else join_and(names) or "none"
 
 
 def find_reversed_pairs(
@@ -155,7 +155,7 @@ def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leader
     by_meanings: dict[tuple[str, ...], list[str]] = {}
     for name, own in ties.items():
         by_meanings.setdefault(tuple(removal for removal in leaders if removal in own), []).append(name)
-    listed = "; ".join(f"{in_words(names)} under {in_words(own)}" for own, names in by_meanings.items())
+    listed = "; ".join(f"{join_and(names)} under {join_and(own)}" for own, names in by_meanings.items())
     return [f"Tied with a leader, but not shown to lead: {listed}."] if listed else []
 
 
@@ -181,13 +181,13 @@ def random_sentences(
             if (finding := method.finding(statistic, removal)) is not None
         )
         sentences.append(
-            f"{in_words(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
+            f"{join_and(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
             f"order {any_meaning(removals)} ({n:,} {nouns.texts})."
         )
     for name, own in standings.items():
         worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
         if worse:
-            sentences.append(f"{name} is worse than a random order under {in_words(worse)}.")
+            sentences.append(f"{name} is worse than a random order under {join_and(worse)}.")
     return sentences
 
 
@@ -208,8 +208,8 @@ def describe_undecided(
         for why, own in by_reason.items():
             undecided.setdefault((tuple(own), why), []).append(method.name)
     return [
-        f"{in_words(names)} {'are' if len(names) > 1 else 'is'} undecided"
-        f"{'' if len(own) == len(removals) else f' under {in_words(own)}'}: {why}."
+        f"{join_and(names)} {'are' if len(names) > 1 else 'is'} undecided"
+        f"{'' if len(own) == len(removals) else f' under {join_and(own)}'}: {why}."
         for (own, why), names in undecided.items()
     ]
 
@@ -227,7 +227,7 @@ def marks_sentence(methods: Sequence[RankedMethod], nouns: Nouns) -> str:
     if len(methods) == 1:
         return f"{names[0]} is closer to {marked} than a random order."
     together = " (tied)" if len(names) > 1 else ""
-    return f"Closest to {marked}: {in_words(names)}{together}."
+    return f"Closest to {marked}: {join_and(names)}{together}."
 
 
 def all_meanings(removals: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from glasshead.audits.removal_curves import (
     random_ranks,
     statistic_weights,
 )
-from glasshead.explainers import REMOVALS, words_of
+from glasshead.explainers import REMOVALS, find_removable_tokens
 from glasshead.results import AUPRC, Verdict
 
 WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
@@ -78,7 +78,7 @@ def faithfulness_criteria(
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
     explanation, side = in_float32(context), choose_prediction_side(context)
-    words = words_of(explanation).numpy()
+    words = find_removable_tokens(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])
     nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)

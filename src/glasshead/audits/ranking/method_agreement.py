@@ -5,14 +5,14 @@ from itertools import combinations
 
 import numpy as np
 
-from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import Floats, same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.ranking.standings import all_texts, bonferroni_level
 from glasshead.audits.summary import summarise
-from glasshead.explainers import words_of
+from glasshead.explainers import find_removable_tokens
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 from glasshead.statistics import kendall_tau_b
 
@@ -29,7 +29,7 @@ def method_agreement(
     if not pairs:
         return [], {}
     explanation = methods[0].context.explanation
-    mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
+    mask, nouns = find_removable_tokens(explanation).numpy(), explanation.encoded.nouns
     scores = np.stack([method.order.scores for method in methods])
     signed = [has_sides(method.context) for method in methods]
     tables = {}
@@ -44,7 +44,7 @@ def method_agreement(
     agreements = []
     for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
         same = same_numbers(scores[one], scores[other])
-        verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
+        verdict = judge_agreement(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
         missing = len(mask) - summary.n
         finding = summary.finding(
             RANK,

@@ -21,7 +21,7 @@ from glasshead.audits.operators import TEXTS
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.progress import StageProgress, no_progress
-from glasshead.audits.ranking.conclusion import conclude
+from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import (
     Criterion,
     check_removals,
@@ -34,7 +34,13 @@ from glasshead.audits.ranking.criteria import (
 from glasshead.audits.ranking.highlights import pick_ranked_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.ranking.standings import Judged, bonferroni_level, comparisons, in_words, judge
+from glasshead.audits.ranking.standings import (
+    Judged,
+    bonferroni_level,
+    comparisons,
+    join_and,
+    judge_by_criterion,
+)
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.subject_facts import (
     model_facts,
@@ -156,7 +162,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         *use_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
-            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
+            f"For this model {join_and(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
             for reason, names in by_reason(left_out).items()
         ),
         *(
@@ -182,10 +188,10 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         methods=ranked,
         differences=differences,
         agreement=agreement,
-        conclusion=conclude(ranked, differences, request.statistic, list(meanings), nouns),
+        conclusion=conclude_ranking(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
         texts=pick_ranked_texts(methods, taus),
-        examples=example_columns(context, methods, criteria, taus),
+        examples=method_columns(context, methods, criteria, taus),
     )
 
 
@@ -220,7 +226,7 @@ def judge_methods(
     """All methods by every criterion, on the same resamples of the texts."""
     names = [method.name for method in methods]
     return [
-        judge(
+        judge_by_criterion(
             criterion,
             names,
             level=level,
@@ -275,7 +281,7 @@ def ranking_facts(
     }
 
 
-def example_columns(
+def method_columns(
     context: AuditContext,
     methods: Sequence[ScoredMethod],
     criteria: Sequence[Criterion],

@@ -55,7 +55,7 @@ def all_texts(count: int, level: float) -> Group:
     return Group(GROUP, np.ones(count, dtype=bool), level=level)
 
 
-def judge(
+def judge_by_criterion(
     criterion: Criterion,
     names: Sequence[str],
     *,
@@ -83,7 +83,7 @@ def judge(
     better = {(each.one, each.other) for each in differences if each.side == 1}
     better |= {(each.other, each.one) for each in differences if each.side == -1}
     standings = [
-        standing(over[rank], any((other, rank) in better for other in usable))
+        judge_standing(over[rank], any((other, rank) in better for other in usable))
         if rank in usable
         else Standing.UNDECIDED
         for rank in range(len(names))
@@ -177,7 +177,7 @@ def sides_of(
     return sides
 
 
-def standing(over_random: Side, behind: bool) -> Standing:
+def judge_standing(over_random: Side, behind: bool) -> Standing:
     """From the side of a random order on which a method is, and whether another method is better."""
     if over_random is None:
         return Standing.UNDECIDED
@@ -199,9 +199,9 @@ def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
     """In words."""
     if standing == Standing.UNDECIDED:
         return TOO_FEW_EXAMPLES
-    behind = f"; {in_words(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"
+    behind = f"; {join_and(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"
     words: Mapping[Standing, str] = {
-        Standing.LEADS: "leads" + (f", tied with {in_words(peers.tied)}" if peers.tied else " alone"),
+        Standing.LEADS: "leads" + (f", tied with {join_and(peers.tied)}" if peers.tied else " alone"),
         Standing.BEHIND: "better than a random order" + behind,
         Standing.NOT_SHOWN: f"not distinguishable from a random order on these {nouns.texts}"
         + (behind if peers.better else ""),
@@ -210,6 +210,6 @@ def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
     return Verdict(words[standing])
 
 
-def in_words(names: Sequence[str]) -> str:
+def join_and(names: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])

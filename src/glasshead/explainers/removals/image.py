@@ -10,7 +10,7 @@ from glasshead.attention import AttentionInputs
 from glasshead.data import Encoded, EncodedImages, Fill, Inputs
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import renormalise_weights
-from glasshead.explainers.removals.removal import Removal, logits_edited, register
+from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.explainers.removals.text import InputRemoval
 from glasshead.huggingface import PatchClassifier
 from glasshead.trace import intervene
@@ -65,7 +65,7 @@ class Hide(Removal):
         return logits_edited(context, texts, hide_removed)
 
 
-register("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
-register("mean-colour", Paint("mean-colour", "the mean colour of the image"))
-register("blur", Paint("blur", "the colours around it, out of focus"))
-register("masked", Hide())
+register_removal("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
+register_removal("mean-colour", Paint("mean-colour", "the mean colour of the image"))
+register_removal("blur", Paint("blur", "the colours around it, out of focus"))
+register_removal("masked", Hide())

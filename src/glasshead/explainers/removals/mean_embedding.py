@@ -12,7 +12,7 @@ from glasshead.data import Inputs, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import change_lookups, shift_of
-from glasshead.explainers.removals.removal import Removal, logits_edited, register
+from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.huggingface import class_name
 
 
@@ -103,4 +103,4 @@ def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
     return (vectors * embedded).sum() / (vectors * vectors).sum()
 
 
-register("mean-embedding", MeanEmbedding())
+register_removal("mean-embedding", MeanEmbedding())

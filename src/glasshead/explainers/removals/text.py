@@ -10,7 +10,7 @@ from torch import Tensor
 from glasshead.data import Encoded, Inputs, batches, heads_of, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.removals.removal import Removal, register
+from glasshead.explainers.removals.removal import Removal, register_removal
 from glasshead.huggingface import class_name
 
 CHUNK = 4_000_000
@@ -113,6 +113,6 @@ class Replace(InputRemoval):
         )
 
 
-register("delete", Delete())
-register("mask-token", Replace("mask_token", "[MASK]"))
-register("unknown-token", Replace("unk_token", "[UNK]"))
+register_removal("delete", Delete())
+register_removal("mask-token", Replace("mask_token", "[MASK]"))
+register_removal("unknown-token", Replace("unk_token", "[UNK]"))

@@ -138,12 +138,12 @@ def interval_program(
     """The intervals where they need no linear program, else the program. Arguments and errors are those of
     `intervals`."""
     T, a, precision = to_real_array(T, "values"), to_real_array(a, "weights").astype(np.float64), eps
-    check_inputs(T, a, kind, tolerance)
+    check_program(T, a, kind, tolerance)
     if precision is None:
         precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
-    if not (is_number(precision) and 0 < precision < 1):
+    if not (is_real(precision) and 0 < precision < 1):
         raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
-    if not (embed_dim is None or (is_number(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
+    if not (embed_dim is None or (is_real(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
         raise ParameterError("embed_dim", f"is a whole number of at least 1, not {embed_dim!r}")
     wanted, scale = scale_by_powers_of_two(
         np.eye(len(a)) if functions is None else to_functions(functions, len(a))
@@ -191,7 +191,7 @@ def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def is_number(value: object) -> bool:
+def is_real(value: object) -> bool:
     """Whether it is a real number, no truth value and no text."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
@@ -210,9 +210,9 @@ def scale_by_powers_of_two(rows: Floats) -> tuple[Floats, Floats]:
     return np.ldexp(rows, -exponents[:, None]), np.ldexp(1.0, exponents)
 
 
-def check_inputs(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
+def check_program(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
-    if not (is_number(tolerance) and 0 <= tolerance < math.inf):
+    if not (is_real(tolerance) and 0 <= tolerance < math.inf):
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
     if not isinstance(kind, str) or kind not in WEIGHT_DOMAINS:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(WEIGHT_DOMAINS)}")

@@ -49,7 +49,7 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
     scaled = A * np.sqrt(np.maximum(start, 1e-30))[:, None, :]
     order = np.stack([qr(one, mode="r", pivoting=True)[1] for one in scaled]).astype(np.int64)
     basic = order[:, :m].copy()
-    inverse = invert(columns_of(A, basic))
+    inverse = invert(take_columns(A, basic))
     x = np.take_along_axis(start, basic, axis=1)
     for free in order[:, m:].T:
         value = start[each, free]
@@ -69,7 +69,7 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
             step[np.arange(len(at)), at] -= 1.0
             inverse[blocked] -= step[:, :, None] * leaving[:, None, :]
             basic[blocked, at] = free[blocked]
-    inverse = invert(columns_of(A, basic))
+    inverse = invert(take_columns(A, basic))
     x = np.matmul(inverse, np.matmul(A, start[:, :, None]))[:, :, 0]
     inside = np.isfinite(inverse).all(axis=(1, 2)) & (x.min(axis=1, initial=0.0) >= -PROOF_TOLERANCE)
     return [
@@ -78,7 +78,7 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
     ]
 
 
-def columns_of(A: Floats, variables: Integers) -> Floats:
+def take_columns(A: Floats, variables: Integers) -> Floats:
     """Some columns of every A [P, m, n], in the order of ``variables`` [P, k]: [P, m, k]."""
     return np.asarray(np.take_along_axis(A, variables[:, None, :], axis=2))
 

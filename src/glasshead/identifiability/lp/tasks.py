@@ -41,7 +41,7 @@ class IntervalAnswer(NamedTuple):
     argmax_may_change: bool | None
 
 
-def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
+def solve_all(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task; small programs of one shape are solved together."""
     intervals_of: dict[int, Intervals] = {}
     groups: dict[tuple[bool, tuple[int, ...]], dict[int, IntervalProgram]] = {}

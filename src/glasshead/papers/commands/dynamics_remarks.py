@@ -39,9 +39,9 @@ def plateau_remark(history: "History") -> str | None:
 
 def best_step_remark(history: "History", step: int | None) -> str | None:
     """That the numbers are not those of the model in the run, which is that of its best epoch."""
-    from glasshead.papers.dynamics import best_step
+    from glasshead.papers.dynamics import best_epoch_step
 
-    best = best_step(history)
+    best = best_epoch_step(history)
     if step is not None or best is None:
         return None
     snapshot = history.nearest(best)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli import PAGE, Overwrite, file_kind, numbers, plots, print_line, write_plot
+from glasshead.cli import PAGE, Overwrite, file_kind, plots, print_line, split_numbers, write_plot
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def transition(
     from glasshead.papers.solvable import TransitionSettings
     from glasshead.papers.solvable import transition as run
 
-    chosen = numbers("--alphas", alphas, 50)
+    chosen = split_numbers("--alphas", alphas, 50)
     file_kind(out, PAGE)
     check_writable(out, overwrite=overwrite)
     settings = TransitionSettings(omega, sigma, weight_decay)

@@ -25,7 +25,7 @@ MOST_LINES = 30
 def live_progress() -> Iterator[Callable[[Schedule], None]]:
     """What is to be called whenever a cell has ended."""
     if not errors.is_terminal:
-        yield LineProgress()
+        yield RunLines()
         return
     schedules: list[Schedule] = []
     with Live(
@@ -37,7 +37,7 @@ def live_progress() -> Iterator[Callable[[Schedule], None]]:
         yield schedules.append
 
 
-class LineProgress:
+class RunLines:
     """One line for each run that has ended."""
 
     def __init__(self) -> None:

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.data import DATASETS, DrawnSplit, SyntheticDataset, check_integer, check_sizes, split_sizes
+from glasshead.data import (
+    DATASETS,
+    DrawnSplit,
+    SyntheticDataset,
+    check_integer,
+    check_synthetic_sizes,
+    split_sizes,
+)
 
 BRACKETS = ("()", "[]", "{}")
 LONGEST = 64
@@ -35,7 +42,7 @@ class DyckOptions:
         check_integer(self, "brackets", 2, len(BRACKETS))
         check_integer(self, "depth", 2, LONGEST)
         check_integer(self, "length", 4, LONGEST)
-        check_sizes(self, self.brackets, "brackets")
+        check_synthetic_sizes(self, self.brackets, "brackets")
 
     @property
     def lengths(self) -> range:
@@ -52,17 +59,17 @@ class DyckOptions:
         return tuple(pair[1] for pair in BRACKETS[: self.brackets])
 
 
-def draw(options: DyckOptions) -> dict[str, DrawnSplit]:
+def draw_dyck(options: DyckOptions) -> dict[str, DrawnSplit]:
     """Texts whose last open bracket is equally often of each kind.
 
     Lengths are uniform over those that are possible, from 3 on. A bracket opens with probability ½ where it
     may open and may close.
     """
     rng = np.random.default_rng(options.seed)
-    return {split: draw_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
+    return {split: dyck_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
 
 
-def draw_split(options: DyckOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
+def dyck_split(options: DyckOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
     """The texts of one split."""
     labels = rng.permutation(np.arange(size) % options.brackets)
     rows = [draw_text(options, int(label), rng) for label in labels]
@@ -98,6 +105,6 @@ DATASETS.register("dyck")(
     SyntheticDataset(
         "brackets, the last of which is to be closed: a bounded Dyck grammar (Wen et al. 2023)",
         DyckOptions(),
-        draw,
+        draw_dyck,
     )
 )

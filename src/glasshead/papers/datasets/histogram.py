@@ -18,7 +18,7 @@ from glasshead.data import (
     Marks,
     SyntheticDataset,
     check_integer,
-    check_sizes,
+    check_synthetic_sizes,
     split_sizes,
 )
 
@@ -43,7 +43,7 @@ class HistogramOptions:
     def __post_init__(self) -> None:
         check_integer(self, "length", 2, LONGEST)
         check_integer(self, "letters", 2, len(string.ascii_lowercase))
-        check_sizes(self, self.length, "counts")
+        check_synthetic_sizes(self, self.length, "counts")
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -51,17 +51,19 @@ class HistogramOptions:
         return tuple(str(count) for count in range(1, self.length + 1))
 
 
-def draw(options: HistogramOptions) -> dict[str, DrawnSplit]:
+def draw_histogram(options: HistogramOptions) -> dict[str, DrawnSplit]:
     """Texts in which the letter that is asked about occurs equally often once, twice, …
 
     The letter, its places and which of them is asked about are uniform; the other places hold other letters,
     with probabilities from a Dirichlet distribution that is drawn anew for each text.
     """
     rng = np.random.default_rng(options.seed)
-    return {split: draw_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
+    return {
+        split: histogram_split(options, size, rng) for split, size in split_sizes(options.instances).items()
+    }
 
 
-def draw_split(options: HistogramOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
+def histogram_split(options: HistogramOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
     """The texts of one split."""
     length, letters = options.length, options.letters
     counts = rng.permutation(np.arange(size) % length) + 1
@@ -78,11 +80,11 @@ def draw_split(options: HistogramOptions, size: int, rng: np.random.Generator) -
         words = [string.ascii_lowercase[letter] for letter in row]
         words[at] = f"_{words[at]}_"
         texts.append(" ".join(words))
-        marks.append(spans(words, mine))
+        marks.append(mark_spans(words, mine))
     return DrawnSplit(texts, (counts - 1).tolist(), marks)
 
 
-def spans(words: list[str], chosen: np.ndarray) -> Marks:
+def mark_spans(words: list[str], chosen: np.ndarray) -> Marks:
     """Where the chosen words stand in the text."""
     marks: list[tuple[int, ...]] = []
     start = 0
@@ -97,6 +99,6 @@ DATASETS.register("histogram")(
     SyntheticDataset(
         "how often a letter of a text occurs in it, with its places marked (Weiss et al. 2021)",
         HistogramOptions(),
-        draw,
+        draw_histogram,
     )
 )

@@ -1,10 +1,15 @@
 """Training dynamics of attention: gradients in closed form, and a callback that records them."""
 
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.caveats import best_step, interval_for_curves, interval_for_terms, loss_plateau
+from glasshead.papers.dynamics.caveats import (
+    best_epoch_step,
+    interval_for_curves,
+    interval_for_terms,
+    loss_plateau,
+)
 from glasshead.papers.dynamics.class_ratios import coupling_by_ratio
 from glasshead.papers.dynamics.context_comparison import context_findings, reads_context, with_contexts
-from glasshead.papers.dynamics.embedding_products import product_rates
+from glasshead.papers.dynamics.embedding_products import compute_product_rates
 from glasshead.papers.dynamics.findings import findings
 from glasshead.papers.dynamics.followed_tokens import UntrackedToken, split_followed_tokens
 from glasshead.papers.dynamics.forms.additive import linear_terms
@@ -30,8 +35,9 @@ __all__ = [
     "Parameters",
     "ScoreMotion",
     "UntrackedToken",
-    "best_step",
+    "best_epoch_step",
     "check_not_regression",
+    "compute_product_rates",
     "config_of",
     "context_findings",
     "coupling_by_ratio",
@@ -48,7 +54,6 @@ __all__ = [
     "loss_plateau",
     "no_closed_form_reason",
     "output_gradients",
-    "product_rates",
     "read_trained",
     "reads_context",
     "score_flow",

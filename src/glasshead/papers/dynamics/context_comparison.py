@@ -17,7 +17,7 @@ from glasshead.papers.dynamics.context_scores import (
     local_scores,
     prominence,
 )
-from glasshead.papers.dynamics.findings import finding, sign_of_interval
+from glasshead.papers.dynamics.findings import gap_finding, sign_of_interval
 from glasshead.papers.results import MIN_TOKENS_PER_GROUP, History, versus
 from glasshead.results import Finding, Verdict
 from glasshead.statistics import Estimate
@@ -100,18 +100,18 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     """
     if not history.contexts:
         return []
-    local, alone = (scores_of(history, kind) for kind in ("local", "global"))
+    local, alone = (score_tokens(history, kind) for kind in ("local", "global"))
     groups = history.contexts["group"]
     findings = []
     for row in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        findings.append(to_finding("order", row.quantity, row.group, row.tau))
+        findings.append(estimate_finding("order", row.quantity, row.group, row.tau))
         if row.quantity != "score" or local.signed:  # without a sign of weights that of a score means nothing
-            findings.append(to_finding("flipped", row.quantity, row.group, row.flipped))
+            findings.append(estimate_finding("flipped", row.quantity, row.group, row.flipped))
     findings += prominence_findings(local, alone, groups, seed)
     return findings
 
 
-def scores_of(history: History, kind: str) -> TokenScores:
+def score_tokens(history: History, kind: str) -> TokenScores:
     """The tokens of the table, in their texts (``local``) or alone (``global``)."""
     table = history.contexts
     return TokenScores(
@@ -143,8 +143,8 @@ def prominence_findings(
             above, below = (
                 f"{words} {which} attention scores than neutral ones" for which in (higher, lower)
             )
-            yield to_finding("prominence", where, row.group, estimate, above, below, null=0.5, few=few)
-        yield to_finding(
+            yield estimate_finding("prominence", where, row.group, estimate, above, below, null=0.5, few=few)
+        yield estimate_finding(
             "prominence", "gain", row.group, row.gain,
             f"alone, {first} tokens stand out more than in their texts",
             f"alone, {first} tokens stand out less than in their texts",
@@ -152,7 +152,7 @@ def prominence_findings(
         )  # fmt: skip
 
 
-def to_finding(
+def estimate_finding(
     statistic: str,
     against: str,
     group: str,
@@ -168,4 +168,4 @@ def to_finding(
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
     verdict = sign_of_interval(shifted, above, below) if above else Verdict("")
-    return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)
+    return gap_finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

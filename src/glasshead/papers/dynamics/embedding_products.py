@@ -63,7 +63,7 @@ class ProductRates(NamedTuple):
         return self.b_ik + self.b_ki
 
 
-def product_rates(
+def compute_product_rates(
     form: ClosedForm,
     p: Parameters,
     temperature: float,

@@ -80,7 +80,7 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     for group in list_followed_groups(now.history):
         for quantity in QUANTITIES:
             (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
-            yield finding(
+            yield gap_finding(
                 "level",
                 quantity,
                 group,
@@ -100,7 +100,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= MIN_TOKENS_PER_GROUP else None
             verdict = sign_of_interval(bounds, "risen", "fallen")
-            yield finding(
+            yield gap_finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
 
@@ -131,7 +131,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             f"{first} tokens have {lower} attention scores than {second} ones",
         )
         gap = float(one.mean() - other.mean())
-        yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
+        yield gap_finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
 
 
 def term_shares(history: History, at: int, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
@@ -176,7 +176,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
                 verdict = reason_for_doubt(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
-            yield finding(
+            yield gap_finding(
                 f"added to {quantity}", name, group, estimate.mean, bounds, estimate.n, verdict, estimate.std
             )
 
@@ -197,7 +197,7 @@ def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:
     return Verdict(above if bounds[0] > 0 else below)
 
 
-def finding(
+def gap_finding(
     statistic: str,
     against: str,
     group: str,

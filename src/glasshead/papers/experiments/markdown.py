@@ -13,7 +13,7 @@ from glasshead.papers.experiments.cost import Price, SetCost, table_costs
 from glasshead.papers.experiments.printed_numbers import (
     NO_BREAK,
     UNITS,
-    digits,
+    decimals,
     format_printed,
     interval_in_words,
     markdown_table,
@@ -112,13 +112,13 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
         yield ""
         yield from markdown_table(heads, [training_row(cell) for cell in trained])
     for name in summary.table.words:
-        rows = [[cell.cell.title, words_of(cell, name)] for cell in cells if words_of(cell, name)]
+        rows = [[cell.cell.title, words_kept(cell, name)] for cell in cells if words_kept(cell, name)]
         if rows:
             yield ""
             yield from markdown_table(["", summary.table.labels.get(name, name)], rows)
 
 
-def words_of(cell: CellSummary, name: str) -> str:
+def words_kept(cell: CellSummary, name: str) -> str:
     """What the rows keep under a name in words: the list of the first seed, or how many seeds say what."""
     values = [row.numbers[name] for row in cell.rows if row.numbers.get(name)]
     if not values:
@@ -149,7 +149,7 @@ def verdict_in_words(metric: MetricSummary, name: str) -> str:
     if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
         return metric.verdict
     half, margin = (
-        None if each is None else format_printed(each * scale(name), f".{digits(name)}f")
+        None if each is None else format_printed(each * scale(name), f".{decimals(name)}f")
         for each in (metric.half_width, metric.margin)
     )
     against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
@@ -178,20 +178,20 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     """mean ± half width."""
     if metric is None:
         return "–"
-    text = format_printed(metric.mean * scale(name), f".{digits(name)}f")
+    text = format_printed(metric.mean * scale(name), f".{decimals(name)}f")
     if metric.interval is None:
         return text
     low, high = metric.interval  # one end may be cut to the range of the metric
     half = max(high - metric.mean, metric.mean - low) * scale(name)
-    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
+    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{decimals(name)}f}"
 
 
 def in_paper(number: PaperNumber | None, name: str) -> str:
     """The number as the paper has it."""
     if number is None:
         return ""
-    text = format_printed(number.value * scale(name), f".{digits(name)}f")
-    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
+    text = format_printed(number.value * scale(name), f".{decimals(name)}f")
+    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{decimals(name)}f})"
 
 
 def use_in_words(cell: CellSummary, name: str) -> str:
@@ -237,15 +237,15 @@ def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) ->
         rows.append(
             [
                 claim.claim.text,
-                "" if effect is None else format_printed(effect * scale(name), f"+.{digits(name)}f"),
+                "" if effect is None else format_printed(effect * scale(name), f"+.{decimals(name)}f"),
                 "–"
                 if claim.difference is None
-                else format_printed(claim.difference * scale(name), f"+.{digits(name)}f"),
+                else format_printed(claim.difference * scale(name), f"+.{decimals(name)}f"),
                 interval_in_words(claim.interval, name, "+"),
                 "" if claim.p is None else format_printed(claim.p, ".2g"),
                 "" if claim.corrected is None else format_printed(claim.corrected, ".2g"),
                 claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
-                "" if size is None else f"{size * scale(name):.{digits(name)}f}",
+                "" if size is None else f"{size * scale(name):.{decimals(name)}f}",
             ]
         )
     yield from markdown_table(heads, rows)

@@ -27,7 +27,7 @@ def scale(name: str) -> float:
     return 100.0 if name in SHARES else 1.0
 
 
-def digits(name: str) -> int:
+def decimals(name: str) -> int:
     """Decimals of a metric where it is printed: none of a count of words or tokens, one of a mean rank."""
     if name in SHARES:
         return 2
@@ -38,7 +38,7 @@ def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> s
     """low … high."""
     if interval is None:
         return ""
-    form = f"{sign}.{digits(name)}f"
+    form = f"{sign}.{decimals(name)}f"
     return f"{NO_BREAK}…{NO_BREAK}".join(format_printed(end * scale(name), form) for end in interval)
 
 

@@ -11,7 +11,7 @@ from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell, Recipe
 from glasshead.papers.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Table
+from glasshead.papers.experiments.table import PaperTable
 
 EXAMPLES = 200
 """Of each split."""
@@ -30,7 +30,7 @@ MOST_LENGTH = 48
 PAIR_MODELS = ("pair-encoder", "cross-encoder")
 
 
-def quick_table(table: Table, folder: Path | None) -> Table:
+def quick_table(table: PaperTable, folder: Path | None) -> PaperTable:
     """The cells with small recipes, on a part of the data in the folder, or on made-up texts."""
     cells = [quick_cell(cell, folder) for cell in table.cells]
     return replace(table, cells=cells, data_differences={}, differences=(), not_at_hand=(), smoke=True)

@@ -37,7 +37,7 @@ from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.schedule import Schedule
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import TableSummary
-from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
+from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, PaperTable
 from glasshead.papers.experiments.table_json import table_json
 from glasshead.spelling import spell
 
@@ -160,11 +160,11 @@ def reproduce(
     known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
-    files = [path for summary in summaries for path in write_table(summary, paper, request, prices)]
+    files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
-def quick_or_not(tables: Sequence[Table], request: ReproduceRequest) -> list[Table]:
+def quick_or_not(tables: Sequence[PaperTable], request: ReproduceRequest) -> list[PaperTable]:
     """Tables as they are to be run."""
     return [quick_table(table, request.data_folder) for table in tables] if request.quick else list(tables)
 
@@ -242,7 +242,7 @@ def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:
                 remove_finished_run(task)
 
 
-def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: ReproduceRequest) -> Task:
+def make_task(schedule: Schedule, job: tuple[PaperTable, Cell, int], request: ReproduceRequest) -> Task:
     """What a process needs to run a cell with a seed."""
     table, cell, seed = job
     return Task(
@@ -295,7 +295,7 @@ def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]
         yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
 
 
-def write_table(
+def write_paper_table(
     summary: TableSummary, paper: str, request: ReproduceRequest, prices: Mapping[str, Price]
 ) -> Iterator[Path]:
     """OUT/PAPER/TABLE.md and .json, and .png of a table that has a picture; of a smoke run TABLE-quick."""

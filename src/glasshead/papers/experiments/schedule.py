@@ -14,8 +14,8 @@ import numpy as np
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.job import OUT_OF_TIME, Outcome
 from glasshead.papers.experiments.row import Row, RowStore
-from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summarise
-from glasshead.papers.experiments.table import Table
+from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summary_of
+from glasshead.papers.experiments.table import PaperTable
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import interval_of_mean
 
@@ -36,13 +36,13 @@ class Schedule:
     ended. Safe to be asked from several threads.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[PaperTable]
     store: RowStore
     seeds: int
     held_out: int = 0
     deadline: float | None = None
     clock: Callable[[], float] = time.time
-    cells: dict[Place, tuple[Table, Cell]] = field(init=False, default_factory=dict)
+    cells: dict[Place, tuple[PaperTable, Cell]] = field(init=False, default_factory=dict)
     rows: dict[Place, list[Row]] = field(init=False, default_factory=dict)
     wanted: dict[Place, list[int]] = field(init=False, default_factory=dict)
     grids: dict[Place, list[Place]] = field(init=False, default_factory=dict)
@@ -77,7 +77,7 @@ class Schedule:
                     self._enter((table.name, point.name))
                 self._tune(place)
 
-    def _add(self, place: Place, table: Table, cell: Cell) -> None:
+    def _add(self, place: Place, table: PaperTable, cell: Cell) -> None:
         """Take up a cell, whose number is its turn among equally urgent ones."""
         self.cells[place] = (table, cell)
         self._numbers.setdefault(place, len(self._numbers))
@@ -140,7 +140,7 @@ class Schedule:
         and those that another process is at."""
         return len(self) + len(self.running) + len(self.busy)
 
-    def waiting(self) -> list[tuple[Table, Cell, int]]:
+    def waiting(self) -> list[tuple[PaperTable, Cell, int]]:
         """What is still to be begun, the most urgent first."""
         order = {place: number for number, place in enumerate(self.cells)}
         urgency = {place: self.urgency(place) for place in {place for place, _ in self._waiting}}
@@ -187,7 +187,7 @@ class Schedule:
         expected = self.estimate_seconds(place) or 0.0
         return self.clock() + MARGIN * expected < self.deadline
 
-    def take(self) -> tuple[Table, Cell, int] | None:
+    def take(self) -> tuple[PaperTable, Cell, int] | None:
         """The next cell and seed to begin; None if there is none, or no time for any."""
         late = []
         with self._lock:
@@ -207,7 +207,7 @@ class Schedule:
                 for entry in late:
                     heapq.heappush(self._queue, entry)
 
-    def __iter__(self) -> Iterator[tuple[Table, Cell, int]]:
+    def __iter__(self) -> Iterator[tuple[PaperTable, Cell, int]]:
         while (job := self.take()) is not None:
             yield job
 
@@ -238,11 +238,11 @@ class Schedule:
             self.busy.clear()
             return any(self.fits(place) for place, _ in self._waiting)
 
-    def summary(self, table: Table) -> TableSummary:
+    def summary(self, table: PaperTable) -> TableSummary:
         """A table as it stands."""
         cells = [self.cells[table.name, cell.name][1] for cell in table.cells]
         by_name = {cell.name: (table.name, cell.name) for cell in cells}
-        return summarise(
+        return summary_of(
             replace(table, cells=cells),
             {name: self.rows[place] for name, place in by_name.items()},
             {name: self.wanted[place] for name, place in by_name.items()},

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.metric_ranges import within, within_difference
 from glasshead.papers.experiments.row import Row
-from glasshead.papers.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
-from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, settings_of
+from glasshead.papers.experiments.table import Claim, PaperTable, PooledClaim, pairs_of, table_metrics
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_points
 from glasshead.statistics import (
     METRICS,
     Predictions,
@@ -76,7 +76,7 @@ class CellSummary:
     @property
     def missing(self) -> int:
         """How many runs there are still to do, those of the grid included where dev has not chosen yet."""
-        points = len(settings_of(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
+        points = len(grid_points(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
         known = {row.seed for row in (*self.rows, *self.held_out)}
         return len(set(self.wanted) - known) + points
 
@@ -128,7 +128,7 @@ class ClaimSummary:
 class TableSummary:
     """All lines and claims of a table; those against the floor are corrected apart."""
 
-    table: Table
+    table: PaperTable
     cells: list[CellSummary]
     claims: list[ClaimSummary]
     floor: list[ClaimSummary] = field(default_factory=list)
@@ -138,8 +138,8 @@ class TableSummary:
         return {(cell.cell.key, seed): each for cell in self.cells for seed, each in cell.inside().items()}
 
 
-def summarise(
-    table: Table,
+def summary_of(
+    table: PaperTable,
     rows: Mapping[str, Sequence[Row]],
     wanted: Mapping[str, Sequence[int]],
     tunings: Mapping[str, Tuning] | None = None,
@@ -173,7 +173,7 @@ def one_data_set(rows: Sequence[Row]) -> bool:
     return len({row.data for row in rows}) < 2
 
 
-def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str, MetricSummary]:
+def summarise_metrics(table: PaperTable, cell: Cell, rows: Sequence[Row]) -> dict[str, MetricSummary]:
     """What the rows of a cell say of each metric of its table."""
     differences = table.differences_of(cell)
     metrics = {}
@@ -185,7 +185,7 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
             margin = smallest_effect(table, cell, name)
             verdict, half_width = "", None
             if paper is not None:
-                verdict, half_width = judge(values, paper, differs=bool(differences), margin=margin)
+                verdict, half_width = judge_paper(values, paper, differs=bool(differences), margin=margin)
                 if table.smoke or not one_data_set(rows):
                     verdict, half_width = UNCLEAR, None
             mean = float(np.mean(values))
@@ -195,7 +195,7 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
     return metrics
 
 
-def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
+def smallest_effect(table: PaperTable, cell: Cell, metric: str) -> float | None:
     """The smallest effect that the paper claims of a metric on the data of a cell, else the smallest
     difference of its own numbers there; None if it has fewer than two."""
     data = {each.name: each.data for each in table.cells}
@@ -203,7 +203,7 @@ def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
         abs(claim.effect)
         for claim in table.claims
         if claim.effect
-        and metric in metrics_of(claim)
+        and metric in table_metrics(claim)
         and any(data[better] == cell.data for better, _ in pairs_of(claim))
     ]
     printed = {
@@ -274,7 +274,7 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
     return interval_of_mean(sample), prediction_interval(sample)
 
 
-def judge(
+def judge_paper(
     values: Sequence[float], paper: PaperNumber, *, differs: bool, margin: float | None
 ) -> tuple[str, float | None]:
     """Whether the paper's number is one that our protocol gives, and how wide the interval was that says so.
@@ -303,7 +303,7 @@ def judge(
 
 
 def summarise_claims(
-    table: Table, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
+    table: PaperTable, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
 ) -> list[ClaimSummary]:
     """Claims of a table, corrected for their number."""
     by_name = {cell.name: cell for cell in table.cells}
@@ -331,7 +331,7 @@ def summarise_claims(
         if verdict == NOT_SHOWN and test.claim.effect and size is not None and size > abs(test.claim.effect):
             verdict = UNCLEAR  # the paper's own effect would not have been seen
         kept = {name: getattr(test, name) for name in KEPT}
-        kept["interval"] = within_difference(test.interval, metrics_of(test.claim))
+        kept["interval"] = within_difference(test.interval, table_metrics(test.claim))
         results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results
 

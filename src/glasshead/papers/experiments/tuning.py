@@ -35,14 +35,14 @@ class Tuning:
         return len(values) > 2 and self.settings[name] in (values[0], values[-1])
 
 
-def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def grid_points(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Every combination of the values, the last setting changing fastest; none of an empty grid."""
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())] if grid else []
 
 
 def grid_cells(cell: Cell) -> Iterator[Cell]:
     """A cell for each point of a cell's grid; it is run once, with `TUNING_SEED`."""
-    for settings in settings_of(cell.grid):
+    for settings in grid_points(cell.grid):
         words = ", ".join(f"{name}={value}" for name, value in settings.items())
         yield cell.with_fields(
             name=f"{cell.name}/{words}",
@@ -62,4 +62,4 @@ def choose(cell: Cell, rows: Sequence[Row | None], metric: str) -> Tuning | None
     if not finished:
         return None
     best = max(finished, key=lambda number: sign * (scores[number] or 0.0))
-    return Tuning(settings_of(cell.grid), scores, best)
+    return Tuning(grid_points(cell.grid), scores, best)

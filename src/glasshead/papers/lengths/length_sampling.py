@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select
+from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select_split
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
@@ -35,13 +35,13 @@ class LengthSample:
             raise ParameterError("texts", f"is at least 1, not {self.texts}")
 
 
-def read_texts(data: str, split: str, text_column: str | None = None) -> list[str]:
+def read_job_texts(data: str, split: str, text_column: str | None = None) -> list[str]:
     """The texts of a split, or of all of them.
 
     Raises:
         InputError: as `glasshead.data.load`, if there is no such split, or it holds pairs of texts.
     """
-    rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
+    rows = select_split(load(data, LoadOptions(text_column=text_column)), split, data)
     if "text_pair" in rows.column_names:
         raise InputError(f"{data} holds pairs of texts: give data with one text per row")
     return list(rows["text"])
@@ -119,7 +119,9 @@ def sample_long_texts(
     return order[: len(lengths)], np.array(lengths, dtype=int)
 
 
-def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample) -> int:
+def longest_text(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample
+) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""
     return int(sample_long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
 

@@ -15,13 +15,13 @@ from glasshead.identifiability import AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.papers.lengths.length_sampling import (
     LengthSample,
-    longest,
+    longest_text,
     max_length,
     require_whole_text,
     sample_texts,
     truncate,
 )
-from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
+from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, reason_against_call
 from glasshead.papers.lengths.rank_by_length import value_dim
 from glasshead.papers.results import LogitRankTable
 from glasshead.spelling import spell
@@ -135,7 +135,7 @@ def head_dim_of(
     call = calls[layer].call
     if call.q.shape[2] == 1:
         raise InputError(ONE_ROW)
-    objection = unsupported_call_reason(call)
+    objection = reason_against_call(call)
     if objection is not None:
         raise InputError(f"the rank of logits says nothing about this head: {objection}")
     return int(call.q.shape[-1])
@@ -169,7 +169,7 @@ def usual_logit_lengths(
         InputError: if no text of that length is read.
     """
     size = value_dim(model, tokenizer, texts, selector)
-    most = longest(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
+    most = longest_text(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "

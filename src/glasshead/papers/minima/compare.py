@@ -164,15 +164,15 @@ def solution(
         name: float("nan") if estimate.mean is None else estimate.mean for name, estimate in estimates.items()
     }
     return Solution(
-        name=name_of(run.folder),
+        name=run_name(run.folder),
         accuracy=means["accuracy"],
         loss=means["loss"],
         entropy=means["entropy"],
         shares={part: means[part] for part in PARTS},
         intervals={name: estimate.interval for name, estimate in estimates.items()},
         curvatures=loss,
-        weights=visible(last.layer.weights[:, 0, 0], last.layer)[:, :length].numpy(),
-        parts={name: visible(part, last.layer)[:, :length].numpy() for name, part in last.parts.items()},
+        weights=blank_hidden(last.layer.weights[:, 0, 0], last.layer)[:, :length].numpy(),
+        parts={name: blank_hidden(part, last.layer)[:, :length].numpy() for name, part in last.parts.items()},
     )
 
 
@@ -183,13 +183,13 @@ def free_copy(model: Any) -> TokenClassifier:
     return free
 
 
-def name_of(folder: Path) -> str:
+def run_name(folder: Path) -> str:
     """A run by its folder, a repeat by that of all too."""
     resolved = folder.resolve()
     return f"{resolved.parent.name}/{resolved.name}" if resolved.name.startswith("seed-") else resolved.name
 
 
-def visible(values: Float[Tensor, "r k"], layer: LayerRecord) -> Float[Tensor, "r k"]:
+def blank_hidden(values: Float[Tensor, "r k"], layer: LayerRecord) -> Float[Tensor, "r k"]:
     """NaN where a key is hidden."""
     return values.masked_fill(~layer.allowed[:, 0, 0].bool(), torch.nan)
 

@@ -189,7 +189,7 @@ def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> Pr
     for (_, before, after), (_, first, last) in zip(
         feed_forwards(matched), feed_forwards(reference), strict=True
     ):
-        alike = units(first, last) @ units(before, after).T
+        alike = unit_weights(first, last) @ unit_weights(before, after).T
         order = torch.from_numpy(linear_sum_assignment(alike.double().numpy(), maximize=True)[1])
         before.weight.copy_(before.weight[order])
         if before.bias is not None:
@@ -198,7 +198,7 @@ def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> Pr
     return matched
 
 
-def units(before: nn.Linear, after: nn.Linear) -> Float[Tensor, "units weights"]:
+def unit_weights(before: nn.Linear, after: nn.Linear) -> Float[Tensor, "units weights"]:
     """All weights of each hidden unit."""
     bias = [] if before.bias is None else [before.bias[:, None]]
     return torch.cat([before.weight, *bias, after.weight.T], dim=1)

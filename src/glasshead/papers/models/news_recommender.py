@@ -95,7 +95,7 @@ class NewsRecommender(PreTrainedModel):
         self, news: Float[Tensor, "n d"], history: Int[Tensor, "b t"], need_weights: bool = False
     ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:
         """The vector of every history (row numbers of ``news``, −1 for padding at its end), and weights."""
-        clicked, there = rows_of(news, history)
+        clicked, there = take_rows(news, history)
         vectors, weights = self.clicks(clicked, there, need_weights=need_weights)
         return vectors, weights
 
@@ -116,7 +116,7 @@ class NewsRecommender(PreTrainedModel):
         """
         news, word_weights = self.encode_news(input_ids, attention_mask, output_attentions)
         users, news_weights = self.encode_users(news, history, output_attentions)
-        candidate_vectors, there = rows_of(news, candidates)
+        candidate_vectors, there = take_rows(news, candidates)
         scores = torch.einsum("bd,bcd->bc", users, candidate_vectors).masked_fill(~there, -torch.inf)
         return RecommenderOutput(
             loss=None if labels is None else nn.functional.cross_entropy(scores, labels),
@@ -127,7 +127,7 @@ class NewsRecommender(PreTrainedModel):
         )
 
 
-def rows_of(
+def take_rows(
     vectors: Float[Tensor, "n d"], index: Int[Tensor, "b m"]
 ) -> tuple[Float[Tensor, "b m d"], Bool[Tensor, "b m"]]:
     """The rows that an index names, zeros where it is −1, and where it is not."""

@@ -69,9 +69,9 @@ def map_divergence(
         raise InputError("there are no texts to compare the maps of")
     subject, origin = open_one_weight_model(base), open_one_weight_model(model)
     rulers = [open_one_weight_model(run) for one in seeds for run in expand(one)]
-    expected = outputs_of(subject, texts)
-    outputs = outputs_of(origin, texts, like=subject)
-    others = [outputs_of(ruler, texts, like=subject) for ruler in rulers]
+    expected = predict_maps(subject, texts)
+    outputs = predict_maps(origin, texts, like=subject)
+    others = [predict_maps(ruler, texts, like=subject) for ruler in rulers]
     mask = encode(subject.tokenizer, texts).mask.numpy()
     by_text = dict(zip((MAPS, PREDICTIONS), distances(outputs, expected, mask), strict=True))
     rng = np.random.default_rng([seed, 11])
@@ -83,7 +83,7 @@ def map_divergence(
         findings[name] = summary.finding(
             "divergence",
             name,
-            distance_verdict(summary.reliable_interval, summary.reliable_differences),
+            judge_map_distance(summary.reliable_interval, summary.reliable_differences),
             group=everything,
             citation=CITATION,
             against=subject.name,
@@ -144,7 +144,7 @@ def open_one_weight_model(model: object) -> Subject:
     return subject
 
 
-def outputs_of(subject: Subject, texts: Sequence[str], *, like: Subject | None = None) -> ModelOutputs:
+def predict_maps(subject: Subject, texts: Sequence[str], *, like: Subject | None = None) -> ModelOutputs:
     """Weights and probabilities of texts.
 
     Raises:
@@ -181,7 +181,7 @@ def normalise_rows(values: NDArray[np.generic]) -> Floats:
     return weights / np.where(total > 0, total, 1.0)
 
 
-def distance_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+def judge_map_distance(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
     """In words, from the interval of the paired difference from what decides."""
     null = next(null for null in DECISIVE if null in over)
     difference = over[null]

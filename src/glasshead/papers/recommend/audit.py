@@ -26,7 +26,7 @@ from glasshead.papers.recommend.explanation import (
     read_candidate,
     read_clicks,
 )
-from glasshead.papers.recommend.findings import Column, findings
+from glasshead.papers.recommend.findings import ImpressionColumn, column_findings
 from glasshead.papers.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.papers.recommend.parts import ScoreParts
 from glasshead.papers.recommend.run import RecommenderRun
@@ -132,8 +132,8 @@ def audit_recommender(
             "date": date.today().isoformat(),
             "seconds": round(time.perf_counter() - started, 2),
         },
-        findings=findings(columns, seed),
-        highlights=highlights(run, logs, candidates, columns),
+        findings=column_findings(columns, seed),
+        highlights=pick_highlights(run, logs, candidates, columns),
         examples={"impression": [one.id for one in chosen], "user": [one.user for one in chosen]}
         | {column.name: column.values for column in columns}
         | {f"{column.name}.null.{name}": null for column in columns for name, null in column.nulls.items()},
@@ -162,10 +162,10 @@ def auditable(
     return [fit[place] for place in places.tolist()], left_out
 
 
-def make_columns(rows: Sequence[Numbers]) -> list[Column]:
+def make_columns(rows: Sequence[Numbers]) -> list[ImpressionColumn]:
     """Statistics of all impressions, in the order in which they are reported."""
 
-    def column(name: str, judge: str, undefined: str) -> Column:
+    def column(name: str, judge: str, undefined: str) -> ImpressionColumn:
         audit, statistic, against = (*name.split("."), "")[:3]
         read = np.array([row.get(name, np.nan) for row in rows], dtype=float)
         nulls = {}
@@ -173,7 +173,7 @@ def make_columns(rows: Sequence[Numbers]) -> list[Column]:
             read, nulls["random"] = read[:, 0], read[:, 1]
         elif judge == "rank":
             nulls["random"] = np.where(np.isnan(read), np.nan, 0.5)
-        return Column(audit, statistic, against, read, judge, SOURCES[judge], nulls, undefined)
+        return ImpressionColumn(audit, statistic, against, read, judge, SOURCES[judge], nulls, undefined)
 
     columns = [
         column(f"{audit}.{name}", judge, UNDEFINED)
@@ -187,8 +187,8 @@ def make_columns(rows: Sequence[Numbers]) -> list[Column]:
     return columns
 
 
-def highlights(
-    run: RecommenderRun, logs: NewsLogs, candidates: Sequence[Candidate], columns: Sequence[Column]
+def pick_highlights(
+    run: RecommenderRun, logs: NewsLogs, candidates: Sequence[Candidate], columns: Sequence[ImpressionColumn]
 ) -> list[Highlight]:
     """The histories, and the titles, whose weights agree most and least with erasure."""
     chosen = []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
+from glasshead.papers.recommend.metrics import RANKING_METRICS, impression_metrics
 from glasshead.papers.recommend.mind import NewsLogs, rankable
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.statistics import Estimate, mean_intervals
@@ -51,7 +51,7 @@ def ranking_estimates(
     Both are keyed by ranking and metric, with percentile bootstrap intervals over impressions; the
     differences are paired.
     """
-    values = {name: metric_values(ranking, clicked) for name, ranking in scores.items()}
+    values = {name: impression_metrics(ranking, clicked) for name, ranking in scores.items()}
     others = [name for name in values if name != MODEL]
     rows = [*values.values(), *(values[MODEL] - values[name] for name in others)]
     estimates = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))

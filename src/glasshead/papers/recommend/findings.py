@@ -25,7 +25,7 @@ UNRELATED = 0.1
 
 
 @dataclass(frozen=True)
-class Column:
+class ImpressionColumn:
     """A statistic of every impression (NaN where it has none), beside its nulls; ``judge`` says how it is
     judged."""
 
@@ -44,17 +44,17 @@ class Column:
         return ".".join(part for part in (self.audit, self.statistic, self.against) if part)
 
 
-def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
+def column_findings(columns: Sequence[ImpressionColumn], seed: int) -> list[Finding]:
     """One finding for each column; all share the resamples of the impressions."""
     summaries = summarise(
         [column.values for column in columns],
         [column.nulls for column in columns],
         rng=np.random.default_rng([seed, 1]),
     )
-    return [finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
+    return [column_finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
 
 
-def finding(column: Column, summary: StatSummary) -> Finding:
+def column_finding(column: ImpressionColumn, summary: StatSummary) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
     known = column.values[~np.isnan(column.values)]
@@ -65,7 +65,7 @@ def finding(column: Column, summary: StatSummary) -> Finding:
     return summary.finding(
         column.audit,
         column.statistic,
-        verdict(column.judge, summary, None if over is None else over.interval),
+        judge_number(column.judge, summary, None if over is None else over.interval),
         group=Group("all", np.ones(len(column.values), dtype=bool)),
         citation=column.citation,
         against=column.against,
@@ -73,7 +73,7 @@ def finding(column: Column, summary: StatSummary) -> Finding:
     )
 
 
-def verdict(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
+def judge_number(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
     """What a number comes to; ``over`` is the interval of its difference from random."""
     interval = summary.reliable_interval
     if interval is None:
@@ -84,12 +84,12 @@ def verdict(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
         return loss_verdict(interval)
     if over is None:
         return Verdict("undecided: there is no random baseline", "undecided")
-    return {"agreement": agreement_verdict, "removal": removal_verdict, "rank": rank_verdict}[judge](
+    return {"agreement": judge_erasure_agreement, "removal": removal_verdict, "rank": rank_verdict}[judge](
         interval, over
     )
 
 
-def agreement_verdict(interval: Interval, over: Interval) -> Verdict:
+def judge_erasure_agreement(interval: Interval, over: Interval) -> Verdict:
     """Of Kendall τ with erasure, beside weights in random order."""
     if over[1] < 0:
         return Verdict("agrees with erasure less than a random order does")

@@ -57,7 +57,7 @@ RANKING_METRICS = {
 """Metrics of impressions that have both."""
 
 
-def metric_values(
+def impression_metrics(
     scores: Sequence[NDArray[np.float64]],
     clicked: Sequence[NDArray[np.bool_]],
     metrics: Sequence[str] = tuple(RANKING_METRICS),

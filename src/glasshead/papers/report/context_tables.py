@@ -38,13 +38,13 @@ def context_orders(summary: DynamicsSummary) -> list[ContextOrder]:
             ContextOrder(
                 f.group, f.against, f"{f.n:,}", format_number(f.estimate), format_interval(f.interval),
                 DASH if flipped is None else share(flipped.estimate),
-                DASH if flipped is None else share_interval(flipped),
+                DASH if flipped is None else percent_interval(flipped),
             )
         )  # fmt: skip
     return rows
 
 
-def share_interval(finding: Finding) -> str:
+def percent_interval(finding: Finding) -> str:
     """An interval in percent."""
     if finding.interval is None:
         return DASH

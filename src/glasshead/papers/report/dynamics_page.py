@@ -18,7 +18,7 @@ from glasshead.papers.report.dynamics_summary import (
     intro_sentence,
     layer_changes,
     note_ungrouped,
-    term_shares,
+    rank_terms,
     token_lines,
     vector_numbers,
 )
@@ -61,9 +61,9 @@ def dynamics_page(summary: DynamicsSummary) -> str:
             remarks=change_remarks(summary),
             numbers=vector_numbers(summary),
             verdicts=group_verdicts(summary),
-            shares={quantity: by_group(term_shares(summary, quantity)) for quantity in ("score", "polarity")},
+            shares={quantity: by_group(rank_terms(summary, quantity)) for quantity in ("score", "polarity")},
             interval_note=interval_note(summary),
-            terms=terms(summary),
+            terms=term_rows(summary),
             prime_note=prime_note(summary.history),
             token_lines=token_lines(summary),
             ungrouped_note=note_ungrouped(summary),
@@ -123,7 +123,7 @@ def section_figures(summary: DynamicsSummary, section: str) -> tuple[list[Render
     return figures, list(dict.fromkeys(missing))
 
 
-def terms(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
+def term_rows(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
     """What moves which quantity: term, colour of its cause, words."""
     return [
         (quantity, name, cause_of(name).colour, words)

@@ -200,7 +200,7 @@ class TermShare:
     reason: str
 
 
-def term_shares(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
+def rank_terms(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
     """The terms by group, the largest first and the unexplained rest last."""
     shares = []
     for group in summary.history.groups:
@@ -233,7 +233,7 @@ def interval_note(summary: DynamicsSummary) -> str:
     """Why the parts of a change have no intervals, in a sentence; nothing where they have some."""
     if (
         not summary.recorded
-        or not term_shares(summary, "score")
+        or not rank_terms(summary, "score")
         or np.count_nonzero(summary.history.steps <= summary.at) > 2
     ):
         return ""

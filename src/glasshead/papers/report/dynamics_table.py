@@ -20,7 +20,7 @@ from glasshead.papers.report.dynamics_summary import (
     layer_changes,
     missing_parts,
     note_ungrouped,
-    term_shares,
+    rank_terms,
     token_lines,
     vector_numbers,
 )
@@ -37,7 +37,7 @@ def dynamics_table(summary: DynamicsSummary) -> RenderableType:
     lines += [Text(visible(remark), style="dim") for remark in change_remarks(summary)]
     if known := vector_numbers(summary):
         lines.append(Columns([Text(f"{visible(name)} {value}") for name, value in known], padding=(0, 2)))
-    if moved := term_shares(summary, "score"):
+    if moved := rank_terms(summary, "score"):
         lines += [Text(), Text("What moved the attention score of a mean token", style="bold")]
         table = empty_table("group", "term", "added", "95 % interval", "share", right=(2, 4))
         for part in moved:

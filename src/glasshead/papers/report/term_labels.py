@@ -39,7 +39,7 @@ OF_CLASSES = ", for many classes with the derivatives of eqs. 75–76"
 REST_COLOUR = "--muted"
 
 
-def source_of(history: History) -> str:
+def cite_terms(history: History) -> str:
     """The paper and the equations of the terms of this model."""
     form, classes = history.facts["form"], len(history.facts["labels"])
     if form == "DP":

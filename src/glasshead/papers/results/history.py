@@ -204,7 +204,7 @@ def read_history(run: Path) -> History:
         raise InputError(f"the training of {run} was not recorded: train with {spell('DynamicsCallback')}")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
+        tables = {name: read_columns(folder / f"{name}.parquet") for name in TABLES}
         history = History(facts, **tables)
         own = run / RUN  # of a classifier: a language model has no gauge
         gauge = (json.loads(own.read_text(encoding="utf-8")).get("gauge") if own.exists() else None) or {}
@@ -216,7 +216,7 @@ def read_history(run: Path) -> History:
     return canonical_history(history, gauge.get("sign", 1))
 
 
-def columns_of(path: Path) -> Columns:
+def read_columns(path: Path) -> Columns:
     """A Parquet file as columns."""
     table = pq.read_table(path)
     return {

@@ -49,7 +49,7 @@ def transition(
             theory = asdict(solve(alpha, start, settings, power=POWER))
             runs = [asdict(train_from(start, alpha, d, settings, seed)) for seed in range(seeds)]
             theory |= {name: abs(theory[name]) for name in ("m", "theta")}
-            points.append(TransitionPoint(alpha, start, theory, [with_names(run) for run in runs]))
+            points.append(TransitionPoint(alpha, start, theory, [training_numbers(run) for run in runs]))
             on_point(points)
     points.sort(key=lambda point: (point.alpha, point.start))
     shared = asdict(settings) | {"d": d, "seeds": seeds}
@@ -59,6 +59,6 @@ def transition(
     return replace(result, critical=critical_alpha(settings, result.crossing, power=POWER))
 
 
-def with_names(run: dict[str, float]) -> dict[str, float]:
+def training_numbers(run: dict[str, float]) -> dict[str, float]:
     """What is kept of a training."""
     return {name: run[name] for name in (*TRANSITION_QUANTITIES, "gradient")}

@@ -26,11 +26,11 @@ def proximal(
     starts: tuple[Float[np.ndarray, "n two"], ...] = (),
 ) -> Float[np.ndarray, "n two"]:
     """The global minimiser, for each text."""
-    ends = minima(center, variance, target, sigma, starts)
+    ends = newton_minima(center, variance, target, sigma, starts)
     return lowest(ends, center, variance, target, sigma)
 
 
-def minima(
+def newton_minima(
     center: Float[np.ndarray, "n two"],
     variance: float,
     target: Float[np.ndarray, "n two"],

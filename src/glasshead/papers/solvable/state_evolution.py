@@ -21,7 +21,7 @@ from scipy.stats import qmc
 
 from glasshead.errors import InputError
 from glasshead.papers.solvable.loss import TransitionSettings, target_weights, text_loss
-from glasshead.papers.solvable.proximal import ambiguous, minima, proximal
+from glasshead.papers.solvable.proximal import ambiguous, newton_minima, proximal
 
 Floats = Float[np.ndarray, "..."]
 
@@ -76,7 +76,7 @@ def residual_spread(q: float, theta: float, settings: TransitionSettings) -> flo
     return float(np.sqrt(max(settings.sigma**2 - theta**2 / q, 1e-12)))
 
 
-def scores_of(
+def gaussian_scores(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """√q̄ ξ ± m, and the target's scores."""
@@ -93,7 +93,7 @@ def step(
     """The overlaps after one iteration, and the training loss."""
     q, _, variance, theta = overlaps
     points, sigma, decay = normal_points(power), settings.sigma, settings.weight_decay
-    center, teacher = scores_of(overlaps, settings, power)
+    center, teacher = gaussian_scores(overlaps, settings, power)
     target = target_weights(teacher, settings)
     h = proximal(center, variance, target, sigma, (teacher, -teacher))
     force = (h - center) / variance
@@ -144,7 +144,7 @@ def solve(
         here = overlaps_at(place, start, sigma)
         after, value = step(alpha, here, settings, power)
         moves.append(place_of(after, start, sigma) - place)
-        residual = float(np.abs(moves[-1] / units(place, sigma)).max())
+        residual = float(np.abs(moves[-1] / move_units(place, sigma)).max())
         if residual < best:
             best, overlaps, loss = residual, here, value
         if residual < tolerance:
@@ -174,7 +174,7 @@ def overlaps_at(place: Floats, start: str, sigma: float) -> tuple[float, float, 
     return root**2, m, float(np.exp(variance)), theta
 
 
-def units(place: Floats, sigma: float) -> Floats:
+def move_units(place: Floats, sigma: float) -> Floats:
     """In which a move is measured: scores in √q̄, log V in 1."""
     score = max(float(place[0]), float(np.sqrt(SMALLEST)) * sigma)
     return np.array([score, score, 1.0])
@@ -190,7 +190,7 @@ def generalisation_error(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> float:
     """E‖y − ŷ‖²/d of a new text: σ² E‖S − T‖²."""
-    h, teacher = scores_of(overlaps, settings, power)
+    h, teacher = gaussian_scores(overlaps, settings, power)
     return float(2 * text_loss(h, target_weights(teacher, settings), settings.sigma).mean())
 
 
@@ -198,9 +198,9 @@ def ambiguous_share(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> float:
     """The share of texts whose loss, with the pull of all others, has a second minimum."""
-    center, teacher = scores_of(overlaps, settings, power)
+    center, teacher = gaussian_scores(overlaps, settings, power)
     target, variance, sigma = target_weights(teacher, settings), overlaps[2], settings.sigma
-    ends = minima(center, variance, target, sigma, (teacher, -teacher))
+    ends = newton_minima(center, variance, target, sigma, (teacher, -teacher))
     return ambiguous(ends, center, variance, target, sigma)
 
 

@@ -43,7 +43,7 @@ def possible_capabilities() -> tuple[str, ...]:
     return CAPABILITIES[1:] if torch.cpu._is_avx2_supported() else CAPABILITIES[2:]
 
 
-def build(
+def build_libraries(
     capabilities: tuple[str, ...] | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
     """The libraries for these instructions, or all possible ones, compiled where they are not there yet.

@@ -90,7 +90,9 @@ class Libraries:
             name = library_name(capability)
             torch.library.register_fake(f"{name}::forward", forward_shapes)
             torch.library.register_fake(f"{name}::backward", backward_shapes)
-            torch.library.register_autograd(f"{name}::forward", Gradients(capability), setup_context=remember)
+            torch.library.register_autograd(
+                f"{name}::forward", Gradients(capability), setup_context=save_inputs
+            )
             self.loaded.add(capability)
             return True
 
@@ -135,7 +137,7 @@ def backward_shapes(
     )
 
 
-def remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+def save_inputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     q, k, v, bias, line, mask, *ctx.options = inputs
     ctx.save_for_backward(q, k, v, bias, line, *mask, *output)
     ctx.mark_non_differentiable(*output[1:])
@@ -160,7 +162,7 @@ class Gradients:
                 stacklevel=2,
             )
             leaves = q, k, v, bias, line
-            grads = differentiable_gradients(leaves, wanted[:5], mask, ctx.options, grad)
+            grads = formula_gradients(leaves, wanted[:5], mask, ctx.options, grad)
             return *grads, None, None, None, None
         dq, dk, dv, dbias, dline = operators(self.capability).backward(
             grad, q, k, v, bias, line, mask, out, m, total, *ctx.options, wanted[3]
@@ -168,7 +170,7 @@ class Gradients:
         return dq, dk, dv, dbias if wanted[3] else None, dline if wanted[4] else None, None, None, None, None
 
 
-def differentiable_gradients(
+def formula_gradients(
     leaves: Leaves,
     wanted: tuple[bool, ...],
     mask: list[Tensor | None],
@@ -181,4 +183,4 @@ def differentiable_gradients(
         grads = iter(
             torch.autograd.grad(formula(leaves, mask, options), asked_leaves, grad, create_graph=True)
         )
-    return [next(gradients) if want else None for want in wanted]
+    return [next(grads) if want else None for want in wanted]

@@ -40,7 +40,7 @@ def autotune_tiles(program: Callable[..., None], configs: list[triton.Config]) -
     return triton.autotune(configs, ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"])(program)
 
 
-def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, **options: Any) -> None:
+def launch(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, **options: Any) -> None:
     """Launch a tuned program; a single tiling goes past the tuner, which would time even that, on a GPU."""
     tilings = worth_trying(program.configs, dict(zip(program.arg_names, args, strict=False)), **options)
     if len(tilings) == 1:
@@ -49,7 +49,7 @@ def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, 
         program[grid](*args, **options)
 
 
-attend = autotune_tiles(paired.forward, FORWARD)
+attend_paired = autotune_tiles(paired.forward_head, FORWARD)
 attend_queries = autotune_tiles(paired.backward_queries, QUERIES)
 attend_keys = autotune_tiles(paired.backward_keys, KEYS)
 
@@ -108,8 +108,8 @@ def paired_attention(
     real, p_b = padding_and_stride(padding, q)
     if out.numel():
         with on_device(q.device):
-            run(
-                attend, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
+            launch(
+                attend_paired, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, norm, scale * LOG2E, *sizes(q, k, first), *strides(q, k, v, out), p_b,
                 **kind(q, v, padding, first),
             )  # fmt: skip
@@ -139,13 +139,13 @@ def paired_gradients(
     common, options = sizes(q, k, first), kind(q, v, padding, first)
     with on_device(q.device):
         if q.numel():
-            run(
+            launch(
                 attend_queries, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, grad, norm, delta, grad_q, scale * LOG2E, scale, *common,
                 *strides(q, k, v, out, grad, grad_q), p_b, **options,
             )  # fmt: skip
         if k.numel():
-            run(
+            launch(
                 attend_keys, lambda tile: (triton.cdiv(k.shape[2], tile["K"]) * k.shape[0] * k.shape[1],),
                 q, k, v, real, grad, norm, delta, grad_k, grad_v, scale * LOG2E, scale, *common,
                 *strides(q, k, v, grad, grad_k, grad_v), p_b, **options,
@@ -165,18 +165,18 @@ def gradient_shapes(
     )
 
 
-def remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def save_paired_inputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     q, k, v, padding, ctx.scale, ctx.first = inputs
     ctx.save_for_backward(q, k, v, padding, *output)
     ctx.mark_non_differentiable(output[1])
     ctx.set_materialize_grads(False)
 
 
-def gradients(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
+def paired_backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
     if grad is None:
         return (None,) * 6
     q, k, v, padding, out, norm = ctx.saved_tensors
     return *paired_gradients(grad, q, k, v, padding, out, norm, ctx.scale, ctx.first), None, None, None
 
 
-paired_attention.register_autograd(gradients, setup_context=remember)
+paired_attention.register_autograd(paired_backward, setup_context=save_paired_inputs)

@@ -104,7 +104,7 @@ def attend_span(
 
 
 @triton.jit
-def forward(
+def forward_head(
     q, k, v, padding, out, norm, factor, first, heads, groups, queries, keys, bucket,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, o_b, o_h, o_n, p_b,
     CAUSAL: tl.constexpr, PADDED: tl.constexpr, PRECISION: tl.constexpr,

@@ -15,7 +15,7 @@ from glasshead.cli import (
     print_output,
     print_remark,
 )
-from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_usable_logs, recommend
 
 
 @recommend.command()
@@ -56,7 +56,7 @@ def explain(
     loaded = load_recommender(run)
     attributions = explain_recommendation(
         loaded,
-        read_logs(logs, skip_bad_rows, clicks=False),
+        read_usable_logs(logs, skip_bad_rows, clicks=False),
         impression=impression,
         candidate=candidate,
         method=method,  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from glasshead.papers.dynamics.forms.form import ClosedForm as ClosedForm
 from glasshead.papers.dynamics.forms.form import OutputGradients as OutputGradients
 from glasshead.papers.dynamics.forms.form import Parameters as Parameters
 from glasshead.papers.dynamics.forms.form import ScoreFlow as ScoreFlow
-from glasshead.papers.dynamics.forms.form import Tokens as Tokens
+from glasshead.papers.dynamics.forms.form import TokenScores as Tokens
+from glasshead.papers.dynamics.forms.form import closed_form_gradients as gradients
 from glasshead.papers.dynamics.forms.form import directional_change as directional_change
-from glasshead.papers.dynamics.forms.form import gradients as gradients
 from glasshead.papers.dynamics.forms.form import output_gradients as output_gradients
 from glasshead.papers.dynamics.forms.form import score_flow as score_flow

@@ -14,7 +14,7 @@ from glasshead.papers.dynamics.forms.form import (
     OutputGradients,
     Parameters,
     ScoreFlow,
-    Tokens,
+    TokenScores,
     weight_descent,
 )
 
@@ -36,10 +36,10 @@ class Additive(ClosedForm):
         "M": "the leads of similar tokens (Ω), through M, times VᵀD_eD_jV",
     }
 
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> TokenScores:
         """s_e = W e and a_e = tanh(M e)ᵀV / λ."""
         hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
-        return Tokens(p.embeddings @ p.output.T, hidden @ p.context / temperature)
+        return TokenScores(p.embeddings @ p.output.T, hidden @ p.context / temperature)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """(MᵀV)ᵀW, which is λ U_eᵀW near tanh(x) = x (eq. 71)."""

@@ -9,7 +9,7 @@ from glasshead.papers.dynamics.forms.form import (
     OutputGradients,
     Parameters,
     ScoreFlow,
-    Tokens,
+    TokenScores,
     weight_descent,
 )
 
@@ -30,9 +30,9 @@ class DotProduct(ClosedForm):
         "F": "the leads of similar tokens (Ω), through V",
     }
 
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> TokenScores:
         """s_e = W e (eq. 81) and a_e = eᵀV / λ (eq. 34)."""
-        return Tokens(p.embeddings @ p.output.T, p.embeddings @ p.context / temperature)
+        return TokenScores(p.embeddings @ p.output.T, p.embeddings @ p.context / temperature)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """VᵀW of every row of W."""

@@ -72,7 +72,7 @@ class OutputGradients(NamedTuple):
     residual: Float[Tensor, "m k"]
 
 
-class Tokens(NamedTuple):
+class TokenScores(NamedTuple):
     """Polarity s_e [v, k] and attention score a_e [v] of every token."""
 
     polarity: Float[Tensor, "v k"]
@@ -86,9 +86,9 @@ class ScoreFlow:
     polarity: dict[str, Float[Tensor, "v k"]]
     score: dict[str, Float[Tensor, " v"]]
 
-    def total(self) -> Tokens:
+    def total(self) -> TokenScores:
         """The sum of the terms."""
-        return Tokens(sum_of(self.polarity), sum_of(self.score))
+        return TokenScores(sum_of(self.polarity), sum_of(self.score))
 
 
 def sum_of(terms: Mapping[str, Tensor]) -> Tensor:
@@ -108,7 +108,7 @@ class ClosedForm(ABC):
     score_terms: ClassVar[dict[str, str]]
 
     @abstractmethod
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> TokenScores:
         """s_e and a_e of every token."""
 
     @abstractmethod
@@ -145,7 +145,7 @@ def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGra
     polarity = tokens.polarity[batch.ids]  # [m, n, k]
     total = torch.einsum("mn,mnk->mk", weights, polarity)
     logits = total if p.bias is None else total + p.bias
-    residual = residuals(logits, batch.labels)
+    residual = output_residuals(logits, batch.labels)
     size = batch.loss_scale / len(batch.ids)
     by_polarity = -size * weights[..., None] * residual[:, None, :]
     by_score = (by_polarity * (polarity - total[:, None, :])).sum(dim=-1)
@@ -160,14 +160,14 @@ def sum_by_token(size: int, batch: Batch, by_polarity: Tensor, by_score: Tensor)
     return pi, by_score.new_zeros(size).index_add(0, places, by_score[real])
 
 
-def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[Tensor, "m k"]:
+def output_residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[Tensor, "m k"]:
     """∂ℓ/∂s: σ(s) − y of one score, which is −yβ with y = ±1 (eq. 29), else p − 1_k (eqs. 75–76)."""
     if logits.shape[1] == 1:
         return logits.sigmoid() - labels[:, None]
     return logits.softmax(dim=1) - torch.nn.functional.one_hot(labels, logits.shape[1])
 
 
-def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
+def closed_form_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
     return {
         name: -step
@@ -182,7 +182,7 @@ def score_flow(form: ClosedForm, p: Parameters, batch: Batch) -> ScoreFlow:
 
 def directional_change(
     form: ClosedForm, p: Parameters, temperature: float, direction: Mapping[str, Tensor]
-) -> Tokens:
+) -> TokenScores:
     """How s_e and a_e change as the parameters move along a direction: the term of a regulariser, with its
     −∂P/∂θ; with −∂ℓ/∂θ it is the sum of all terms of `score_flow`."""
     leaves = p.leaves()
@@ -192,7 +192,7 @@ def directional_change(
         return tuple(form.tokens(p.with_tensors(moving), temperature))  # type: ignore[return-value]
 
     change = torch.func.jvp(tokens_at, (leaves,), (tangents,))[1]
-    return Tokens(*change)
+    return TokenScores(*change)
 
 
 def weight_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:

@@ -44,7 +44,7 @@ def find_closed_form(model: PreTrainedModel) -> ClosedForm:
     return FORMS[FORM_NAMES[model.config.score, model.config.encoder]]
 
 
-def parameters_of(
+def read_parameters(
     model: PooledClassifier,
     dtype: torch.dtype = torch.float64,
     read: Callable[[Tensor], Tensor] = lambda parameter: parameter,

@@ -27,8 +27,8 @@ from glasshead.papers.dynamics.forms.form import (
     directional_change,
     output_gradients,
 )
-from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, parameters_of
-from glasshead.papers.dynamics.sampling import sample_texts
+from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, read_parameters
+from glasshead.papers.dynamics.sampling import choose_sample
 from glasshead.papers.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
 from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.papers.results import Columns
@@ -80,7 +80,7 @@ class PooledObserver:
         if rows is not None:
             # The mean over all texts is this times the mean over those with tokens; the others move no token.
             self.loss_scale *= float((rows.lengths > 0).double().mean())
-            self.batch = rows.__getitems__(sample_texts(rows, READ if self.form is None else PROBE).tolist())
+            self.batch = rows.__getitems__(choose_sample(rows, READ if self.form is None else PROBE).tolist())
             counts = occurrences(
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
             )
@@ -135,7 +135,7 @@ class PooledObserver:
             score, polarity, weight, curves = self._from_forward(model)
             curves += self._coupling_and_norms(model)
         else:
-            p = parameters_of(model, torch.float32)
+            p = read_parameters(model, torch.float32)
             tokens = self.form.tokens(p, model.config.temperature)
             score, polarity = tokens.score.double().numpy(), self._class_polarity(tokens.polarity)
             weight, rates, curves = np.full_like(score, np.nan), {}, []
@@ -187,7 +187,7 @@ class PooledObserver:
         parts = gradient_factors(self.form, p, temperature, grads)
         if self.penalties:
             descent = penalty_descent(model, self.penalties)
-            direction = parameters_of(model, torch.float32, descent.__getitem__).leaves()
+            direction = read_parameters(model, torch.float32, descent.__getitem__).leaves()
             polarity[PENALTY], score[PENALTY] = directional_change(self.form, p, temperature, direction)
             parts[PENALTY] = GradientFactors(direction["embeddings"], p.embeddings)
         rates = {f"polarity {name}": self._class_polarity(term) for name, term in polarity.items()} | {

@@ -16,7 +16,7 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.language import LanguageModelConfig
 from glasshead.nouns import INPUTS
-from glasshead.papers.dynamics.sampling import sample_texts
+from glasshead.papers.dynamics.sampling import choose_sample
 from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.papers.results import Columns
 from glasshead.spelling import spell
@@ -47,7 +47,7 @@ class TransformerObserver:
             raise InputError(
                 f"this model computes its attention itself: name a mechanism, {spell('attention', 'softmax')}"
             )
-        self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
+        self.encoded = rows.encoded.some(choose_sample(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
         self.token_facts: Columns = {}
         self.facts: dict[str, Any] = layer_facts(recipe, len(self.encoded.ids)) | {
@@ -69,7 +69,7 @@ def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[Curve]:
     for layer in trace:
         name = f"layer {layer.layer}"
         curves += mean_curve("entropy", name, row_entropies(layer).numpy())
-        curves += mean_curve("residual", name, residuals(layer).numpy())
+        curves += mean_curve("residual", name, head_residuals(layer).numpy())
     return curves
 
 
@@ -108,7 +108,7 @@ def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
     return entropy[~entropy.isnan()]
 
 
-def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
+def head_residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
     """‖O − 1ō‖ / ‖O‖ of the output O [rows, d_v] of every head before every text of two rows or more."""
     residual = []
     for output, real in texts(layer):

@@ -18,7 +18,7 @@ SIGNIFICANT_DIGITS = 3
 
 
 @MEASURES.register("coefficients")
-def coefficients(job: Job) -> Measured:
+def measure_coefficients(job: Job) -> Measured:
     """What `classifier` measures, and the canonical weights of the words of each group (the γ_e of train).
 
     A word's number is its mean over the test texts. ``separation`` is the probability that a positive word
@@ -26,10 +26,10 @@ def coefficients(job: Job) -> Measured:
     """
     measured = classifier(job)
     card = audit(load_run(job.folder), job.data["test"], audits=("tokens",), seed=job.seed)
-    return Measured(measured.numbers | group_numbers(card) | gauge_numbers(card), measured.hits)
+    return Measured(measured.numbers | weight_numbers(card) | gauge_numbers(card), measured.hits)
 
 
-def group_numbers(card: AuditCard) -> dict[str, Any]:
+def weight_numbers(card: AuditCard) -> dict[str, Any]:
     """Mean weight of each group, its spread over the words, and some of the words themselves."""
     columns = {name: np.asarray(card.tokens[name]) for name in ("group", "occurrences", "score", "weight")}
     numbers: dict[str, Any] = {}

@@ -22,7 +22,7 @@ COLUMNS = {
 
 
 @MEASURES.register("distributions")
-def distributions(job: Job) -> Measured:
+def measure_distributions(job: Job) -> Measured:
     """What `classifier` measures, and histograms over the test texts of each class (0 and 1): of Kendall's τ
     of the canonical weights with gradients and with erasure, and of the median change of the output under
     permuted and under random weights. `BINS` counts each."""

@@ -18,7 +18,7 @@ NEUTRAL = "neutral"
 
 
 @MEASURES.register("dynamics")
-def dynamics(job: Job) -> Measured:
+def measure_dynamics(job: Job) -> Measured:
     """What `classifier` measures, and where the tokens of each group stand after the last step: the
     probability that one has a larger attention score, or more polarity, than a neutral token, and VᵀW.
 
@@ -39,10 +39,10 @@ def watch(job: Job, every: int | None) -> Measured:
     job.train([dynamics_callback(truth, every)])
     measured = classifier(job)
     history = read_history(job.folder)
-    return Measured(measured.numbers | group_numbers(history) | term_numbers(history), measured.hits)
+    return Measured(measured.numbers | separation_numbers(history) | term_numbers(history), measured.hits)
 
 
-def group_numbers(history: History) -> dict[str, Any]:
+def separation_numbers(history: History) -> dict[str, Any]:
     """AUC of scores and polarities of each group against neutral tokens, the gap, and VᵀW."""
     last = history.tokens["step"] == history.steps[-1]
     groups = history.tokens["group"][last]

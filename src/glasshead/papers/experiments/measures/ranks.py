@@ -27,7 +27,7 @@ HEAD = RowSelector((0,), (0,))
 
 
 @MEASURES.register("ranks")
-def ranks(job: Job) -> Measured:
+def measure_ranks(job: Job) -> Measured:
     """What `classifier` measures; of the first head the mean rank of T and the mean size of its left null
     space by length, and the least ranks of the logits of random alternatives of its weights.
 

@@ -12,7 +12,7 @@ from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.papers.s0_figures import FIGURES, GAUGE
 from glasshead.papers.experiments.papers.s0_language import TABLE4
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PooledClaim, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
 from glasshead.training import preset_config
 
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
@@ -53,7 +53,7 @@ PRINTED = {
 }
 
 
-def models(data: DataSource) -> Iterator[Cell]:
+def model_cells(data: DataSource) -> Iterator[Cell]:
     """Both activations under both presets, and the floor."""
     for preset, source in PRESETS.items():
         for word, title in TITLES.items():
@@ -72,7 +72,7 @@ def models(data: DataSource) -> Iterator[Cell]:
 
 def selected_words_cells(data: DataSource) -> Iterator[Cell]:
     """The words that both models select, once each."""
-    for cell in models(data):
+    for cell in model_cells(data):
         yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
 
 
@@ -87,7 +87,7 @@ SENTENCES = {
 
 def sentences(data: DataSource) -> Iterator[Cell]:
     """The four sentences, read by both models."""
-    for cell in models(data):
+    for cell in model_cells(data):
         yield cell.with_fields(measure="example-sentences", paper={})
 
 
@@ -100,7 +100,7 @@ def paper_numbers(data: DataSource, word: str) -> dict[str, PaperNumber]:
     return numbers
 
 
-def bag_of_words(data: DataSource) -> Cell:
+def bag_of_words_floor(data: DataSource) -> Cell:
     """The floor of the accuracies."""
     settings = preset_config("s0-code", None)
     return Cell(
@@ -108,16 +108,16 @@ def bag_of_words(data: DataSource) -> Cell:
     )
 
 
-def floors(data: DataSource) -> Iterator[Cell]:
+def uniform_floors(data: DataSource) -> Iterator[Cell]:
     """Uniform attention under both presets, and the floor; where models cut texts, one that reads no more."""
     for preset, source in PRESETS.items():
         settings = preset_config(preset, None).with_changes(attention="uniform", **PATIENT)
         if data.name in LENGTHS:
             settings = settings.with_changes(max_length=LENGTHS[data.name])
         yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {source}", data, settings)
-    yield bag_of_words(data)
+    yield bag_of_words_floor(data)
     if data.name in LENGTHS:
-        yield bag_of_words(data).with_fields(
+        yield bag_of_words_floor(data).with_fields(
             name=f"{data.name}/bag-of-first-words",
             title=f"bag of the first {LENGTHS[data.name]} words",
             recipe=preset_config("s0-code", None).with_changes(max_length=LENGTHS[data.name]),
@@ -125,7 +125,7 @@ def floors(data: DataSource) -> Iterator[Cell]:
         )
 
 
-def claims(metrics: Sequence[str], text: str) -> list[Claim]:
+def tanhmax_claims(metrics: Sequence[str], text: str) -> list[Claim]:
     """TanhMax has more of it than softmax, data set by data set and preset by preset."""
     result = []
     for data in SETS:
@@ -143,14 +143,14 @@ def claims(metrics: Sequence[str], text: str) -> list[Claim]:
 
 def pool_claims(metrics: Sequence[str], text: str) -> PooledClaim:
     """The same said once, of all data sets, presets and classes."""
-    single = claims(metrics, text)
+    single = tanhmax_claims(metrics, text)
     effects = [claim.effect for claim in single if claim.effect is not None]
     pairs = tuple(dict.fromkeys((claim.better, claim.worse) for claim in single))
     effect = round(sum(effects) / len(effects), 6) if effects else None
     return PooledClaim(text, *pairs[0], metrics[0], effect, pairs, tuple(metrics))
 
 
-MODELS = [cell for data in SETS for cell in models(data)]
+MODELS = [cell for data in SETS for cell in model_cells(data)]
 DIFFERENCES = (
     "Trained until dev is flat, for at most 30 epochs. Batch size is ours with the code's settings; with "
     "those of section 5.1 sizes and rate as well: the paper leaves them to a supplement.",
@@ -193,15 +193,15 @@ def of_classes(*names: str) -> tuple[str, ...]:
 
 
 TABLES = (
-    Table(
+    PaperTable(
         "table2",
         "Table 2, accuracy of softmax and TanhMax",
-        [cell for data in SETS for cell in (*models(data), *floors(data))],
-        claims=claims(["accuracy"], "TanhMax is better than softmax"),
+        [cell for data in SETS for cell in (*model_cells(data), *uniform_floors(data))],
+        claims=tanhmax_claims(["accuracy"], "TanhMax is better than softmax"),
         differences=DIFFERENCES,
         not_at_hand=("CIFAR-10 and CIFAR-100 with a vision transformer are left out.",),
     ),
-    Table(
+    PaperTable(
         "table1-gradients",
         "Table 1, agreement of attention with gradients",
         MODELS,
@@ -210,7 +210,7 @@ TABLES = (
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "table1-erasure",
         "Table 1, agreement of attention with erasure",
         MODELS,
@@ -219,7 +219,7 @@ TABLES = (
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "table1-changes",
         "Table 1, what other weights change in the output",
         MODELS,
@@ -232,7 +232,7 @@ TABLES = (
             "softmax, whatever the size of the model's own: draws differ as well as models.",
         ),
     ),
-    Table(
+    PaperTable(
         "signs",
         "Do the weights tell positive from negative words?",
         MODELS,
@@ -242,7 +242,7 @@ TABLES = (
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "figure1",
         "Figure 1, four sentences",
         [*sentences(SST2)],
@@ -257,7 +257,7 @@ TABLES = (
             *GAUGE,
         ),
     ),
-    Table(
+    PaperTable(
         "words",
         "Words that attention selects",
         [cell for data in (NEWS20, SST2) for cell in selected_words_cells(data)],

@@ -9,7 +9,7 @@ from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import CoefficientPicture, DistributionPicture, IntervalPicture
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())
@@ -27,7 +27,7 @@ GAUGE = (
 GROUPS = ("positive", "negative", "neutral")
 
 
-def coefficients() -> Iterator[Cell]:
+def coefficient_cells() -> Iterator[Cell]:
     """Figure 2: both activations under both presets, on synthetic texts."""
     for preset, source in PRESETS.items():
         for word, title in ACTIVATIONS.items():
@@ -36,7 +36,7 @@ def coefficients() -> Iterator[Cell]:
             yield Cell(name, f"{title}, {source}", SYNTHETIC, settings, measure="coefficients")
 
 
-def distributions(data: DataSource) -> Iterator[Cell]:
+def distribution_cells(data: DataSource) -> Iterator[Cell]:
     """Figure 3: the same on real texts, one seed each."""
     for preset, source in PRESETS.items():
         for word, title in ACTIVATIONS.items():
@@ -100,7 +100,7 @@ RISING = IntervalPicture(
 )
 
 
-def direction_table(name: str, title: str, option: str, titles: dict[str, str], *more: str) -> Table:
+def direction_table(name: str, title: str, option: str, titles: dict[str, str], *more: str) -> PaperTable:
     """Both activations under each value of an ``option``: TanhMax parts the groups, softmax does not,
     and the option has little effect."""
     cells = {
@@ -117,7 +117,7 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
         text = f"TanhMax: {titles[second]} moves them more opposite ways than {titles[first]}"
         better, worse = (cells["tanhmax", value].name for value in (second, first))
         claims.append(Claim(text, better, worse, metric="parted", effect=0.0))
-    return Table(
+    return PaperTable(
         name,
         title,
         list(cells.values()),
@@ -145,10 +145,10 @@ FIGURES = (
         LOSSES,
         *(f"as_{loss}" for loss in LOSSES),
     ),
-    Table(
+    PaperTable(
         "figure2",
         "Figure 2, scores and weights of words",
-        [*coefficients()],
+        [*coefficient_cells()],
         metrics=("separation", "separation_size", *(f"weight_{group}" for group in GROUPS), "neutral_size"),
         words=("kind",),
         claims=[
@@ -176,10 +176,10 @@ FIGURES = (
             *GAUGE,
         ),
     ),
-    Table(
+    PaperTable(
         "figure3",
         "Figure 3, how agreement and change are spread over texts",
-        [cell for data in (NEWS20, SST2) for cell in distributions(data)],
+        [cell for data in (NEWS20, SST2) for cell in distribution_cells(data)],
         metrics=tuple(
             f"{name}_{place}" for name in ("gradient", "erasure", "permutation", "random") for place in (0, 1)
         ),

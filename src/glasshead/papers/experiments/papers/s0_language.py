@@ -6,7 +6,7 @@ from typing import Any
 from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 
 SST = DataSource("sst5", "SST")
 IMDB = DataSource("imdb", "IMDB")
@@ -52,7 +52,7 @@ LABELS = {
 }
 
 
-def models(data: DataSource) -> Iterator[Cell]:
+def language_model_cells(data: DataSource) -> Iterator[Cell]:
     """Six activations and two floors."""
     recipe = RECIPE.with_changes(epochs=EPOCHS.get(data.name, RECIPE.epochs))
     for (word, title), (mean, deviation) in zip(TITLES.items(), PRINTED[data.name], strict=True):
@@ -69,7 +69,7 @@ def models(data: DataSource) -> Iterator[Cell]:
         yield Cell(f"{data.name}/{title}", title, data, recipe, measure=measure, most_seeds=1)
 
 
-def claims() -> Iterator[Claim]:
+def language_claims() -> Iterator[Claim]:
     """TanhMax is better than each of the others, data set by data set."""
     for data in SETS:
         means = dict(zip(TITLES, (mean for mean, _ in PRINTED[data.name]), strict=True))
@@ -93,13 +93,13 @@ def floor_claims() -> Iterator[Claim]:
             )
 
 
-TABLE4 = Table(
+TABLE4 = PaperTable(
     "table4",
     "Table 4, masked language models with six activations",
-    [cell for data in SETS for cell in models(data)],
+    [cell for data in SETS for cell in language_model_cells(data)],
     metrics=METRICS,
     labels=LABELS,
-    claims=[*claims()],
+    claims=[*language_claims()],
     floor_claims=[*floor_claims()],
     differences=(
         "The paper trains BERT of six layers, and leaves its size, tokenizer, share of hidden tokens, rate "

@@ -20,12 +20,12 @@ from glasshead.papers.experiments.papers.s2_recipes import (
     SST2,
     TITLES,
     TREC,
-    floors,
-    recipe,
+    floor_cells,
+    recipe_of,
     without_order,
 )
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig
 
 # Accuracy, its deviation, macro-F, its deviation, in per cent.
@@ -66,7 +66,7 @@ NOT_AT_HAND = (
 )
 
 
-def mechanisms(
+def mechanism_cells(
     data: DataSource,
     model: str = "encoder",
     sinusoids: Sequence[str] = ("da-transformer",),
@@ -76,7 +76,7 @@ def mechanisms(
     no order, no attention, or neither."""
 
     def cell(name: str, title: str, word: str, **more: Any) -> Cell:
-        settings: TrainingConfig = recipe(word, model, **changes | more)
+        settings: TrainingConfig = recipe_of(word, model, **changes | more)
         return Cell(f"{data.name}/{name}", title, data, settings, paper=paper_shares(data, name), grid=GRID)
 
     for word, title in TITLES.items():
@@ -85,7 +85,7 @@ def mechanisms(
         yield cell(f"{word}-sinusoids", f"{TITLES[word]} with sinusoids", word, positions="sinusoidal")
     yield from without_order(data, model, **changes)
     # Of other sets hardly a text is longer than what models read.
-    yield from floors(data, changes.get("max_length") if data in (AMAZON, IMDB) else None)
+    yield from floor_cells(data, changes.get("max_length") if data in (AMAZON, IMDB) else None)
 
 
 def paper_shares(data: DataSource, word: str) -> dict[str, PaperNumber]:
@@ -99,7 +99,7 @@ def paper_shares(data: DataSource, word: str) -> dict[str, PaperNumber]:
     }
 
 
-def claims(data: DataSource) -> Iterator[Claim]:
+def distance_claims(data: DataSource) -> Iterator[Claim]:
     """Section 4.2: whoever knows distances beats the vanilla Transformer, DA-Transformer the second best; and
     ours, that it still beats the first where both have sinusoids. Section 4.5: its maps are sparser."""
     for word, title in TITLES.items():
@@ -150,29 +150,29 @@ def claim(data: DataSource, better: str, worse: str, text: str) -> Claim:
     return Claim(f"{data.title}: {text}", f"{data.name}/{better}", f"{data.name}/{worse}", effect=effect)
 
 
-TABLE3 = [*mechanisms(AG, max_length=128), *mechanisms(AMAZON, "hierarchical", max_length=256)]
-TABLE4 = [*mechanisms(SST2), *mechanisms(SNLI, "pair-encoder")]
+TABLE3 = [*mechanism_cells(AG, max_length=128), *mechanism_cells(AMAZON, "hierarchical", max_length=256)]
+TABLE4 = [*mechanism_cells(SST2), *mechanism_cells(SNLI, "pair-encoder")]
 TABLES = (
-    Table(
+    PaperTable(
         "table3",
         "Table 3, AG News and Amazon",
         TABLE3,
-        claims=[*claims(AG), *claims(AMAZON)],
+        claims=[*distance_claims(AG), *distance_claims(AMAZON)],
         floor_claims=[floor_claim(AG), floor_claim(AMAZON)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
         not_at_hand=(NOT_AT_HAND,),
     ),
-    Table(
+    PaperTable(
         "table4",
         "Table 4, SST and SNLI",
         TABLE4,
-        claims=[*claims(SST2), *claims(SNLI)],
+        claims=[*distance_claims(SST2), *distance_claims(SNLI)],
         floor_claims=[floor_claim(SST2), floor_claim(SNLI)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "order",
         "Section 4.2, the order of the mechanisms that know distances",
         [*TABLE4, *TABLE3],
@@ -180,18 +180,18 @@ TABLES = (
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "trec",
         "Five mechanisms on TREC",
-        [*mechanisms(TREC, sinusoids=[word for word in TITLES if word != "transformer"])],
-        claims=[*claims(TREC)],
+        [*mechanism_cells(TREC, sinusoids=[word for word in TITLES if word != "transformer"])],
+        claims=[*distance_claims(TREC)],
         floor_claims=[floor_claim(TREC)],
     ),
-    Table(
+    PaperTable(
         "long",
         "Five mechanisms on texts of up to 512 tokens",
-        [*mechanisms(IMDB, max_length=512)],
-        claims=[*claims(IMDB)],
+        [*mechanism_cells(IMDB, max_length=512)],
+        claims=[*distance_claims(IMDB)],
         floor_claims=[floor_claim(IMDB)],
     ),
 )

@@ -46,27 +46,29 @@ DATA_DIFFERENCES = {
 }
 
 
-def recipe(word: str, model: str = "encoder", **changes: Any) -> TrainingConfig:
+def recipe_of(word: str, model: str = "encoder", **changes: Any) -> TrainingConfig:
     """One of the five mechanisms in a small model, trained until dev is flat."""
     return preset_config(f"{word}-small", model).with_changes(**PATIENT | changes)
 
 
-def distance_aware(data: DataSource, option: str, value: Any, title: str, **changes: Any) -> Cell:
+def distance_aware_cell(data: DataSource, option: str, value: Any, title: str, **changes: Any) -> Cell:
     """DA-Transformer with one option of its mechanism."""
     attention = {"position": {"name": "distance-aware", option: value}}
     name = f"{data.name}/{option}-{title}"
-    return Cell(name, title, data, recipe("da-transformer", **{"attention": attention} | changes), grid=GRID)
+    return Cell(
+        name, title, data, recipe_of("da-transformer", **{"attention": attention} | changes), grid=GRID
+    )
 
 
-def bag_of_words(data: DataSource) -> Cell:
+def table_floor(data: DataSource) -> Cell:
     """The floor of a table."""
     return floor(data, "bag-of-words", "bag of words")
 
 
-def floors(data: DataSource, max_length: int | None = None) -> Iterator[Cell]:
+def floor_cells(data: DataSource, max_length: int | None = None) -> Iterator[Cell]:
     """The floor; where models read ``max_length`` tokens of longer texts, one that reads no more; and of
     pairs, one that reads the hypothesis alone."""
-    yield bag_of_words(data)
+    yield table_floor(data)
     if max_length is not None:
         title = f"bag of the first {max_length} words"
         yield floor(data, "bag-of-first-words", title, max_length=max_length)
@@ -76,7 +78,7 @@ def floors(data: DataSource, max_length: int | None = None) -> Iterator[Cell]:
 
 def floor(data: DataSource, measure: str, title: str, **changes: Any) -> Cell:
     """What reads words without order, by a measure."""
-    settings = recipe("transformer", **changes)
+    settings = recipe_of("transformer", **changes)
     return Cell(f"{data.name}/{measure}", title, data, settings, measure=measure, most_seeds=1)
 
 
@@ -87,5 +89,5 @@ def without_order(data: DataSource, model: str = "encoder", **changes: Any) -> I
         ("no-positions", "no positions", {"positions": "none"}),
         ("uniform", "uniform attention, mean of the tokens", UNIFORM),
     ):
-        settings = recipe("transformer", model, **changes | more)
+        settings = recipe_of("transformer", model, **changes | more)
         yield Cell(f"{data.name}/{name}", title, data, settings, grid=GRID)

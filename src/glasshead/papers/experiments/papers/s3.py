@@ -11,7 +11,7 @@ from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import IntervalPicture
 from glasshead.papers.experiments.papers.s3_figures import FIGURES
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
 SIZES = (1, 4, 16, 64, 256)
@@ -38,7 +38,7 @@ GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.1, 0.4)}
 """The paper's rate and three times it; the paper states no dropout."""
 
 
-def heads(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[Cell]:
+def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[Cell]:
     """Both ways to join heads by size of the keys, uniform attention, and a bag of words."""
 
     def recipe(version: str, **more: Any) -> TrainingConfig:
@@ -59,7 +59,7 @@ def heads(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
     yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform, grid=GRID)
     no_positions = recipe("Con", head_dim=16, positions="none")
     yield Cell(f"{data.name}/no-positions", "Con, d_k = 16, no positions", data, no_positions, grid=GRID)
-    yield bag_of_words(data)
+    yield counting_floor(data)
     if data is IMDB:  # of other sets hardly a text is longer than what models read
         first = recipe("Con")
         title = f"bag of the first {first.max_length} words"
@@ -70,7 +70,7 @@ def heads(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
         yield Cell(f"{data.name}/hypothesis", title, data, usual, measure="hypothesis-only", most_seeds=1)
 
 
-def paper_size(data: DataSource) -> Iterator[Cell]:
+def paper_size_cells(data: DataSource) -> Iterator[Cell]:
     """Both ways to join heads in the size of the paper, 20 epochs, one seed each."""
     for version, preset in PRESETS.items():
         for size, accuracy in zip(SIZES, PAPER[data.name][version], strict=True):
@@ -88,17 +88,17 @@ def paper_size(data: DataSource) -> Iterator[Cell]:
         ("no-positions", "Con, d_k = 16, no positions", {"head_dim": 16, "positions": "none"}),
     ):
         yield Cell(f"{data.name}/{name}", title, data, usual.with_changes(**changes), most_seeds=1)
-    yield bag_of_words(data)
+    yield counting_floor(data)
 
 
-def bag_of_words(data: DataSource) -> Cell:
+def counting_floor(data: DataSource) -> Cell:
     """The floor of a table."""
     words: dict[str, Any] = {"measure": "bag-of-words", "most_seeds": 1}
     usual = preset_config(PRESETS["Con"], "encoder")
     return Cell(f"{data.name}/bag-of-words", "bag of words", data, usual, **words)
 
 
-def claims(data: DataSource) -> Iterator[Claim]:
+def size_claims(data: DataSource) -> Iterator[Claim]:
     """Section 7: small keys do better than large ones, and Add keeps more of it than Con."""
     for better, worse, text in (
         (("Con", 0), ("Con", 3), "Con with d_k = 1 is better than with 64"),
@@ -111,11 +111,11 @@ def claims(data: DataSource) -> Iterator[Claim]:
         yield Claim(f"{data.title}: {text}", first, second, effect=round(effect, 3))
 
 
-TABLE = Table(
+TABLE = PaperTable(
     "table1",
     "Table 1, accuracy by size of the keys",
-    [*heads(TREC), *heads(SST), *heads(AG), *heads(DBPEDIA), *heads(SNLI, "pair-encoder"), *heads(IMDB)],
-    claims=[each for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for each in claims(data)],
+    [*joins(TREC), *joins(SST), *joins(AG), *joins(DBPEDIA), *joins(SNLI, "pair-encoder"), *joins(IMDB)],
+    claims=[each for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for each in size_claims(data)],
     floor_claims=[
         Claim(
             f"{data.title}: Con with d_k = 1 is better than a bag of words",
@@ -140,10 +140,10 @@ TABLE = Table(
     not_at_hand=("Yelp, Sogou, Yahoo and Amazon are not at hand; d_k = 2, 8, 32 and 128 are left out.",),
 )
 
-PAPER_SIZE = Table(
+PAPER_SIZE = PaperTable(
     "paper-size",
     "TREC in the size of the paper",
-    [*paper_size(TREC)],
+    [*paper_size_cells(TREC)],
     differences=(
         "The paper prints one number for each cell, without a deviation; here is one, without an interval.",
         "Dropout and how maps are drawn are ours: the paper states neither.",

@@ -8,7 +8,7 @@ from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import RankPicture
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 PRESETS = {"Con": "regular", "Add": "identifiable"}
@@ -45,7 +45,7 @@ def certainty_cells() -> Iterator[Cell]:
 
 
 FIGURES = (
-    Table(
+    PaperTable(
         "figure2",
         "Figures 2, 5 and 6, ranks over the length of a text",
         [*rank_cells()],
@@ -79,7 +79,7 @@ FIGURES = (
             "tokens, 1,000 each. Where T has full row rank there is none, so that Add has none up to 512.",
         ),
     ),
-    Table(
+    PaperTable(
         "certainty",
         "How certain are the weights, by size of the keys?",
         [*certainty_cells()],

@@ -6,7 +6,7 @@ from typing import Any
 
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
 SST2 = DataSource("sst2", "SST-2")
@@ -36,7 +36,7 @@ SHARES = {f"score_{group}": f"AUC of scores, {group}" for group in GROUPS} | {
 }
 
 
-def recipe(model: str, scale: float, **changes: Any) -> TrainingConfig:
+def descent_cell(model: str, scale: float, **changes: Any) -> TrainingConfig:
     """A model of section C with its λ."""
     return preset_config("s4", None).with_changes(temperature=scale, **MODELS[model] | changes)
 
@@ -57,11 +57,15 @@ def sweep(*sources: DataSource) -> Iterator[Cell]:
             for scale in SCALES:
                 name = f"{data.name}/{model}-{scale:g}"
                 yield Cell(
-                    name, f"{model}, λ = {scale:g}", data, recipe(model, scale, **REAL), measure="dynamics"
+                    name,
+                    f"{model}, λ = {scale:g}",
+                    data,
+                    descent_cell(model, scale, **REAL),
+                    measure="dynamics",
                 )
 
 
-def terms() -> Iterator[Cell]:
+def term_cells() -> Iterator[Cell]:
     """Every term of the update of a score, by plain gradient descent."""
     for model in MODELS:
         for scale in SCALES[:2]:
@@ -69,13 +73,13 @@ def terms() -> Iterator[Cell]:
                 f"{model}-{scale:g}",
                 f"{model}, λ = {scale:g}",
                 DATA_1,
-                recipe(model, scale),
+                descent_cell(model, scale),
                 measure="dynamics-close",
             )
 
 
 TABLES = (
-    Table(
+    PaperTable(
         "table1",
         "Table 1, words of each class",
         [*words()],
@@ -92,7 +96,7 @@ TABLES = (
         data_differences={SST2.name: ["6,920 sentences with two classes; the paper does not say how many."]},
         not_at_hand=(NEWS20_II,),
     ),
-    Table(
+    PaperTable(
         "sweep",
         "Scores of words by λ, on real texts",
         [*sweep(SST2, NEWS20)],
@@ -107,10 +111,10 @@ TABLES = (
         ),
         not_at_hand=(NEWS20_II, "DP-A and DP-L are in `docs/results/training-claims.md`."),
     ),
-    Table(
+    PaperTable(
         "terms",
         "Which term moves the scores of Data I",
-        [*terms()],
+        [*term_cells()],
         metrics=("score_positive", "score_negative", "positive_rest", "negative_rest", "gap", "VᵀW"),
         words=("positive_largest", "negative_largest"),
         labels=SHARES

@@ -25,7 +25,7 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
     """
     require_snapshots(history)
     rates = {
-        name.removeprefix(PRODUCT_RATE): rates_of(history, name)
+        name.removeprefix(PRODUCT_RATE): pair_curves(history, name)
         for name in history.quantities()
         if name.startswith(PRODUCT_RATE)
     }
@@ -48,7 +48,7 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
     )
 
 
-def rates_of(history: History, quantity: str) -> Pairs:
+def pair_curves(history: History, quantity: str) -> Pairs:
     """Pair of groups → the curve of a part of dΩ/dτ."""
     here = history.curves["quantity"] == quantity
     pairs = dict.fromkeys(history.curves["group"][here].tolist())

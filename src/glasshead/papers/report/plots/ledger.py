@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
-from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, source_of
+from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, cite_terms
 from glasshead.papers.results import NOT_EXPLAINED, History, Ledger, ledger_terms, mean_ledger, token_ledger
 from glasshead.report import (
     Figure,
@@ -63,7 +63,7 @@ def ledger(history: History, options: PlotOptions) -> Figure:
         f"that are not infinitely small and of one batch each{snapshot_distance(history)}."
     )
     caption = caption_with_best_step(history, caption)
-    return Figure(title, panels, caption, legend, f"terms: {source_of(history)}", len(AXES))
+    return Figure(title, panels, caption, legend, f"terms: {cite_terms(history)}", len(AXES))
 
 
 def snapshot_distance(history: History) -> str:

@@ -36,7 +36,7 @@ def choose_drawn_words(trace: MergeTrace) -> list[int]:
     return sorted(short, key=lambda word: -trace.counts[word])[:WORDS]
 
 
-def shorten(pair: str) -> str:
+def fit_pair(pair: str) -> str:
     """A pair that fits."""
     return pair if len(pair) <= LONGEST else pair[: LONGEST - 1] + "…"
 
@@ -46,7 +46,7 @@ def panel(trace: MergeTrace) -> Panel:
     order = choose_drawn_words(trace)
     shown = trace.merges[:MERGES]
     pairs = (" + ".join(merge.pair) for merge in shown)
-    heads = ["", *(f"{number}.  {shorten(pair)}" for number, pair in enumerate(pairs, start=1))]
+    heads = ["", *(f"{number}.  {fit_pair(pair)}" for number, pair in enumerate(pairs, start=1))]
     counts = ["", *(f"{merge.count}×" for merge in shown)]
     rows = [trace.words, *(merge.words for merge in shown)]
     new = [None, *(merge.token for merge in shown)]
