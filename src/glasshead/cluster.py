@@ -127,7 +127,7 @@ def check_nodes(ray: Any, *, shared: Path | None = None, data_folder: Path | Non
 
 
 def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
-    """The same of a file that was written already."""
+    """Ask every node about a file that was written already."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     paths = [str(path) for path in (token, data_folder) if path is not None]

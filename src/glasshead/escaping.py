@@ -41,7 +41,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same, with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
+    """Text with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
     return visible(text).replace("\n", "↵").replace("\t", "⇥")
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-GROUP = "glasshead.extensions"
+ENTRY_POINTS = "glasshead.extensions"
 KINDS = (
     "activations",
     "audits",
@@ -36,7 +36,7 @@ KINDS = (
 def extensions() -> dict[str, list[EntryPoint]]:
     """The entry points of all installed packages, by kind."""
     by_kind: dict[str, list[EntryPoint]] = {kind: [] for kind in KINDS}
-    for entry in entry_points(group=GROUP):
+    for entry in entry_points(group=ENTRY_POINTS):
         if entry.name in by_kind:
             by_kind[entry.name].append(entry)
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from glasshead.errors import InputError
 
 NUMBER, WHOLE = "must be a number", "must be a whole number"
-WORDS = {
+REASON_OF = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
     "dict_type": "must be an object of names and values",
@@ -41,7 +41,7 @@ def wrong_value(problem: Mapping[str, Any]) -> str:
     """What is wrong with a value, from one of the ``errors()`` of pydantic: ``must be a whole number, not
     'abc'``."""
     kind, value = problem["type"], problem.get("input")
-    words = WORDS.get(kind)
+    words = REASON_OF.get(kind)
     if words is None:
         return " ".join(str(problem["msg"]).removeprefix("Value error, ").split())
     sentence = words.format(**problem.get("ctx", {}))

@@ -259,7 +259,7 @@ def long(length, using="sigmoid", mask=None, scale=None):
 def unseen(monkeypatch):
     """A process that has computed nothing yet, and may compile three kinds."""
     monkeypatch.setattr(flex, "SEEN", set())
-    monkeypatch.setattr(flex, "BUDGET", 3)
+    monkeypatch.setattr(flex, "MOST_COMPILATIONS", 3)
     monkeypatch.setattr(
         flex, "compile_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
     )

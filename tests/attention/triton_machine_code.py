@@ -42,7 +42,7 @@ if __name__ == "__main__":
     for tuned, configs in (
         (launch.attend_paired, launch.FORWARD),
         (launch.attend_queries, launch.QUERIES),
-        (launch.attend_keys, launch.KEYS),
+        (launch.attend_keys, launch.TILINGS),
     ):
         program = compiled(tuned, configs, capability, dtype, size, ONES if sys.argv[4:] else ())
         assert len(program.asm["cubin"]) > 1000

@@ -14,7 +14,7 @@ from glasshead.cli.training_bar import ProgressBar
 def lines(monkeypatch):
     written = []
     monkeypatch.setattr(progress, "print_remark", written.append)
-    monkeypatch.setattr(progress, "EVERY", 0.02)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
     return written
 
 

@@ -21,7 +21,7 @@ def installed(monkeypatch):
     """Say which entry points are installed; nothing has been attached yet."""
 
     def install(*pairs):
-        entries = [EntryPoint(kind, module, extensions.GROUP) for kind, module in pairs]
+        entries = [EntryPoint(kind, module, extensions.ENTRY_POINTS) for kind, module in pairs]
         monkeypatch.setattr(extensions, "entry_points", lambda group: entries)
         monkeypatch.setattr(extensions, "_attached", set())
         extensions.extensions.cache_clear()

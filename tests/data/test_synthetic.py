@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, SyntheticOptions, describe, load, planted_groups
 from glasshead.data.synthetic import generate_splits, groups
-from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL_WORDS, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
 
 SMALL = SyntheticOptions(instances=400, polar_words=5, neutral_words=30)
@@ -30,11 +30,11 @@ def occurrences(options, split="train"):
 
 class TestWords:
     def test_numbers_of_words(self):
-        assert (len(POSITIVE), len(NEGATIVE), len(NEUTRAL)) == (50, 50, 1000)
+        assert (len(POSITIVE), len(NEGATIVE), len(NEUTRAL_WORDS)) == (50, 50, 1000)
         assert {len(words) for words in GENRES.values()} == {10}
 
     def test_every_word_is_one_plain_word_of_one_group(self):
-        words = [*POSITIVE, *NEGATIVE, *NEUTRAL, *(word for genre in GENRES.values() for word in genre)]
+        words = [*POSITIVE, *NEGATIVE, *NEUTRAL_WORDS, *(word for genre in GENRES.values() for word in genre)]
         assert len(set(words)) == len(words)
         assert all(word.isascii() and word.isalpha() and word == word.lower() for word in words)
 

@@ -65,7 +65,7 @@ def test_large_programs_are_solved_by_themselves(monkeypatch):
     together = solve_all(made)
     assert max(sizes) >= 4
     sizes.clear()
-    monkeypatch.setattr(tasks, "SMALL", 1)
+    monkeypatch.setattr(tasks, "SMALL_PROGRAM", 1)
     for one, other in zip(together, solve_all(made), strict=True):
         assert_equal(one, other)
     assert sizes == []

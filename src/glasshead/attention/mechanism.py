@@ -56,7 +56,7 @@ class Mechanism(nn.Module):
         ) or self.position.may_flip_sign
 
     def of_heads(self, heads: slice) -> Mechanism:
-        """The same mechanism for some of its heads."""
+        """A mechanism of some of its heads."""
         return Mechanism(self.activation, self.position.of_heads(heads), self.spec)
 
     def check(self, call: AttentionInputs) -> None:

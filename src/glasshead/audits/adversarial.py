@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary import (
     Effort,
     Search,
@@ -20,7 +21,7 @@ from glasshead.audits.adversary import (
     unproducible_reason,
 )
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.map_statistics import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
@@ -163,7 +164,7 @@ def choose_texts(context: AuditContext, limit: int | None, rng: np.random.Genera
 
 def same_output_distances(
     setting: Setting, texts: Texts, rng: np.random.Generator
-) -> tuple[dict[str, Floats], Floats]:
+) -> tuple[dict[str, AnyFloats], AnyFloats]:
     """The distance of the farthest weights that were found with the same output of their head, from the
     model's own, from random and from uniform ones, and the bound for the first: means over the maps of each
     text, NaN where it has none. Of very many maps a random part is asked."""
@@ -220,14 +221,14 @@ class DistanceTable:
             if group.members[self.texts].any()
         ]
 
-    def over_all_texts(self, values: Floats) -> Floats:
+    def over_all_texts(self, values: AnyFloats) -> AnyFloats:
         """A column of the examples; NaN for texts that were not asked."""
         column = np.full(len(self.setting.context.labels), np.nan)
         column[self.texts] = values
         return column
 
-    def number_by_base(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
-        """By statistic and base the number of every text, NaN where it decides nothing: the distance, and
+    def number_by_base(self, kind: str, columns: Mapping[str, AnyFloats]) -> dict[str, dict[str, AnyFloats]]:
+        """The number, by statistic and base, of every text, NaN where it decides nothing: the distance, and
         whether it is far."""
         left_out = self.one if kind == SAME_OUTPUT else self.one | self.flat
         distances = {base: np.where(left_out, np.nan, values) for base, values in columns.items()}
@@ -235,7 +236,7 @@ class DistanceTable:
         return {self.setting.statistic: distances, FOUND: far}
 
     def findings(
-        self, kind: str, judged: Mapping[str, Mapping[str, Floats]], rng: np.random.Generator
+        self, kind: str, judged: Mapping[str, Mapping[str, AnyFloats]], rng: np.random.Generator
     ) -> Iterator[Finding]:
         """The mean distance, and the share of texts with a map that is far."""
         largest, exact = self.setting.largest, self.setting.exact and kind == FREE
@@ -265,7 +266,7 @@ class DistanceTable:
                     undefined=undefined,
                 )  # fmt: skip
 
-    def find_upper_bounds(self, bound: Floats, rng: np.random.Generator) -> Iterator[Finding]:
+    def find_upper_bounds(self, bound: AnyFloats, rng: np.random.Generator) -> Iterator[Finding]:
         """What no map with the same output exceeds."""
         values = np.where(self.one, np.nan, bound)
         for group in self.groups:
@@ -302,7 +303,7 @@ class DistanceTable:
         return {reason: count for reason, count in counts.items() if count}
 
 
-def is_far(distances: Floats, largest: float) -> Floats:
+def is_far(distances: AnyFloats, largest: float) -> AnyFloats:
     """1 where a map is at half of the largest distance or more, 0 where it is nearer; NaN stays."""
     return np.where(np.isnan(distances), np.nan, (distances >= FAR * largest).astype(float))
 
@@ -310,7 +311,7 @@ def is_far(distances: Floats, largest: float) -> Floats:
 def judge_distance(
     interval: Interval | None, over_random: Interval | None, largest: float, kind: str
 ) -> Verdict:
-    """In words, from intervals alone."""
+    """Judge the mean distance from intervals alone."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = (end / largest for end in interval)
@@ -329,7 +330,7 @@ def judge_distance(
 
 
 def judge_distance_by_search(interval: Interval | None, largest: float, kind: str) -> Verdict:
-    """The same of what a search found: a lower bound, which says nothing of maps that it did not find."""
+    """Judge the distance that a search found: a lower bound, which says nothing of other maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0] / largest
@@ -342,7 +343,7 @@ def judge_distance_by_search(interval: Interval | None, largest: float, kind: st
 
 
 def judge_far_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
-    """The same of the share of texts with a map that is far."""
+    """Judge the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
@@ -355,7 +356,7 @@ def judge_far_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdi
 
 
 def judge_share_by_search(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
-    """The same where a search found them."""
+    """Judge the share of texts with a far map where a search found the maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0]
@@ -370,7 +371,7 @@ def judge_share_by_search(interval: Interval | None, kind: str, nouns: Nouns) ->
 
 
 def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSummary:
-    """The same of numbers that a search reached, or that none exceeds: without intervals, and without
+    """A summary of numbers that a search reached, or that none exceeds: without intervals, and without
     differences from nulls that are bounds too."""
     ends = summary.reliable_interval
     limit = None if ends is None else ends[0 if bound == "lower" else 1]

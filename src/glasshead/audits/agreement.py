@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import few_tokens, random_scores, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
@@ -33,17 +34,17 @@ MIN_EXPONENT = -290  # exponent below which digits are lost: the scale of smalle
 SAME_ATTENTION = (
     1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
 )
-TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
+TAU_TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
 # What is held against the measures, by place.
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
 SCORES, RANDOM_SCORES = range(2)  # of an explanation that is not attention
-WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
+WEIGHT_ORDERS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
 FOCUS, CONTRIBUTIONS = "focus", "contribution"
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
-def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
+def round_digits(values: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     """Values to nine significant digits each, so that rounding noise of float64 breaks no tie; to five where
     they are float32."""
     digits = DIGITS if values.dtype == np.float64 else DIGITS_OF_FLOAT32
@@ -54,7 +55,7 @@ def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.round(values * scale) / scale
 
 
-def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
+def effective_attention(context: AuditContext) -> tuple[AnyFloats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention; the
     attention itself where the values are not known that it rests on."""
     site = context.explanation.site
@@ -64,11 +65,11 @@ def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_
     size = np.abs(context.canonical).max(axis=1, initial=0.0, keepdims=True)
     same = (np.abs(values - context.canonical) <= SAME_ATTENTION * size).all(axis=1)
     # Rounding noise must not order what is zero.
-    scale = np.where(size > 0, size, 1.0) * TIE
+    scale = np.where(size > 0, size, 1.0) * TAU_TIE
     return np.where(same[:, None], context.canonical, np.round(values / scale) * scale), same
 
 
-def focus_of(weights: Floats, importance: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """How important the tokens are that hold the weight: Σ |a_i| |m_i| / (Σ |a_i| max |m_i|).
 
     1 if all weight lies on the most important token. Shapes: [..., N, n], broadcast → [..., N]; NaN for a
@@ -128,7 +129,7 @@ class Agreement(Audit):
             round_digits(np.abs(variants), mask), round_digits(np.abs(measures), mask), mask
         )
 
-        rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
+        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]] = []
         for m, against in enumerate(context.importance):
             for statistic, result, row, null in self._statistics(context, signed, absolute):
                 if row == EFFECTIVE and not has_effective:
@@ -170,7 +171,7 @@ class Agreement(Audit):
 
     @staticmethod
     def _variants_of_attention(
-        context: AuditContext, chance: Floats
+        context: AuditContext, chance: AnyFloats
     ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
         """[variant, N, n]: attention and contribution, then their nulls, then the effective part; and for
         which texts [N] that is the attention."""
@@ -184,7 +185,7 @@ class Agreement(Audit):
     def _findings(
         self,
         context: AuditContext,
-        rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
+        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]],
         group: Group,
         rng: np.random.Generator,
         same: bool,
@@ -256,7 +257,7 @@ class Agreement(Audit):
         if statistic == "attention-raw":
             return RAW_SIGN
         of_method = statistic.removesuffix(ABSOLUTE) in (context.method, FOCUS)
-        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHTS, *GAINS):
+        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHT_ORDERS, *GAINS):
             size = statistic.endswith(ABSOLUTE) or statistic == FOCUS
             without_side = context.signed and context.one_sided and not size
             return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
@@ -277,7 +278,7 @@ class Agreement(Audit):
         return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod
-    def _undefined(context: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
+    def _undefined(context: AuditContext, tau: AnyFloats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
         short = missing & (context.mask.sum(axis=1) < 2)
@@ -302,7 +303,7 @@ def judge_agreement(
     numbers: str,
     nouns: Nouns,
 ) -> Verdict:
-    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls, random
+    """Judge from intervals alone: of the mean τ, and of its paired differences from the nulls, random
     ``numbers`` among them."""
     chance = over.get("random")
     if interval is None or chance is None:
@@ -326,7 +327,7 @@ def judge_agreement(
 
 
 def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
-    """In words, from the interval of the paired difference from uniform weights."""
+    """Judge focus from the interval of the paired difference from uniform weights."""
     uniform = over.get("uniform")
     if interval is None or uniform is None:
         return TOO_FEW_EXAMPLES
@@ -350,7 +351,7 @@ def agreement_strength(low: float, high: float) -> str:
 
 
 def judge_gain(interval: Interval | None, nouns: Nouns) -> Verdict:
-    """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
+    """Judge the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-RESOLUTION = 1e-6
+VALUE_RESOLUTION = 1e-6
 """Answers are computed in float32: a smaller change of ŷ is rounding."""
 
 
@@ -44,7 +44,7 @@ class Answers:
         self.values[key], self.classes[key] = others.values, others.classes
 
     def swap_first_axes(self) -> Answers:
-        """With the first two axes exchanged."""
+        """Answers with the first two axes exchanged."""
         return Answers(self.values.swapaxes(0, 1), self.classes.swapaxes(0, 1))
 
     def repeat(self, draws: int) -> Answers:
@@ -61,5 +61,5 @@ class Answers:
         """The change from other answers, whose shape may broadcast: rounding is none, nor is another class
         without any change of ŷ, which is a tie."""
         of_value = self.values - before.values
-        of_value[np.abs(of_value) < RESOLUTION] = 0
+        of_value[np.abs(of_value) < VALUE_RESOLUTION] = 0
         return Change(of_value, (self.classes != before.classes) & np.nan_to_num(of_value).astype(bool))

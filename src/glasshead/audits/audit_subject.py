@@ -236,7 +236,7 @@ def share_of_first(context: AuditContext) -> float | None:
 
 
 def rest_of(context: AuditContext) -> AuditContext | None:
-    """The same texts with their first token left out of every question, if it holds more than half of the
+    """Texts with their first token left out of every question, if it holds more than half of the
     weight; else None."""
     share = share_of_first(context)
     return None if share is None or share <= SINK_SHARE else replace(context, spares_first=True)

@@ -152,7 +152,7 @@ def read_gauge(
 
 
 def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
-    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
+    """The gauge of the heads that are read in a layer: what those with 95 % of Σ |a| |∂z/∂a| share, else
     undecided, and the mean margin with these masses as weights."""
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
     margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.audits.agreement import AGREEMENT, column_of
 from glasshead.audits.summary import Interval, slice_column, with_exact_difference
 from glasshead.nouns import nouns_of
@@ -42,7 +43,7 @@ OF_NO_CLASS = (
     "plausibility",
     "faithfulness",
 )  # whatever class the explanation is of
-SHARES = (
+SHARE_FINDINGS = (
     "performance.accuracy.",
     "adversarial.found.",
     "adversarial.flat.",
@@ -54,7 +55,6 @@ SHARES = (
     "identifiability.may-be-zero.",
 )
 """Findings that are means of numbers from 0 to 1, which can be the same in every text."""
-Floats = NDArray[np.float64]
 
 
 def finding_differences(
@@ -126,7 +126,7 @@ def finding_differences(
             for (name, change), estimate in zip(changes.items(), estimates, strict=True):
                 if estimate.mean is not None:
                     gap = PairedDifference(estimate.mean, estimate.interval, estimate.n)
-                    if name.startswith(SHARES):
+                    if name.startswith(SHARE_FINDINGS):
                         gap = with_exact_difference(gap, change, level)
                     words = no_evidence[name] or describe_difference(gap.interval, gap.n)
                     differences.append(
@@ -165,7 +165,7 @@ def rmse_difference_of_audits(
 def same_target(
     card: AuditCard, other: AuditCard, rows: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> NDArray[np.bool_]:
-    """For which of the shared texts both audits speak of the same class; ratings have no other."""
+    """Which of the shared texts both audits explain for one class; ratings have no other."""
     if not all("target" in audited.examples for audited in (card, other)):
         return np.ones(len(rows[0]), dtype=bool)
     ours, theirs = (
@@ -243,7 +243,7 @@ def group_members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None
 
 
 def describe_difference(interval: Interval | None, n: int) -> str:
-    """In words, from the interval alone."""
+    """A difference in words, from the interval alone."""
     if interval is None or n < MIN_UNITS:
         return TOO_FEW_EXAMPLES.words
     return "higher" if interval[0] > 0 else "lower" if interval[1] < 0 else "no difference shown"

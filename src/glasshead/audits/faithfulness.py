@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from glasshead.arrays import Flags, Floats
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import choose_prediction_side, token_order
 from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import few_tokens
-from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
+from glasshead.audits.reference_orders import MOST_SEARCHED, MOST_SUBSETS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     STATISTICS,
-    Flags,
-    Floats,
     Ints,
     ValueDrops,
     curve_statistics,
@@ -38,13 +37,13 @@ EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
 REFERENCE_TEXTS = 50
 """How many of them have a greedy order."""
-RESOLUTION = 1e-6
+GAIN_RESOLUTION = 1e-6
 """Models run in float32: a smaller difference between two orders is rounding."""
 OWN, GREEDY, BEST = "", "greedy", "best"
 """What a statistic is held against, by a finding's `against`: nothing, or another order."""
 CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
 NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
-LONGEST = {GREEDY: MOST_TOKENS, BEST: MOST_SUBSETS}
+LIMITS = {GREEDY: MOST_SEARCHED, BEST: MOST_SUBSETS}
 
 
 class Faithfulness(Audit):
@@ -88,7 +87,7 @@ class Faithfulness(Audit):
         values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or context.exact:
-            some = draw_some(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
+            some = draw_some(drawn & (counts <= MOST_SEARCHED), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
             short = draw_some((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
             of_short = statistics_along(drops, order.ranks[None], short, weights)
@@ -165,7 +164,7 @@ AUDITS.register(FAITHFULNESS)(Faithfulness())
 
 
 def in_float32(context: AuditContext) -> ExplanationContext:
-    """The same view of a copy of the model in float32, which is fast enough to be asked of many orders."""
+    """A view of a copy of the model in float32, which is fast enough to be asked of many orders."""
     return replace(context.explanation, model=isolated_copy(context.explanation.model, torch.float32))
 
 
@@ -192,7 +191,7 @@ def statistics_along(
 def difference(values: Floats, others: Floats) -> Floats:
     """One order minus another, text by text; 0 where that is rounding."""
     gaps = values - others
-    return np.where(np.abs(gaps) < RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
+    return np.where(np.abs(gaps) < GAIN_RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
 
 
 def count_texts_without_order(
@@ -202,7 +201,7 @@ def count_texts_without_order(
     missing = members & np.isnan([*table.values()]).any(axis=0)
     reasons = {few_tokens(nouns): counts < 2}
     if against:
-        reasons[f"more than {LONGEST[against]} {nouns.tokens}"] = counts > LONGEST[against]
+        reasons[f"more than {LIMITS[against]} {nouns.tokens}"] = counts > LIMITS[against]
     reasons |= {NOT_DRAWN: ~drawn, UNANSWERED: drawn}
     result = {}
     for reason, flags in reasons.items():
@@ -218,7 +217,7 @@ def faithfulness_verdict(
     against: str = OWN,
     unit: float = 1.0,
 ) -> Verdict:
-    """In words, from the interval of the paired difference from another order alone; ``unit`` is a change
+    """Judge the interval of the paired difference from another order alone; ``unit`` is a change
     from one end of the predictions to the other."""
     if difference is None:
         return TOO_FEW_EXAMPLES

@@ -75,7 +75,7 @@ def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
 
 
 class UniformEdit:
-    """The same weight for all allowed keys, with the mass of the row times a number for each head."""
+    """An equal weight for all allowed keys, with the mass of the row times a number for each head."""
 
     def __init__(self, of_heads: Tensor) -> None:
         self.of_heads = of_heads
@@ -85,12 +85,12 @@ class UniformEdit:
 
 
 def own_sum_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-    """The same weight for all allowed keys, with the sum of the row."""
+    """An equal weight for all allowed keys, with the sum of the row."""
     return uniform(layer, weights, call) * weights.sum(dim=-1, keepdim=True)
 
 
 class EvenEdit:
-    """The same weight for all allowed keys, with a sum for each head."""
+    """An equal weight for all allowed keys, with a sum for each head."""
 
     def __init__(self, sums: Tensor) -> None:
         self.sums = sums

@@ -23,7 +23,7 @@ from glasshead.explainers import (
 )
 from glasshead.huggingface import isolated_copy
 
-PARTS = 4
+PARTS_PER_WORKER = 4
 """Of a worker: it gets the next when one ends, so that none waits long for the last."""
 
 
@@ -72,7 +72,7 @@ class OnCluster:
 
         if not len(texts):
             return function(context, texts, removed)
-        parts = torch.arange(len(texts)).tensor_split(min(PARTS * len(self.workers), len(texts)))
+        parts = torch.arange(len(texts)).tensor_split(min(PARTS_PER_WORKER * len(self.workers), len(texts)))
         tasks = [(function, *part_of(context, texts[part], removed[part])) for part in parts]
         answers = ActorPool(self.workers).map(lambda each, task: each.compute.remote(*task), tasks)
         results: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""From a request to what it is about: the model, opened, and the rows of a split."""
+"""Open what a request is about: the model, and the rows of a split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
@@ -10,7 +10,7 @@ from datasets import Dataset, DatasetDict
 
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
-    ALL,
+    ALL_SPLITS,
     LoadOptions,
     RatingError,
     as_dataset,
@@ -47,7 +47,7 @@ class OpenedRequest(NamedTuple):
 
 
 def with_datasets(request: Asked) -> Asked:
-    """The same request; a table or a list of rows is a data set from here on."""
+    """The request; a table or a list of rows is a data set from here on."""
     train = getattr(request, "train", None)
     changes = {} if train is None else {"train": as_dataset(train)}
     return request.replace(data=as_dataset(request.data), **changes)
@@ -115,17 +115,17 @@ def open_for_next_tokens(
     split, note = next_token_data(subject, chosen, request.seed)
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
-        facts = {"data": str(request.data), "split": ALL if whole else split_name}
+        facts = {"data": str(request.data), "split": ALL_SPLITS if whole else split_name}
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
-READING = ("text_column", "label_column", "marks_column", "classes", "task")
+READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
 """Fields of requests that are fields of `LoadOptions`."""
 
 
 def load_options_of(request: DataRequest) -> dict[str, Any]:
     """What a request says of how the data are read."""
-    columns = {name: getattr(request, name, None) for name in READING}
+    columns = {name: getattr(request, name, None) for name in READING_OPTIONS}
     return {
         **(request.load_options or {}),
         **{name: value for name, value in columns.items() if value is not None},
@@ -160,16 +160,16 @@ def default_split(data: object, subject: Subject | None) -> str:
     """Test; but all rows of a file, or of a folder of images, that the model is not known to be trained on a
     part of."""
     if isinstance(data, Dataset | DatasetDict):
-        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
+        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL_SPLITS
     path = Path(str(data))
     trained_on = None if subject is None else subject.record.get("data", {}).get("source")
     known = trained_on is not None and Path(str(trained_on)).resolve() == path.resolve()
-    return ALL if not known and (path.is_file() or is_undivided(path)) else "test"
+    return ALL_SPLITS if not known and (path.is_file() or is_undivided(path)) else "test"
 
 
 def train_split(data: object) -> str:
     """Train, or all rows of a file."""
-    return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
+    return ALL_SPLITS if isinstance(data, str | Path) and Path(data).is_file() else "train"
 
 
 def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
@@ -183,11 +183,11 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
     if isinstance(data, DatasetDict):
         return as_split(select_split(data, split, "the data set"), options, columns)
     assert isinstance(data, str | Path)
-    return select_split(load(data, options, columns=columns, divide=split != ALL), split, data)
+    return select_split(load(data, options, columns=columns, divide=split != ALL_SPLITS), split, data)
 
 
 def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dataset:
-    """The same for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
+    """Texts for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
 
     Raises:
         InputError: as `read_split`.

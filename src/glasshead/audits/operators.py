@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats, same_numbers
+from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
@@ -29,7 +30,7 @@ from glasshead.results import (
 from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b
 
-TEXTS = 50
+TEXTS_ASKED = 50
 """So many texts are asked unless somebody names another number: each means a pass for every word."""
 OPERATORS = "operators"
 CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
@@ -41,8 +42,8 @@ class ErasureAgreement:
     """How an explanation agrees with erasure under one meaning of deleting, text by text."""
 
     removal: str
-    tau: Floats
-    chance: Floats
+    tau: AnyFloats
+    chance: AnyFloats
     verdict: Verdict | None = None
     """Why the number is no evidence, if it is none."""
 
@@ -53,7 +54,7 @@ class ErasureAgreement:
 
 
 class Operators(Audit):
-    """The same question under every meaning of deleting that the model allows.
+    """One question under every meaning of deleting that the model allows.
 
     ``change`` is the mean |ŷ(x) − ŷ(x without i)| over the words of a text; ``order`` the Kendall τ-b between
     the changes under two meanings; then τ-b of the audited explanation with the changes under each, beside
@@ -65,7 +66,7 @@ class Operators(Audit):
     citation = "Hase, Xie and Bansal 2021; Haug et al. 2021"
     by_default = False
 
-    def __init__(self, texts: int | None = TEXTS) -> None:
+    def __init__(self, texts: int | None = TEXTS_ASKED) -> None:
         if texts is not None and texts < 1:
             raise InputError(f"the audit needs at least one text, not {texts}")
         self.texts = texts
@@ -131,8 +132,8 @@ class Operators(Audit):
         context: AuditContext,
         explanation: ExplanationContext,
         statistic: str,
-        values: Floats,
-        changes: Mapping[str, Floats],
+        values: AnyFloats,
+        changes: Mapping[str, AnyFloats],
         rng: np.random.Generator,
     ) -> Iterator[ErasureAgreement]:
         """An explanation beside the changes under each meaning, and random numbers beside them."""
@@ -149,7 +150,11 @@ class Operators(Audit):
             yield ErasureAgreement(name, result.tau[0, 0], result.tau[1, 0], reason)
 
     def _change_findings(
-        self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
+        self,
+        changes: Mapping[str, AnyFloats],
+        mask: NDArray[np.bool_],
+        group: Group,
+        rng: np.random.Generator,
     ) -> Iterator[Finding]:
         sizes = [mean_size(values, mask) for values in changes.values()]
         summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level)
@@ -161,7 +166,7 @@ class Operators(Audit):
 
     def _order_findings(
         self,
-        changes: Mapping[str, Floats],
+        changes: Mapping[str, AnyFloats],
         explanation: ExplanationContext,
         group: Group,
         rng: np.random.Generator,
@@ -258,10 +263,10 @@ class Operators(Audit):
     def _columns(
         count: int,
         rows: NDArray[np.int64],
-        changes: Mapping[str, Floats],
+        changes: Mapping[str, AnyFloats],
         mask: NDArray[np.bool_],
         standings: Mapping[str, Sequence[ErasureAgreement]],
-    ) -> dict[str, Floats]:
+    ) -> dict[str, AnyFloats]:
         """The numbers of every text that was asked; NaN of the others."""
         columns = {
             f"{OPERATORS}.{CHANGE}.{name}": mean_size(values, mask) for name, values in changes.items()
@@ -279,7 +284,7 @@ class Operators(Audit):
 AUDITS.register(OPERATORS)(Operators())
 
 
-def explanations(context: AuditContext) -> dict[str, Floats]:
+def explanations(context: AuditContext) -> dict[str, AnyFloats]:
     """What is held against erasure [N, n]: of attention its size and what it contributes, of another method
     the size of its scores, and the scores themselves if they have signs."""
     if context.explainer.reads_weights:
@@ -288,14 +293,14 @@ def explanations(context: AuditContext) -> dict[str, Floats]:
     return sizes | ({context.method: context.scores} if context.scores_signed else {})
 
 
-def mean_size(changes: Floats, mask: NDArray[np.bool_]) -> Floats:
+def mean_size(changes: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     """The mean |change| over the words of each text; NaN of a text without words."""
     count = mask.sum(axis=1)
     total = np.where(mask, np.abs(changes), 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def count_texts_without_tau(tau: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_tau(tau: AnyFloats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Why an order does not exist, of how many texts."""
     missing, short = np.isnan(tau), mask.sum(axis=1) < 2
     counts = {
@@ -332,7 +337,7 @@ def differing_pairs(standings: Sequence[ErasureAgreement], rng: np.random.Genera
 def survival_verdict(
     sides: Mapping[str, int | None], differing: set[frozenset[str]], nouns: Nouns
 ) -> Verdict:
-    """In words: survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
+    """Survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
     shows what another does not and the two differ by a paired interval."""
     known = {name: value for name, value in sides.items() if value is not None}
     if not sides:

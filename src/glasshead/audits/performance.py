@@ -154,7 +154,7 @@ def beside_guess(difference: PairedDifference, *, errors: bool = False) -> Stand
 def performance_verdict(
     difference: PairedDifference | None, guess: str, nouns: Nouns, *, errors: bool = False
 ) -> Verdict:
-    """In words, from the paired interval alone."""
+    """Judge performance from the paired interval alone."""
     if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
     compared = beside_guess(difference, errors=errors)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
 from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.explainers import ForwardObservation
@@ -24,8 +25,8 @@ INFLATION = (
     "about the attention that contributions account for",
     "not distinguishable from what contributions account for",
 )
-ONE_QUERY = "one learned query reads the {tokens}, and nothing is left without it"
-SHARES = ("alone", "special")
+ONE_QUERY_REASON = "one learned query reads the {tokens}, and nothing is left without it"
+HEAD_SHARES = ("alone", "special")
 """Statistics that are shares."""
 
 
@@ -33,8 +34,8 @@ SHARES = ("alone", "special")
 class HeadColumn:
     """A number for each text [N], its nulls, and the reason why texts have none."""
 
-    values: Floats
-    nulls: Mapping[str, Floats] = field(default_factory=dict)
+    values: AnyFloats
+    nulls: Mapping[str, AnyFloats] = field(default_factory=dict)
     undefined: str = ""
 
 
@@ -59,7 +60,7 @@ class ReadHeads(Audit):
         return (
             None
             if isinstance(context.explanation.observation, ForwardObservation)
-            else context.nouns.fill(ONE_QUERY)
+            else context.nouns.fill(ONE_QUERY_REASON)
         )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
@@ -76,7 +77,7 @@ class ReadHeads(Audit):
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
                 missing = int(np.isnan(column.values[members]).sum())
-                if statistic in SHARES:
+                if statistic in HEAD_SHARES:
                     summary = with_exact_intervals(summary, column.values[members], {}, group.level)
                 findings.append(
                     summary.finding(
@@ -142,7 +143,7 @@ def special_columns(context: AuditContext) -> dict[str, HeadColumn]:
     }
 
 
-def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
+def share_of(special: NDArray[np.bool_], values: AnyFloats) -> AnyFloats:
     """The part of Σ|values| [N, n] that is on special tokens; NaN where all are 0."""
     sizes = np.abs(values)
     total = sizes.sum(axis=1)
@@ -150,7 +151,7 @@ def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(total > 0, shares, np.nan)
 
 
-def head_columns(columns: Mapping[str, HeadColumn]) -> Iterator[tuple[str, Floats]]:
+def head_columns(columns: Mapping[str, HeadColumn]) -> Iterator[tuple[str, AnyFloats]]:
     """Every column and its nulls, by their names among the examples."""
     for statistic, column in columns.items():
         name = f"{HEADS}.{statistic}"
@@ -160,7 +161,7 @@ def head_columns(columns: Mapping[str, HeadColumn]) -> Iterator[tuple[str, Float
 
 
 def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verdict:
-    """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
+    """Judge intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     interval = summary.reliable_interval
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -187,7 +188,7 @@ def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verd
 
 
 def alone_verdict(low: float, high: float) -> Verdict:
-    """On the share of heads that matter by themselves."""
+    """Judge the share of heads that matter by themselves."""
     if high <= HARDLY_ANY:
         return Verdict("no head matters by itself")
     return Verdict(f"{low:.0%} to {high:.0%} of these heads matter by themselves")

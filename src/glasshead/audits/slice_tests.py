@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.compare_audits import example_values
-from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
 from glasshead.nouns import Nouns
 from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
@@ -52,7 +52,7 @@ def test_slices(
             yield finding, slicing.by, result
 
 
-def value_per_text(card: AuditCard, finding: Finding) -> Floats | None:
+def value_per_text(card: AuditCard, finding: Finding) -> AnyFloats | None:
     """What a finding is the mean of; of the root mean squared error the squared errors."""
     if (finding.audit, finding.statistic) == ("performance", "rmse"):
         absolute = example_values(card, replace(finding, statistic="mae"))

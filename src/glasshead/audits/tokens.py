@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
@@ -79,7 +80,7 @@ class Tokens(Audit):
         return AuditResult(findings, tokens=table)
 
     @staticmethod
-    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, Floats]:
+    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, AnyFloats]:
         """Every quantity per occurrence [N, n], canonical where there is a gauge.
 
         Scores and polarities exist where the outputs are linear in the weights that are read.
@@ -100,7 +101,7 @@ class Tokens(Audit):
         return columns | ({"weight-raw": context.weights} if context.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], texts: Group, context: AuditContext,
+        self, means: Mapping[str, AnyFloats], group: NDArray[np.str_], texts: Group, context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types, over their occurrences in some texts."""
@@ -119,7 +120,7 @@ class Tokens(Audit):
 
     def _separations(
         self,
-        means: Mapping[str, Floats],
+        means: Mapping[str, AnyFloats],
         group: NDArray[np.str_],
         texts: Group,
         context: AuditContext,
@@ -152,7 +153,7 @@ class Tokens(Audit):
         statistic: str,
         against: str,
         group: Group,
-        values: tuple[Floats, Floats],
+        values: tuple[AnyFloats, AnyFloats],
         context: AuditContext,
         rng: np.random.Generator,
     ) -> Finding:
@@ -190,7 +191,7 @@ class Tokens(Audit):
 AUDITS.register("tokens")(Tokens())
 
 
-def mean_per_type(columns: Mapping[str, Floats], type_of_token: NDArray[np.intp]) -> dict[str, Floats]:
+def mean_per_type(columns: Mapping[str, AnyFloats], type_of_token: NDArray[np.intp]) -> dict[str, AnyFloats]:
     """The mean of each quantity over the occurrences of each type that there is, in the order of types."""
     present, place, occurrences = np.unique(type_of_token, return_inverse=True, return_counts=True)
     return {
@@ -213,7 +214,7 @@ def no_evidence_reason(context: AuditContext, quantity: str) -> Verdict | None:
 
 
 def level_verdict(interval: Interval | None) -> Verdict:
-    """On which side of zero a group stands."""
+    """Judge on which side of zero a group stands."""
     if interval is None:
         return TOO_FEW_TOKENS
     if interval[0] > 0:
@@ -222,7 +223,7 @@ def level_verdict(interval: Interval | None) -> Verdict:
 
 
 def auc_verdict(interval: Interval | None, chance: str, above: str, below: str) -> Verdict:
-    """In words, from the interval of a probability: where 0.5 is inside, and where all of it lies above or
+    """Judge the interval of a probability: where 0.5 is inside, and where all of it lies above or
     below."""
     if interval is None:
         return TOO_FEW_TOKENS

@@ -172,5 +172,5 @@ TABLES: dict[str, Callable[[], CatalogueTable]] = {
 
 
 def catalogue(kind: str) -> CatalogueTable:
-    """Column heads and rows of one kind, one of `glasshead.cli.listing.KINDS`."""
+    """Column heads and rows of one kind, one of `glasshead.cli.listing.LISTED_KINDS`."""
     return TABLES[kind]()

@@ -34,12 +34,12 @@ def compare(
     Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """
     from glasshead.audits import compare as compare_all
-    from glasshead.drawable import FILES
+    from glasshead.drawable import OTHER_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import comparison_table
 
     check_writable(out, overwrite=overwrite, reads=folders)
-    format_from_suffix(out, *FILES)
+    format_from_suffix(out, *OTHER_FILES)
     comparison = compare_all(*folders, against=against, split=split, seed=seed)
     comparison.save(out, overwrite=overwrite)
     if format is Printed.json:

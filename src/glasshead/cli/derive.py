@@ -11,7 +11,7 @@ import typer
 
 from glasshead.requests import Option, defaults_of, options_of, types_of
 
-PLAIN = (bool, int, float, str)
+PLAIN_TYPES = (bool, int, float, str)
 
 
 def options_from(
@@ -67,7 +67,7 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
 def choose_option_type(request: type, name: str, entry: Option, default: Any) -> Any:
     """The type of what is typed: that of the field where it is plain, else a text to be read."""
     kinds = [kind for kind in types_of(request)[name] if kind is not type(None)]
-    kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN and entry.read is None else str
+    kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN_TYPES and entry.read is None else str
     optional = default is None or isinstance(default, tuple)
     if entry.repeated:
         return list[str] | None

@@ -67,7 +67,7 @@ def explain(
     Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient-after-norm[/]
     """
     from glasshead.data import check_utf8
-    from glasshead.drawable import FILES
+    from glasshead.drawable import OTHER_FILES
     from glasshead.explainers import check_method, explain_texts
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.huggingface import NextTokenClassifier
@@ -83,7 +83,7 @@ def explain(
     check_method(request)
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
-        format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
+        format_from_suffix(out, *(OTHER_FILES if format is Format.text else [format.value]))
     lines = read_typed_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
     subject = open_subject(request.model, options=OpenOptions.of(request, dtype=request.dtype))

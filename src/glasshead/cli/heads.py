@@ -35,12 +35,12 @@ def heads(
 
     Example: [bold]glasshead heads my-bert my_reviews.csv --out heads.html[/]
     """
-    from glasshead.drawable import FILES, TABLES
+    from glasshead.drawable import OTHER_FILES, TABLE_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import head_table
 
     check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)])
-    format_from_suffix(out, *FILES, *TABLES)
+    format_from_suffix(out, *OTHER_FILES, *TABLE_FILES)
     with progress_stages(f"looking at the heads of {request.name}") as progress:
         progress("loading")
         from glasshead.audits import run_heads

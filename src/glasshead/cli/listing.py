@@ -33,7 +33,7 @@ ENTRY_FOLDERS = (
     "papers/report/plots",
 )
 """Where one file is one entry."""
-KINDS = (
+LISTED_KINDS = (
     "activations",
     "audits",
     "datasets",
@@ -65,8 +65,8 @@ def list_table(kind: str, stored: Path = STORED) -> CatalogueTable:
     Raises:
         InputError: on an unknown kind.
     """
-    if kind not in KINDS:
-        raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, KINDS)}")
+    if kind not in LISTED_KINDS:
+        raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, LISTED_KINDS)}")
     table = None if "glasshead.attention" in sys.modules else read_stored_table(kind, stored)
     if table is not None:
         return table
@@ -77,10 +77,10 @@ def list_table(kind: str, stored: Path = STORED) -> CatalogueTable:
 
 def count_table() -> CatalogueTable:
     """How many there are of each kind."""
-    return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in KINDS]
+    return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in LISTED_KINDS]
 
 
-WHOLE = {
+HYPHENATIONS = {
     "mono-\ntone": "monotone",
     "log-\nnon-\nlinear": "log-nonlinear",
     "norma-\nlised": "normalised",
@@ -92,7 +92,7 @@ TICKS = {"✓": True, "": False}
 
 def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, str | bool | int]]:
     """A table as objects: heads in one line, ticks as true and false, counts as numbers."""
-    names = [WHOLE.get(column, column.replace("\n", " ")) for column in columns]
+    names = [HYPHENATIONS.get(column, column.replace("\n", " ")) for column in columns]
     ticked = {at for at in range(len(columns)) if all(row[at] in TICKS for row in rows)}
     return [
         {
@@ -117,7 +117,7 @@ def read_stored_table(kind: str, stored: Path = STORED) -> CatalogueTable | None
     return table["columns"], table["rows"]
 
 
-def store(kinds: Iterable[str] = KINDS, stored: Path = STORED) -> None:
+def store(kinds: Iterable[str] = LISTED_KINDS, stored: Path = STORED) -> None:
     """Write the tables of the registries."""
     from glasshead.cli.catalogue import catalogue
 

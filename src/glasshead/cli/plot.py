@@ -170,7 +170,7 @@ def to_csv(columns: Sequence[str], lines: Iterable[Sequence[float | str]]) -> st
     return table.getvalue()
 
 
-KINDS = ("png", "svg", "pdf")
+PICTURE_KINDS = ("png", "svg", "pdf")
 PAGE, JSON = "html", "json"
 """What some plots can be besides."""
 
@@ -181,7 +181,7 @@ def file_kind(out: Path, *more: str) -> str:
     Raises:
         InputError: if it is none that can be drawn.
     """
-    return format_from_suffix(out, *KINDS, *more)
+    return format_from_suffix(out, *PICTURE_KINDS, *more)
 
 
 def split_numbers(option: str, text: str, most: int) -> list[float]:

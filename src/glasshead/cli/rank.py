@@ -31,12 +31,12 @@ def rank(
 
     Example: [bold]glasshead rank my-bert my_reviews.csv --methods attention,gradient --out which.html[/]
     """
-    from glasshead.drawable import FILES, TABLES
+    from glasshead.drawable import OTHER_FILES, TABLE_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import method_table
 
     check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)])
-    format_from_suffix(out, *FILES, *TABLES)
+    format_from_suffix(out, *OTHER_FILES, *TABLE_FILES)
     with progress_stages(f"ranking explanations of {request.name}") as progress:
         progress("loading")
         from glasshead.audits import run_ranking

@@ -15,7 +15,7 @@ from glasshead.errors import InputError
 END = "<|endoftext|>"
 PAD = "<|pad|>"
 MASK = "<|mask|>"
-BYTES = 256
+BYTE_COUNT = 256
 
 
 def train_byte_pairs(
@@ -41,7 +41,7 @@ def train_byte_pairs(
         InputError: if a number is too small, or no pair is frequent enough.
     """
     special = [END, PAD, MASK]
-    least = BYTES + len(special)
+    least = BYTE_COUNT + len(special)
     if vocab_size < least:
         raise InputError(f"a vocabulary of {vocab_size} does not hold all bytes: give {least} or more")
     check_template_sizes(min_freq, max_length, first=first, pairs=pairs)

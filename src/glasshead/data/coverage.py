@@ -11,7 +11,7 @@ from glasshead.data.encoded import Encoded
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
 
-MOST_LETTERS = 100_000
+LETTERS_COUNTED = 100_000
 """Of a longer text the tokens of so many letters tell how many there are in all."""
 LIMITLESS = 2**31
 """No text is so long; a tokenizer without a limit names a larger number."""
@@ -66,8 +66,8 @@ def coverage(
     full = (sizes >= length - 1).nonzero().flatten().tolist()
     beyond, estimated = list[int](), False
     if full and not isinstance(tokenizer, UnitReader):
-        firsts = [texts[row][:MOST_LETTERS] for row in full]
-        seconds = () if pairs is None else ([pairs[row][:MOST_LETTERS] for row in full],)
+        firsts = [texts[row][:LETTERS_COUNTED] for row in full]
+        seconds = () if pairs is None else ([pairs[row][:LETTERS_COUNTED] for row in full],)
         read = tokenizer(firsts, *seconds, verbose=False)["input_ids"]
         letters = [len(texts[row]) + (0 if pairs is None else len(pairs[row])) for row in full]
         parts = [sum(map(len, each)) for each in zip(firsts, *seconds, strict=True)]

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
-from glasshead.nouns import IMAGES, Nouns
+from glasshead.nouns import IMAGE_NOUNS, Nouns
 
 Box = tuple[int, int, int, int]
 Fill = Literal["neutral-colour", "mean-colour", "blur"]
@@ -119,7 +119,7 @@ class EncodedImages(Encoded):
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
     removals: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
-    nouns: ClassVar[Nouns] = IMAGES
+    nouns: ClassVar[Nouns] = IMAGE_NOUNS
     in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
 
@@ -137,7 +137,7 @@ class EncodedImages(Encoded):
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
-        """The same inputs: images of one model have one size."""
+        """Inputs as they are: images of one model have one size."""
         return inputs
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
@@ -204,7 +204,7 @@ class EncodedImages(Encoded):
 
 
 def neutral_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
-    """The same colour for all images, which says nothing of any of them."""
+    """One colour for all images, which says nothing of any of them."""
     return normalise.neutral.to(pixels).expand_as(pixels)
 
 

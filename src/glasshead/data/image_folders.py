@@ -13,7 +13,7 @@ from glasshead.data.schema import NoLabelError
 from glasshead.errors import InputError
 
 IMAGE, LABEL = "image", "label"
-MOST_BYTES = 256_000_000
+MOST_IMAGE_BYTES = 256_000_000
 """A larger file in a zip is no image."""
 CLASS_FOLDERS = "put the images of each class into a folder that is called by it, as cat/1.png"
 
@@ -63,7 +63,7 @@ def image_splits(folder: Path) -> dict[str, Columns]:
 
 
 def zip_splits(path: Path) -> dict[str, Columns]:
-    """The same of a zip file.
+    """The columns of every split of a zip file.
 
     Raises:
         InputError: as `image_splits`, and if it is no whole zip file.
@@ -75,7 +75,7 @@ def zip_splits(path: Path) -> dict[str, Columns]:
                 place = PurePosixPath(entry.filename)
                 if entry.is_dir() or not is_image(place):
                     continue
-                if entry.file_size > MOST_BYTES:
+                if entry.file_size > MOST_IMAGE_BYTES:
                     raise InputError(
                         f"{path}: {entry.filename} unpacks to {entry.file_size:,} bytes: no image"
                     )

@@ -18,7 +18,7 @@ from glasshead.data.image_folders import list_images
 from glasshead.data.pictures import Picture, as_picture, decode_pixels, is_folder
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
-from glasshead.nouns import IMAGES, Nouns
+from glasshead.nouns import IMAGE_NOUNS, Nouns
 
 OTHER_SHAPES = ((40, 64), (64, 40))
 """Two sizes of images that a processor has to bring to one."""
@@ -35,7 +35,7 @@ class ImageReader(UnitReader):
     processor: Any
     grid: PatchGrid
     normalise: Normalisation
-    nouns: ClassVar[Nouns] = IMAGES
+    nouns: ClassVar[Nouns] = IMAGE_NOUNS
     pad_token: ClassVar[str] = "the colour that the image processor subtracts"
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20
@@ -111,7 +111,7 @@ class ImageReader(UnitReader):
         return f"audited were {', with '.join(parts)}: all would take about {more:,.0f} times as many passes"
 
     def with_blocks(self, blocks: int | None) -> Self:
-        """The same, with so many blocks of patches in each direction, which are taken out as a whole.
+        """A reader with so many blocks of patches in each direction, which are taken out as a whole.
 
         Raises:
             InputError: on a number below 2.

@@ -18,8 +18,8 @@ SIZE, SIDE = 24, 6
 """Pixels of a planted image and of its square."""
 EACH = 600
 """Planted images of each class."""
-COLOURS = {"red": (220, 40, 40), "green": (40, 190, 60), "blue": (50, 70, 220)}
-NOISE = 40
+SQUARE_COLOURS = {"red": (220, 40, 40), "green": (40, 190, 60), "blue": (50, 70, 220)}
+PIXEL_NOISE = 40
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ def squares(name: str) -> Columns:
     """
     rng = np.random.default_rng(0)
     pictures, labels, marks = [], [], []
-    for number in range(EACH * len(COLOURS)):
-        label = list(COLOURS)[number % len(COLOURS)]
-        grey = rng.integers(128 - NOISE, 128 + NOISE, size=(SIZE, SIZE, 1)).repeat(3, axis=2)
+    for number in range(EACH * len(SQUARE_COLOURS)):
+        label = list(SQUARE_COLOURS)[number % len(SQUARE_COLOURS)]
+        grey = rng.integers(128 - PIXEL_NOISE, 128 + PIXEL_NOISE, size=(SIZE, SIZE, 1)).repeat(3, axis=2)
         left, top = (SIDE * rng.integers(SIZE // SIDE, size=2)).tolist()
-        grey[top : top + SIDE, left : left + SIDE] = COLOURS[label]
+        grey[top : top + SIDE, left : left + SIDE] = SQUARE_COLOURS[label]
         pictures.append(as_png(f"square {number}", grey.astype(np.uint8)))
         labels.append(label)
         marks.append([[left, top, left + SIDE, top + SIDE]])

@@ -11,7 +11,7 @@ Rows = TypeVar("Rows", bound="Dataset")
 
 
 def keep_images_encoded(rows: Rows) -> Rows:
-    """The same rows, whose images nobody unpacks: one that is broken would end the reading of all."""
+    """Rows whose images nobody unpacks: one that is broken would end the reading of all."""
     from datasets import Image
 
     for name, kind in rows.features.items():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 DEFAULTS = LoadOptions()
-ALL = "all"
+ALL_SPLITS = "all"
 
 
 def load(
@@ -75,10 +75,10 @@ def select_split(loaded: "DatasetDict", split: str, source: str | Path) -> "Data
     """
     from datasets import concatenate_datasets
 
-    if split == ALL:
+    if split == ALL_SPLITS:
         return concatenate_datasets(list(loaded.values()))
     if split not in loaded:
-        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL])}")
+        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL_SPLITS])}")
     return loaded[split]
 
 

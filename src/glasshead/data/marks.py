@@ -21,7 +21,7 @@ Mark = tuple[int, ...]
 Marks = list[Mark] | None
 """Spans [start, end) of characters from 0, of images boxes (left, top, right, bottom) of pixels; None where
 nobody has marked anything."""
-SHOWN = 60
+LETTERS_SHOWN = 60
 
 
 def marks_feature() -> List:
@@ -146,4 +146,4 @@ def is_numbers(value: object, size: int) -> bool:
 def as_typed(value: object) -> str:
     """A value as it would be typed, cut to a few letters."""
     written = repr(value)
-    return written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+    return written if len(written) <= LETTERS_SHOWN else f"{written[:LETTERS_SHOWN]}…"

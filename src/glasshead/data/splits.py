@@ -13,7 +13,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import rating_values
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
-from glasshead.nouns import IMAGES, TEXTS
+from glasshead.nouns import IMAGE_NOUNS, TEXTS
 from glasshead.spelling import spell
 
 FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
@@ -99,7 +99,7 @@ def _by(options: LoadOptions) -> str:
 
 
 def _manner(table: Table, options: LoadOptions) -> str:
-    nouns = TEXTS if table.pictures is None else IMAGES
+    nouns = TEXTS if table.pictures is None else IMAGE_NOUNS
     return f"cut with seed {options.split_seed}, {_by(options)}, equal {nouns.texts} on one side"
 
 

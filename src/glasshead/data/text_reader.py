@@ -22,7 +22,7 @@ class TextReader:
     reads_all: ClassVar[bool] = False
 
     def inputs(self, sources: Sequence[Any]) -> list[str]:
-        """The same texts.
+        """Texts as they are.
 
         Raises:
             InputError: if they are no strings.

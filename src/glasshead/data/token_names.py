@@ -34,9 +34,9 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
 def from_bytes(name: str) -> str:
     """The characters that a token of bytes stands for."""
     try:
-        return bytes(BYTES[letter] for letter in name).decode().strip() or BLANK
+        return bytes(BYTE_OF_LETTER[letter] for letter in name).decode().strip() or BLANK
     except UnicodeDecodeError:
-        return "".join(f"<0x{BYTES[letter]:02X}>" for letter in name if letter != SPACE)
+        return "".join(f"<0x{BYTE_OF_LETTER[letter]:02X}>" for letter in name if letter != BYTE_SPACE)
     except KeyError:  # a token that was added to the vocabulary by hand
         return name
 
@@ -54,5 +54,5 @@ def byte_letters() -> dict[str, int]:
     return letters | {chr(256 + place): byte for place, byte in enumerate(hidden)}
 
 
-BYTES = byte_letters()
-SPACE = "Ġ"
+BYTE_OF_LETTER = byte_letters()
+BYTE_SPACE = "Ġ"

@@ -34,7 +34,7 @@ class Attention(Explainer):
         return context.observation.canonical
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        """Of heads that are combined otherwise than by sums, what each has of the whole word."""
+        """What each head has of the whole word, where heads are combined otherwise than by sums."""
         site = context.site
         if site is None or site.key_unit != "token" or site.heads_add_up:
             return None
@@ -50,7 +50,7 @@ class Attention(Explainer):
     def halves(
         self, context: ExplanationContext
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]] | None:
-        """Of several heads, Σ_h max(±g_h a_h, 0) / H in the canonical gauge g: heads of two signs cancel in
+        """Σ_h max(±g_h a_h, 0) / H of several heads in the canonical gauge g: heads of two signs cancel in
         their mean."""
         site = context.site
         mixes = site is not None and site.head is None and site.num_heads > 1 and site.heads == "mean"

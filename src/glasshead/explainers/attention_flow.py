@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.checkpoints import checkpoint
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import register
@@ -34,7 +35,6 @@ from glasshead.trace import AttentionStack
 UNIT = 2**30
 """A capacity of one: capacities are whole numbers, so that flows are exact; SciPy takes 32 bits."""
 
-Floats = NDArray[np.floating[Any]]
 Nodes = NDArray[np.int32]
 
 
@@ -140,7 +140,7 @@ class FlowNetwork:
     def __post_init__(self) -> None:
         self.size = len(self.tokens)
 
-    def add_layer(self, *below: tuple[Floats, Nodes]) -> Nodes:
+    def add_layer(self, *below: tuple[AnyFloats, Nodes]) -> Nodes:
         """New nodes above others, to which they have pipes of these capacities [new, others]."""
         new = np.arange(self.size, self.size + len(below[0][0]), dtype=np.int32)
         self.size += len(new)
@@ -150,7 +150,7 @@ class FlowNetwork:
             self.edges.append((new[tails], nodes[heads], whole))
         return new
 
-    def flows(self, source: int, sinks: Nodes | None = None) -> Floats:
+    def flows(self, source: int, sinks: Nodes | None = None) -> AnyFloats:
         """The largest flow from a node to each token, or to each of some."""
         tails, heads, capacities = (np.concatenate(parts) for parts in zip(*self.edges, strict=True))
         graph = csr_array((capacities, (tails, heads)), shape=(self.size, self.size))
@@ -161,7 +161,7 @@ class FlowNetwork:
             flows.append(maximum_flow(graph, source, int(token)).flow_value)
         return np.array(flows) / UNIT
 
-    def join_flows(self, source: int, flows: Floats, starts: Sequence[int]) -> Floats:
+    def join_flows(self, source: int, flows: AnyFloats, starts: Sequence[int]) -> AnyFloats:
         """The largest flow from a node to all tokens of each word together, at the first of them, zeros at
         the others; ``flows`` has those to each token, ``starts`` where words begin."""
         joint = np.zeros_like(flows)

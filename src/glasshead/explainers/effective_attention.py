@@ -81,7 +81,7 @@ def effective_layer(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[T
     eps = max(float(torch.finfo(layer.call.v.dtype).eps), FLOAT32_EPS)
 
     def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
-        """Of some texts the rows of some queries, which attend to the same keys."""
+        """Some rows of some texts, whose queries attend to the same keys."""
         T, embed_dim = project_values(v[text], layer.projection)
         keys = allowed[text][:, :, query].any(dim=2)
         values = torch.from_numpy(T).to(v.device)

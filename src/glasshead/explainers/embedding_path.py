@@ -1,4 +1,4 @@
-"""From a baseline to a text, through the word vectors that a model looks up.
+"""The path from a baseline to a text, through the word vectors that a model looks up.
 
 Integrated gradients and DeepLift compare a text with a baseline x′ in which every word has the vector of the
 padding token. Special tokens stay, and so does everything else that the model reads: places, segments, and

@@ -81,7 +81,7 @@ class Explainer(ABC):
         """Importance of every token; what stands on padding is ignored."""
 
     def with_options(self, options: dict[str, float]) -> "Explainer":
-        """The same method with numbers of its own, as in ``rollout+discard=0.9``.
+        """The method with numbers of its own, as in ``rollout+discard=0.9``.
 
         Raises:
             InputError: if it has no such option.
@@ -112,7 +112,7 @@ class Explainer(ABC):
         return context.reading if self.reads_attention else None
 
     def settings(self, context: ExplanationContext) -> str | None:
-        """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
+        """The steps, samples or baseline with which the numbers were computed; None: nothing to set."""
         return None
 
     def own_removal(self, context: ExplanationContext) -> str | None:
@@ -120,7 +120,7 @@ class Explainer(ABC):
         return None
 
     def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"] | None:
-        """By how much the numbers of each text miss the change of ŷ that they should add up to; None: they
+        """How far the numbers of each text miss the change of ŷ that they should add up to; None: they
         should not."""
         return None
 

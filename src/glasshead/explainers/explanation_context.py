@@ -132,11 +132,11 @@ class ExplanationContext:
         return None
 
     def towards(self, target: Int[Tensor, " texts"]) -> "ExplanationContext":
-        """The same, about another class of each text."""
+        """A view of the texts about another class of each text."""
         return replace(self, target=target)
 
     def towards_predicted(self) -> "ExplanationContext":
-        """The same about the class that is predicted; of ratings there is one number."""
+        """A view of the texts about the class that is predicted; of ratings there is one number."""
         return self if self.is_regression else self.towards(self.logits.argmax(dim=-1))
 
     @cached_property
@@ -167,7 +167,7 @@ class ExplanationContext:
         return is_regression(self.model.config)
 
     def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
-        """The same view of some of the texts."""
+        """A view of some of the texts."""
         encoded = self.encoded.some(rows.numpy())
         logits, target = self.logits[rows], self.target[rows]
         # What is known of the model, and of each of these texts, is not measured again.
@@ -176,7 +176,7 @@ class ExplanationContext:
         return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None, shared=shared)
 
     def afresh(self) -> "ExplanationContext":
-        """The same texts without any earlier measurement."""
+        """A view of the texts without any earlier measurement."""
         return replace(self, shared={})
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:

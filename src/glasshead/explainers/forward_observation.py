@@ -125,7 +125,7 @@ class ForwardObservation(AttentionObservation):
     def _compute_gradient_sums(
         self, targets: Int[Tensor, "targets texts"]
     ) -> tuple[Float[Tensor, "targets texts tokens"], Float[Tensor, "targets texts tokens"]]:
-        """The same for several targets, whose gradients are taken of one pass."""
+        """Gradient sums of several targets, whose gradients are taken of one pass."""
         results = tuple(self.weights.new_zeros(len(targets), *self.weights.shape) for _ in range(2))
         signs = head_signs(self.model, self.site)
         sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
@@ -289,14 +289,14 @@ def observe_weights(
 
 
 def raw_weights(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
-    """As the model computes them."""
+    """Weights as the model computes them."""
     return layer.weights
 
 
 def canonical_weights(
     model: PreTrainedModel, layer: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
-    """In the canonical gauge, where one was fixed."""
+    """Weights in the canonical gauge, where one was fixed."""
     return apply_head_signs(model, layer, layer.weights)
 
 

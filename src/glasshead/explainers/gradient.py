@@ -27,7 +27,7 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
     "l1": (lambda g: g.abs().mean(dim=-1), False, "mean absolute entry of ∂ŷ/∂e"),
     "l2": (lambda g: g.norm(dim=-1), False, "Euclidean norm of ∂ŷ/∂e"),
 }
-ZERO = 1e-4
+ZERO_GRADIENT = 1e-4
 """A mean entry this small beside the mean absolute entry is zero up to rounding."""
 INSTEAD = "'gradient-after-norm' or {!r}"
 """What to use where the derivative says little, beside erasure."""
@@ -128,7 +128,7 @@ def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
 def lookup_shifts(
     model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], inputs: Inputs
 ) -> list[int]:
-    """By how many places the vectors of each look-up are behind the text; below 0 where those of an image
+    """How many places the vectors of each look-up are behind the text; below 0 where those of an image
     stand behind those that the model adds.
 
     Raises:
@@ -151,7 +151,7 @@ def no_vector_for_each_token(model: PreTrainedModel) -> InputError:
 
 
 def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
-    """By how many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
+    """How many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
 
     What a model appends to fill a window does not count.
     """
@@ -228,7 +228,7 @@ class Gradient(Explainer):
         if not self._signed or not len(context.encoded.ids):
             return None
         _, gradient, _ = next(embedding_gradients(context))
-        if self.reduce(gradient).norm() > ZERO * gradient.abs().mean(dim=-1).norm():
+        if self.reduce(gradient).norm() > ZERO_GRADIENT * gradient.abs().mean(dim=-1).norm():
             return None
         return (
             "a layer norm of this model takes the mean off the embeddings, so the mean entry of the gradient "

@@ -19,7 +19,7 @@ from glasshead.explainers.targets import value_change
 from glasshead.random_numbers import use_seed
 
 SAMPLES_PER_TOKEN, LEAST_SAMPLES = 30, 200
-MOST_ROWS = 64
+ROWS_AT_ONCE = 64
 Kept = Float[Tensor, "rows tokens"]
 
 
@@ -90,7 +90,7 @@ class LocalSurrogate(Explainer):
                 kept,
                 baselines=0.0,
                 n_samples=max(SAMPLES_PER_TOKEN * len(tokens), LEAST_SAMPLES),
-                perturbations_per_eval=rows_that_fit(context, text, MOST_ROWS),
+                perturbations_per_eval=rows_that_fit(context, text, ROWS_AT_ONCE),
             )
         return coefficients[0].detach()
 

@@ -20,11 +20,11 @@ from glasshead.trace import AttentionHook, attach_hook, substitute_forward
 
 Function = Callable[..., Any]
 
-PRODUCTS = {
+PRODUCT_CALLS = {
     "mul", "multiply", "__mul__", "__rmul__", "__imul__",
     "matmul", "__matmul__", "__rmatmul__", "bmm", "mm", "mv", "dot", "einsum",
 }  # fmt: skip
-ELEMENTWISE = {
+ELEMENTWISE_CALLS = {
     "gelu", "silu", "mish", "relu", "relu6", "leaky_relu", "elu", "celu", "selu",
     "tanh", "sigmoid", "hardtanh", "hardsigmoid", "hardswish", "softplus", "softsign", "logsigmoid",
     "erf", "exp", "expm1", "log", "log1p", "sin", "cos", "square", "pow", "__pow__",
@@ -32,7 +32,7 @@ ELEMENTWISE = {
 DEVIATIONS = {"sqrt", "rsqrt"}
 QUOTIENTS = {"div", "divide", "true_divide", "__truediv__", "__itruediv__"}
 SUMS = {"add", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "cat", "stack"}
-MASKS = 1e4
+MASK_CONSTANT = 1e4
 """Constants of this size forbid attention and are no part of a sum."""
 
 
@@ -64,8 +64,8 @@ class RelevanceRules(TorchFunctionMode):
             "__rtruediv__": self.reciprocal,
         }
         groups: list[tuple[Collection[str], Callable[..., Any]]] = [
-            (PRODUCTS, self.product),
-            (ELEMENTWISE, self.elementwise),
+            (PRODUCT_CALLS, self.product),
+            (ELEMENTWISE_CALLS, self.elementwise),
             (DEVIATIONS, self.deviation),
             (QUOTIENTS, self.quotient),
             (SUMS, self.sum),
@@ -133,7 +133,7 @@ class RelevanceRules(TorchFunctionMode):
             return [self.term(part) for part in value]
         if not isinstance(value, Tensor) or depends(value) or is_constant(value):
             return self.bias(value)
-        is_number = value.is_floating_point() and value.ndim and bool((value.abs() < MASKS).all())
+        is_number = value.is_floating_point() and value.ndim and bool((value.abs() < MASK_CONSTANT).all())
         return value * self.places.to(value) if is_number else value
 
     def elementwise(self, func: Function, x: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -282,7 +282,7 @@ def depends(value: object) -> bool:
     return isinstance(value, Tensor) and value.requires_grad and not isinstance(value, nn.Parameter)
 
 
-CONSTANT = "glasshead_constant"
+CONSTANT_MARK = "glasshead_constant"
 """Attribute of what was made of parameters alone."""
 
 
@@ -291,13 +291,13 @@ def as_constant(value: Any) -> Any:
     if not isinstance(value, Tensor) or not value.is_floating_point() or isinstance(value, nn.Parameter):
         return value
     value = value.detach()
-    setattr(value, CONSTANT, True)
+    setattr(value, CONSTANT_MARK, True)
     return value
 
 
 def is_constant(value: object) -> bool:
     """Whether a tensor is a parameter, or made of parameters alone."""
-    return isinstance(value, nn.Parameter) or hasattr(value, CONSTANT)
+    return isinstance(value, nn.Parameter) or hasattr(value, CONSTANT_MARK)
 
 
 def argument_tensors(values: Iterable[object]) -> Iterator[Tensor]:

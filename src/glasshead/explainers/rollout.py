@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -20,15 +19,14 @@ from glasshead.statistics import mean_interval
 from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
-ROUNDING = 1e-9
+ROW_ROUNDING = 1e-9
 """So much less than a whole number of keys is that number: 0.53 · 100 is 52.99999… even in float64."""
 
-TIE = 16
+TIE_UNITS = 16
 """Weights that differ by so many units of rounding are alike: those of several heads were added up."""
 NO_DIFFERENCE = 1e-6
 """Shares of this size come from rounding."""
 
-Floats = NDArray[np.floating[Any]]
 Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
 """The map of a layer, whose rows sum to one."""
 
@@ -175,14 +173,14 @@ def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tens
     if not share:
         return weights
     keys = (weights > 0).sum(dim=-1, keepdim=True)
-    discarded = (share * keys.double() + ROUNDING).floor().long()
+    discarded = (share * keys.double() + ROW_ROUNDING).floor().long()
     last = (keys - discarded - 1).clamp(min=0)
     smallest = weights.sort(dim=-1, descending=True).values.gather(-1, last)
-    kept = weights >= smallest * (1 - TIE * torch.finfo(weights.dtype).eps)
+    kept = weights >= smallest * (1 - TIE_UNITS * torch.finfo(weights.dtype).eps)
     return scale_rows(weights * kept)
 
 
-def drift_in_words(own: Floats, uniform: Floats) -> str | None:
+def drift_in_words(own: AnyFloats, uniform: AnyFloats) -> str | None:
     """How much of the numbers of texts is on their first token, beside uniform attention of causal layers."""
     difference = mean_interval(own - uniform, rng=np.random.default_rng(0))
     if not difference.n:

@@ -52,7 +52,7 @@ class StackExplainer(Explainer):
         """What is read of the last call knows of every key of the text."""
 
     def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        """The same for a classifier with one attention and one learned query: nothing is to be followed.
+        """Numbers for a classifier with one attention and one learned query: nothing is to be followed.
 
         Raises:
             InputError: if that has no meaning.

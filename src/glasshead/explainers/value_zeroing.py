@@ -75,7 +75,7 @@ def block_turns(stack: AttentionStack, layer: StackLayer, run: BlockRun) -> Floa
 
 
 def summary_turns(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r 1 k"]:
-    """The same for the one vector of a learned query, which is a sum."""
+    """The turns of the one vector of a learned query, which is a sum."""
     vectors = stack.join_vectors(layer, value_vectors(stack, layer, slice(None)).double())
     whole = vectors.sum(dim=2, keepdim=True)
     return (1 - torch.cosine_similarity(whole - vectors, whole.expand_as(vectors), dim=-1)).clamp(min=0)

@@ -30,7 +30,7 @@ def partial_path(out: Path) -> Path:
     return out.parent / f"{out.name}.partial"
 
 
-TRAINED = ("run.json", "repeats.json")
+RUN_FILES = ("run.json", "repeats.json")
 
 
 def check_writable(
@@ -48,7 +48,7 @@ def check_writable(
             f"{out} is no name that could be given to something new: choose another {spell('out')}"
         )
     try:
-        if resume and not overwrite and any((out / name).exists() for name in TRAINED):
+        if resume and not overwrite and any((out / name).exists() for name in RUN_FILES):
             raise InputError(
                 f"nothing to resume: {out} is finished; {spell('overwrite', True)} trains it again"
             )

@@ -55,5 +55,5 @@ def chances_of(
 
 
 def chance(chances: Float[Tensor, " vocabulary"] | None, token: int) -> float | None:
-    """With which probability a token would have been chosen."""
+    """The probability with which a token would have been chosen."""
     return None if chances is None else float(chances[token])

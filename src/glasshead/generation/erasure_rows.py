@@ -56,7 +56,7 @@ class SharedPrefix:
         return self.length
 
     def repeat(self, times: int) -> Cache | None:
-        """The same for several texts; None where nothing was read."""
+        """Text inputs repeated for several texts; None where nothing was read."""
         if self.past is None:
             return None
         several = copy.deepcopy(self.past)

@@ -34,7 +34,7 @@ from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
-SEEDS = 2**31
+SEED_END = 2**31
 
 
 @takes(GenerateRequest)
@@ -110,7 +110,7 @@ def generate_texts(
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed
     if seed is None and config.do_sample:
-        seed = secrets.randbelow(SEEDS)
+        seed = secrets.randbelow(SEED_END)
     writer = Writer(subject, classifier, request, config, name, seed)
     return [writer.write(prompt) for prompt in prompts]
 

@@ -78,7 +78,7 @@ class RowIntervals:
 
 
 def interval(low: float, high: float) -> tuple[float | None, float | None] | None:
-    """As an explanation has it: None where it is not known, and for an end without bounds."""
+    """The interval as an explanation has it: None where it is not known, and for an end without bounds."""
     if np.isnan(low) or np.isnan(high):
         return None
     return (float(low) if np.isfinite(low) else None, float(high) if np.isfinite(high) else None)

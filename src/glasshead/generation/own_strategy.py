@@ -22,7 +22,7 @@ ELSEWHERE = {
     "num_assistant_tokens_schedule", "assistant_confidence_threshold",
 }  # fmt: skip
 """Settings that change no text, or are said otherwise (`tokens`)."""
-FORBIDDEN = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
+FORBIDDEN_TOKENS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
 """What the model never writes, by whichever strategy."""
 LEAST_TEMPERATURE = 0.001
 LONGEST_VALUE = 40
@@ -44,7 +44,7 @@ def choose_strategy(
         check_numbers(config)
     else:
         config, name = resolve_strategy("greedy" if strategy is None else strategy)
-        unset = [each for each in FORBIDDEN if each in settings and getattr(config, each) is None]
+        unset = [each for each in FORBIDDEN_TOKENS if each in settings and getattr(config, each) is None]
         config.update(**{each: settings[each] for each in unset})
         name += f", with the model's own {' and '.join(unset)}" if unset else ""
     if config.forced_bos_token_id is None:

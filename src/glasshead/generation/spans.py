@@ -34,7 +34,7 @@ class PromptTokens:
         return self.ids[self.source :]
 
     def with_answer_start(self, begin: int, at: int) -> PromptTokens:
-        """The same before an encoder–decoder, whose answer begins with a token of its own, at a character."""
+        """A prompt of an encoder–decoder, whose answer begins with a token of its own, at a character."""
         ids, offsets = (*self.ids, begin), (*self.offsets, (at, at))
         return PromptTokens(self.text, ids, offsets, len(self.ids))
 

@@ -146,7 +146,7 @@ def parse_strategy(strategy: str) -> GenerationConfig:
 
 
 def chances(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
-    """With which chances a strategy takes tokens of these probabilities, as `transformers` works it out.
+    """The chances with which a strategy takes tokens of these probabilities, as `transformers` works it out.
 
     Raises:
         InputError: as `parse_strategy`, and on beam search, which weighs whole texts.

@@ -21,7 +21,7 @@ from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, 
 from glasshead.dispatch import MECHANISM
 from glasshead.huggingface.learned_sinks import SinkColumns, SinkMechanism
 from glasshead.huggingface.structure import (
-    HEADS,
+    HEAD_FIELDS,
     attention_modules,
     find_undispatched_attention,
     first_int_attr,
@@ -31,7 +31,7 @@ CAUGHT_HEADS = "glasshead_caught_heads"
 """Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
 
 SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
-NOTHING = -1e4
+HIDDEN_SCORE = -1e4
 """A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
 
 
@@ -42,7 +42,7 @@ class OpenModes(threading.local):
         self.stack: list[CaughtSoftmax] = []
 
 
-OPEN = OpenModes()
+OPEN_MODES = OpenModes()
 
 
 class CaughtSoftmax(TorchFunctionMode):
@@ -113,7 +113,7 @@ def call_of(module: nn.Module, scores: Tensor, sinks: Tensor) -> AttentionInputs
     """The call whose scores these are: no features, all bias."""
     batch, heads, queries, keys = scores.shape
     # Where all is masked by one number nothing is: the model spreads its weight over everything.
-    allowed = scores >= scores.amax(dim=-1, keepdim=True) + NOTHING
+    allowed = scores >= scores.amax(dim=-1, keepdim=True) + HIDDEN_SCORE
     square = queries == keys
     causal = square and queries > 1 and not bool(allowed.triu(1).any())
     mask = Mask(
@@ -132,13 +132,13 @@ def enter_mode(module: nn.Module, args: Any) -> None:
     if ACTIVE_HOOKS.get() or next(module.parameters()).dtype == torch.float64:
         mode = CaughtSoftmax(module)
         mode.__enter__()
-        OPEN.stack.append(mode)
+        OPEN_MODES.stack.append(mode)
 
 
 def leave_mode(module: nn.Module, args: Any, output: Any) -> None:
     """Forward hook: no longer, also after an exception."""
-    if OPEN.stack and OPEN.stack[-1].module is module:
-        OPEN.stack.pop().__exit__(None, None, None)
+    if OPEN_MODES.stack and OPEN_MODES.stack[-1].module is module:
+        OPEN_MODES.stack.pop().__exit__(None, None, None)
 
 
 def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
@@ -155,7 +155,7 @@ def catch_softmax(model: nn.Module) -> None:
     The model is changed: give an `isolated_copy`.
     """
     for module in softmax_modules(model):
-        own, whole = first_int_attr(module, HEADS), first_int_attr(model, HEADS)
+        own, whole = first_int_attr(module, HEAD_FIELDS), first_int_attr(model, HEAD_FIELDS)
         setattr(module, CAUGHT_HEADS, own or whole or 0)
         module.add_module(MECHANISM, mechanism("softmax"))
         module.register_forward_pre_hook(enter_mode)

@@ -14,7 +14,7 @@ Model = TypeVar("Model", bound=nn.Module)
 def isolated_copy(
     model: Model, dtype: torch.dtype | None = None, device: torch.device | None = None
 ) -> Model:
-    """The same model in modules and a configuration of its own, in evaluation mode.
+    """A copy of the model in modules and a configuration of its own, in evaluation mode.
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
     ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from glasshead.attention import Activation, Mechanism
 
 JOINS = {torch.cat, torch.concat, torch.concatenate}
-CONSTANT = {"new_zeros", "new_ones", "new_full", "zeros_like", "ones_like", "full_like"}
+CONSTANT_CALLS = {"new_zeros", "new_ones", "new_full", "zeros_like", "ones_like", "full_like"}
 """Functions that take nothing from a tensor but its shape and type."""
 
 
@@ -37,7 +37,7 @@ class SinkColumns:
     def follow(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
         """See one function that the module calls."""
         name = getattr(func, "__name__", "")
-        if name in CONSTANT or all(self.is_textless(each) for each in tensors_in(args, kwargs)):
+        if name in CONSTANT_CALLS or all(self.is_textless(each) for each in tensors_in(args, kwargs)):
             self.textless |= {id(made): made for made in tensors_in([result])}
         elif args and (result is args[0] or name == "__setitem__"):  # written over
             self.textless.pop(id(args[0]), None)

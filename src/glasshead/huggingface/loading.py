@@ -28,7 +28,7 @@ from glasshead.torch_modes import in_own_modes
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")
 POINTER = b"version https://git-lfs"
-SECONDS = 5.0
+LOAD_SECONDS = 5.0
 """How long the Hub is waited for."""
 
 
@@ -230,7 +230,7 @@ def refuse_own_code(folder: str | Path) -> NoReturn:
 def hub_answers() -> bool:
     """Whether the Hub can be reached, by one request: a download would try for half a minute."""
     try:
-        get_session().head(constants.ENDPOINT, timeout=SECONDS)
+        get_session().head(constants.ENDPOINT, timeout=LOAD_SECONDS)
     except Exception:  # of several libraries, and where offline mode is on
         return False
     return True

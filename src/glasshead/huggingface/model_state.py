@@ -11,7 +11,7 @@ from weakref import ReferenceType, ref
 import torch
 from torch import Tensor, nn
 
-PLAIN = (int, float, str, type(None), torch.dtype, torch.device)
+PLAIN_VALUES = (int, float, str, type(None), torch.dtype, torch.device)
 APART = ("_parameters", "_buffers", "_modules")
 
 
@@ -57,7 +57,7 @@ class ModelState:
 def contents_of(value: object) -> Iterator[object]:
     """What a change of a value would change: the elements of containers, the version of a tensor, and which
     object anything else is."""
-    if isinstance(value, PLAIN):
+    if isinstance(value, PLAIN_VALUES):
         yield value
     elif isinstance(value, Tensor):
         yield from (value, version_of(value))

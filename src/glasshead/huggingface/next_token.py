@@ -71,7 +71,7 @@ class NextTokenClassifier(PreTrainedModel):
         return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
 
     def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
-        """The same question to a language model of another configuration, with new weights."""
+        """The question, put to a language model of another configuration, with new weights."""
         return NextTokenClassifier(type(self.model)(config), self.vocabulary, self.candidates)
 
     def get_input_embeddings(self) -> nn.Module:
@@ -83,7 +83,7 @@ class NextTokenClassifier(PreTrainedModel):
         return head
 
     def between(self, candidates: Sequence[int]) -> NextTokenClassifier:
-        """The same language model, to choose between some tokens of its vocabulary."""
+        """The language model, made to choose between some tokens of its vocabulary."""
         copied = isolated_copy(self)
         return NextTokenClassifier(copied.model, self.vocabulary, candidates)
 

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
-HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
+HEAD_FIELDS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
 KEY_SIZES = ("qk_head_dim", "head_dim", "attention_head_size", "key_value_proj_dim", "head_size", "d_kv")
 VALUE_SIZES = ("v_head_dim",)
 WIDTHS = ("embed_dim", "hidden_size", "dim", "d_model")
@@ -102,7 +102,7 @@ def is_cross_attention(name: str, module: nn.Module) -> bool:
 
 def head_sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
     """Heads, size of a key, size of a value; None where the module does not say."""
-    heads, head_dim = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
+    heads, head_dim = first_int_attr(module, HEAD_FIELDS), first_int_attr(module, KEY_SIZES)
     if head_dim is None and heads is not None:
         width = first_int_attr(module, WIDTHS)
         head_dim = None if width is None else width // heads

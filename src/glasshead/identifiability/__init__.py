@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import (
-        PARTS,
+        STORE_FILES,
         ResultStore,
         fingerprints,
         merge_parts,

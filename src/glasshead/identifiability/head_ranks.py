@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Floats, Integers
 from glasshead.data import Encoded
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.rank import rank_threshold
@@ -27,9 +27,6 @@ from glasshead.identifiability.row_extraction import (
 from glasshead.identifiability.row_selector import RowSelector
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord, TokenLayout
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 EIGENVALUE_RESOLUTION = 1e-6
 """Eigenvalues of TᵀT in float64 tell singular values from zero down to about 1e-8 of the largest one."""

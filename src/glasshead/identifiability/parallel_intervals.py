@@ -12,7 +12,7 @@ from glasshead.errors import ParameterError
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve_all
 
-TASKS = 16  # rows that a process gets at a time
+TASKS_PER_PART = 16  # rows that a process gets at a time
 TASKS_ALONE = 64  # where there is one process: small programs walk together
 
 
@@ -52,7 +52,7 @@ class IntervalOptions:
 
 def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterator[IntervalAnswer]:
     """The answer to each task, in order; workers stay for the next call."""
-    size = TASKS_ALONE if processes == 1 else TASKS
+    size = TASKS_ALONE if processes == 1 else TASKS_PER_PART
     parts = [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
     if processes == 1 or len(parts) < 2:
         solved = map(solve_all, parts)

@@ -8,16 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.attention import Activation
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.rank import FLOAT32_EPS, column_space, rank_threshold
 
-Floats = NDArray[np.float64]
 Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
 FLOAT64_EPS = 2.0**-52
-SAME_WEIGHT = 1e-9  # weights that differ by less are the same
+SAME_SCORE = 1e-9  # weights that differ by less are the same
 MIN_MARGIN = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
 OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
 EQUAL = "equal keys: a query moves all scores alike, and no weight"
@@ -161,7 +160,7 @@ def shifts_scores_uniformly(
     step = 1.0 + np.abs(scores).max()  # either way past zero, where TanhMax is not flat
     rows = torch.tensor(np.stack([scores, scores + step, scores - step]), dtype=torch.float64)
     own, *others = activation.weights(rows, torch.ones_like(rows, dtype=torch.bool))
-    return all(bool((own - other).abs().max() <= SAME_WEIGHT) for other in others)
+    return all(bool((own - other).abs().max() <= SAME_SCORE) for other in others)
 
 
 def weight_rank(activation: Activation, scores: Floats, score_jacobian: Floats, eps: float) -> int:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Floats
 from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
-from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
+from glasshead.identifiability.attention_row import AttentionRow, weight_domain
 from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
@@ -302,8 +303,8 @@ def query_indices(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool
 def batch_index(
     layout: TokenLayout,
 ) -> tuple[NDArray[np.bool_], list[int], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each row of a batch of keys: which keys there are, whose text it is, its number in the text, and
-    which token (or sentence) each key is."""
+    """Index of the rows of a batch of keys: which keys there are, whose text it is, its number in the text,
+    and which token (or sentence) each key is."""
     mask = layout.mask.cpu().numpy()
     if layout.segments is None or layout.keys_are_segments:
         numbers = np.broadcast_to(np.arange(mask.shape[1]), mask.shape)

@@ -22,7 +22,7 @@ from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, cut_blocks, pack
 from glasshead.language.perplexity import perplexity
-from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
+from glasshead.language.rows import IGNORED, BlockBatch, BlockDataset, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.torch_modes import in_own_modes
@@ -35,7 +35,7 @@ from glasshead.training import (
 )
 
 LANGUAGE_RECORD = "language-model.json"
-WHAT = "language model"
+RUN_KIND = "language model"
 WARM_UP = 0.05
 """The share of steps over which the learning rate grows; it falls as a cosine afterwards."""
 
@@ -65,7 +65,7 @@ def train_language_model(
     out = Path(out)
     check_writable(out, overwrite=overwrite, resume=resume)
     plan = {
-        "what": WHAT,
+        "what": RUN_KIND,
         "recipe": config.as_dict(),
         "seed": seed,
         "data": (source or {}) | corpus.facts(),
@@ -149,7 +149,7 @@ def make_language_trainer(
     model: PreTrainedModel,
     config: LanguageModelConfig,
     train: BlockDataset,
-    held_out: Batch,
+    held_out: BlockBatch,
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],

@@ -166,7 +166,7 @@ class PooledClassifier(TextClassifier):
         self.post_init()
 
     def make_pooling(self, config: PooledConfig) -> AttentionPooling:
-        """From the encoded tokens to one vector."""
+        """Make what pools the encoded tokens into one vector."""
         return pooling_of(config, config.score)
 
     @property

@@ -21,7 +21,7 @@ from transformers import (
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import count_learned_positions
-from glasshead.opening.check_copy import SAMPLE, tolerance_for
+from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
 from glasshead.trace import Subject, eval_mode, logits_of
 
@@ -29,12 +29,12 @@ NO_LIMIT = 10**30
 """The length to which a tokenizer cuts texts that it does not cut."""
 LONGEST_SAMPLE = 1_024
 """A longer text than this is not classified to see where a pipeline cuts it."""
-CUTS = {True: True, "longest_first": True, False: False, None: False, "do_not_truncate": False}
+TRUNCATIONS = {True: True, "longest_first": True, False: False, None: False, "do_not_truncate": False}
 """Values of `truncation` that can be followed, and whether they cut a text."""
 FOLLOWED = ("truncation", "max_length")
 WITHOUT_EFFECT = ("padding", "pad_to_multiple_of", "padding_side", "verbose", "timeout")
 """Settings that leave a prediction as it is, unless padding is read, which is measured."""
-PRINTED = ("top_k", "_legacy", "function_to_apply")
+PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply")
 
 
 def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
@@ -54,7 +54,7 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             "'image-classification'"
         )
     for name, value in pipeline_settings(pipeline).items():
-        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINTED):
+        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS):
             refuse(name, value)
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
@@ -100,7 +100,7 @@ def check_function(pipeline: Pipeline) -> None:
 
 
 def text_limit(pipeline: Pipeline) -> int:
-    """To how many tokens the pipeline cuts a text.
+    """The number of tokens to which the pipeline cuts a text.
 
     Raises:
         InputError: if it cuts in a way that cannot be followed.
@@ -109,9 +109,9 @@ def text_limit(pipeline: Pipeline) -> int:
     length, cut = settings.get("max_length"), settings.get("truncation")
     if cut is None and length is not None and not settings.get("padding"):
         cut = True  # as tokenizers do
-    if getattr(cut, "value", cut) not in CUTS:
+    if getattr(cut, "value", cut) not in TRUNCATIONS:
         refuse("truncation", getattr(cut, "value", cut))
-    if not CUTS[getattr(cut, "value", cut)]:
+    if not TRUNCATIONS[getattr(cut, "value", cut)]:
         return NO_LIMIT
     tokenizer: Any = pipeline.tokenizer
     if length is None:
@@ -140,7 +140,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         tokenizer = copy.deepcopy(subject.tokenizer)
         tokenizer.model_max_length = length
         subject = replace(subject, tokenizer=tokenizer)
-        inputs = read = [*SAMPLE, "A Text with Capitals, 2 numbers, and punctuation!"]
+        inputs = read = [*SAMPLE_TEXTS, "A Text with Capitals, 2 numbers, and punctuation!"]
         if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
     model = subject.model
@@ -152,7 +152,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         printed = torch.tensor(print_scores(pipeline, one), dtype=values.dtype)
         expected = values.sort(descending=True).values.cpu()
         if printed.shape != expected.shape or float((printed - expected).abs().max()) > allowed:
-            names = ", ".join(name for name in pipeline_settings(pipeline) if name not in PRINTED)
+            names = ", ".join(name for name in pipeline_settings(pipeline) if name not in PRINT_OPTIONS)
             reason = f"its settings ({names})" if names else "the code of its class"
             raise InputError(
                 f"the pipeline predicts otherwise than its model does when Glasshead calls it, because of "

@@ -32,7 +32,7 @@ def are_words(value: object) -> bool:
     return several and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
 
 
-KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
+FIELD_KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     str: (lambda value: isinstance(value, str), "a word"),
     int: (is_whole_number, "a whole number"),
     float: (is_number, "a number"),
@@ -94,7 +94,7 @@ class Request:
             check_value(name, value, kind)
 
     def replace(self, **changes: Any) -> Self:
-        """The same with some fields changed."""
+        """A copy of the request with some fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
 
@@ -150,7 +150,7 @@ def check_value(name: str, value: object, request: type) -> None:
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     if choices and value not in choices:
         raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
-    fitting = [KINDS[kind] for kind in kinds if kind in KINDS]
+    fitting = [FIELD_KINDS[kind] for kind in kinds if kind in FIELD_KINDS]
     if fitting and not any(fits(value) for fits, _ in fitting):
         expected = " or ".join(words for _, words in fitting)
         raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}")

@@ -60,7 +60,7 @@ def numbers(field: str, value: Any) -> Any:
 
 
 def numbers_or_name(field: str, value: Any) -> Any:
-    """As `numbers`, but a word stays one."""
+    """Read `numbers`; a word stays one."""
     if isinstance(value, str) and not value[:1].isdigit():
         return value
     return numbers(field, value)

@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class RunDifference(Difference):
-    """The same of a metric of two groups of runs, with its tests over seeds and over examples.
+    """The difference of a metric of two groups of runs, with its tests over seeds and over examples.
 
     Where a test was not possible there is a word on why, in ``untested`` and ``unexchanged``.
     """
@@ -151,7 +151,7 @@ class RunComparison(Comparison):
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """The same names; one that stands twice gets a number."""
+    """Distinct names; one that stands twice gets a number."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: rank + 1].count(name)})"
         for rank, name in enumerate(names)

@@ -90,7 +90,7 @@ class WrittenMap:
         return matrix
 
     def sinks(self, source: int = 0) -> tuple[float | None, ...]:
-        """Of attention the share of each row that is on its first token, where that is a sink; behind a
+        """The share of each row of attention that is on its first token, where that is a sink; behind a
         source, of what the answer gives to itself."""
         if self.method != ATTENTION or self.whole:
             return (None,) * len(self.scores)

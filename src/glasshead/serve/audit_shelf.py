@@ -16,7 +16,7 @@ from glasshead.results import CARD_FILE, AuditCard
 from glasshead.serve.questions import AuditClaim, AuditedText, AuditFacts, AuditTexts
 from glasshead.spelling import spell
 
-AGREEMENT = "tau.{}.erasure-renormalise"
+SHELF_TAU = "tau.{}.erasure-renormalise"
 MOST_TEXTS = 20
 
 
@@ -81,7 +81,7 @@ class ShelvedAudit:
         labels, predictions = (
             [str(value) for value in columns.get(name, [""] * len(texts))] for name in ("label", "predicted")
         )
-        agreement = columns.get(AGREEMENT.format(self.card.statistic))
+        agreement = columns.get(SHELF_TAU.format(self.card.statistic))
         wanted = [
             row
             for row, text in enumerate(texts)

@@ -97,7 +97,7 @@ def validation_in_words(error: RequestValidationError) -> str:
     return f"`{place}`: {sentence}" if place else sentence
 
 
-KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
+PLAIN_KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
 """What pydantic calls the kinds of a value that may be of several."""
 
 
@@ -109,4 +109,4 @@ def field_of(place: Sequence[int | str]) -> str:
 
 def is_field(part: str) -> bool:
     """Whether it is the name of a field, and not of a kind (int, constrained-str, list[str])."""
-    return part.isidentifier() and part not in KINDS
+    return part.isidentifier() and part not in PLAIN_KINDS

@@ -21,7 +21,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_BYTES = 64 * 1024
+MOST_BODY_BYTES = 64 * 1024
 """Of a request's body."""
 COOKIE = "glasshead-token"
 OPEN_TO_LINKS = ("/",)
@@ -80,8 +80,8 @@ class Guard:
         if site not in ("none", "same-origin") and scope["path"] not in OPEN_TO_LINKS:
             return problem(403, "another page may not ask this server")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return problem(413, f"a request has at most {MOST_BYTES // 1024} kB")
+        if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
+            return problem(413, f"a request has at most {MOST_BODY_BYTES // 1024} kB")
         return None if self.token is None else self.without_token(scope, headers, self.token)
 
     def without_token(self, scope: Scope, headers: Mapping[str, str], token: str) -> Response | None:
@@ -121,7 +121,7 @@ class LimitedBody:
     async def __call__(self) -> MutableMapping[str, Any]:
         message = await self.receive()
         self.bytes += len(message.get("body", b""))
-        if self.bytes > MOST_BYTES:
+        if self.bytes > MOST_BODY_BYTES:
             raise BodyTooLargeError
         return message
 

@@ -121,7 +121,7 @@ class Readers:
             threading.Thread(target=self._jobs.answer, name=f"reader {number}", daemon=True).start()
 
     def submit(self, work: Callable[[], T]) -> Job[T]:
-        """As `JobQueue.submit`."""
+        """Submit a question, as `JobQueue.submit` does."""
         return self._jobs.submit(work)
 
     def stop(self) -> None:

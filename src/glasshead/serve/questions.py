@@ -12,7 +12,7 @@ from glasshead.requests import MethodRequest, WritingRequest
 from glasshead.serve.derive import asks
 from glasshead.serve.fields import Text, Word, word_or_nothing
 
-MOST_TOKENS = 200
+MOST_NEW_TOKENS = 200
 """Tokens that a model may be asked to write."""
 MOST_BEAMS = 16
 """Texts that beam search may follow at once: each takes as much memory as one."""
@@ -73,11 +73,11 @@ class CompareQuestion(Strict):
         return self.text if self.other_text is None else self.other_text
 
 
-OWN = ("strategy", "alternatives", "use_cache")
+GENERATE_FIELDS = ("strategy", "alternatives", "use_cache")
 """What a page does not ask, or in a way of its own."""
 
 
-class GenerateQuestion(asks(WritingRequest, Strict, OWN, {"tokens": MOST_TOKENS})):  # type: ignore[misc]
+class GenerateQuestion(asks(WritingRequest, Strict, GENERATE_FIELDS, {"tokens": MOST_NEW_TOKENS})):  # type: ignore[misc]
     """A prompt to go on with: the options of `glasshead.generate`."""
 
     model: Word

@@ -100,7 +100,7 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
     audits = {} if request.audits is None else find_audits(request.audits)
     if not request.models:
         models = {
-            name: ServedModel(name, open_it, OPENING, source=name, on_failure=on_failure)
+            name: ServedModel(name, open_it, DEMO_REMARK, source=name, on_failure=on_failure)
             for name, open_it in demo_openers().items()
         }
         return Catalogue(models, audits)
@@ -250,7 +250,7 @@ DATA = "synthetic"
 ACTIVATIONS = ("softmax", "tanhmax")
 SENTENCE = "the film was very funny and lovely but the story was dull"
 """Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
-OPENING = "it is trained on made-up reviews, once: half a minute"
+DEMO_REMARK = "it is trained on made-up reviews, once: half a minute"
 
 
 def demo_openers(cache: Path | None = None) -> dict[str, Callable[[], OpenedModel]]:
@@ -283,14 +283,14 @@ def train_demo(activation: str, folder: Path) -> None:
     train(load(DATA), config, folder, source=source, resume=is_run(folder))
 
 
-SECONDS = 20.0
+REQUEST_SECONDS = 20.0
 """Within which a request must be there as a whole, from its first byte or the opening of its connection."""
 
 
 class PatientProtocol(H11Protocol):
     """HTTP as uvicorn speaks it, with a time limit for what is received."""
 
-    seconds = SECONDS
+    seconds = REQUEST_SECONDS
     _limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

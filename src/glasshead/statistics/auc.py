@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.statistics.bootstrap import Estimate, interval_of_equals
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, chunks, interval_ends, seed_from, tally
 
-Floats = NDArray[np.floating]
 Counts = NDArray[np.integer]
-Pair = tuple[Floats, Floats]
+Pair = tuple[AnyFloats, AnyFloats]
 
 
-def auc(positive: Floats, negative: Floats) -> float:
+def auc(positive: AnyFloats, negative: AnyFloats) -> float:
     """Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q), by ranks; both groups hold something."""
     from scipy.stats import rankdata
 
@@ -20,14 +20,16 @@ def auc(positive: Floats, negative: Floats) -> float:
     return float(wins / (p * q))
 
 
-def resample_auc(first: Floats, second: Floats, first_counts: Counts, second_counts: Counts) -> Floats:
+def resample_auc(
+    first: AnyFloats, second: AnyFloats, first_counts: Counts, second_counts: Counts
+) -> AnyFloats:
     """Σ_i Σ_j c_i d_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q) of every resample, given as counts c [R, P] and
     d [R, Q]: [R]."""
     order = second.argsort()
     below = np.pad(second_counts[:, order].cumsum(axis=1), ((0, 0), (1, 0)))  # [R, Q + 1]
     less, up_to = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
     wins = (below[:, less] + below[:, up_to]) / 2  # [R, P]
-    areas: Floats = (wins * first_counts).sum(axis=1) / (len(first) * len(second))
+    areas: AnyFloats = (wins * first_counts).sum(axis=1) / (len(first) * len(second))
     return areas
 
 

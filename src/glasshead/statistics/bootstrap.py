@@ -23,7 +23,7 @@ from glasshead.statistics.resampling import (
     widen_level,
 )
 
-ROUNDING = 1e-12
+SAME_WITHIN = 1e-12
 """Relative: numbers of float64 that differ by less are the same."""
 
 
@@ -204,7 +204,7 @@ def intervals_beside_nulls(
 def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floating]:
     """a − b, 0 where they differ by rounding alone, which else would be a difference that never varies."""
     difference = a - b
-    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
+    return np.where(np.abs(difference) <= SAME_WITHIN * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
 
 
 def mean_of_defined(values: NDArray[np.floating] | None) -> float | None:

@@ -1,10 +1,10 @@
 """How far apart two distributions are: Kullback-Leibler, Jensen-Shannon, total variation."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-Floats = NDArray[np.float64]
+from glasshead.arrays import Floats
 
 
 def kl_divergence(p: ArrayLike, q: ArrayLike) -> Floats:

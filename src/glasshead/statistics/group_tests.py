@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import Floats
 from glasshead.statistics.bootstrap import group_by_pattern
 from glasshead.statistics.resampling import LEVEL
 
-Floats = NDArray[np.float64]
 PERMUTATIONS = 9_999  # so that a p-value survives a correction for several hundred tests
 CHUNK_LABELS = 1 << 21  # labels permuted at once
 TIE = 1e-9  # statistics that differ by less, relative to their size, are ties: sums in another order

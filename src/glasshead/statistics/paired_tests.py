@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_resample_counts, interval_ends
 
-Floats = NDArray[np.floating]
-CHUNK_DRAWS = 1 << 22  # coin tosses held at once
+DRAWS_AT_ONCE = 1 << 22  # coin tosses held at once
 TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another order
 
 
@@ -46,20 +46,20 @@ class TTest(NamedTuple):
 class Metric:
     """A metric by its sums: ``rows`` gives [S, n, K], ``value`` makes [..., S] of sums [..., S, K] and n."""
 
-    rows: Callable[[Predictions], Floats]
-    value: Callable[[Floats, int], Floats]
+    rows: Callable[[Predictions], AnyFloats]
+    value: Callable[[AnyFloats, int], AnyFloats]
     higher_is_better: bool
     additive: bool
     """A mean over examples, so that the mean over runs is one too."""
 
 
-def is_correct(predictions: Predictions) -> Floats:
+def is_correct(predictions: Predictions) -> AnyFloats:
     """[ŷ = y]."""
     return (predictions.predicted == predictions.labels)[..., None].astype(np.float32)
 
 
-def confusion_counts(predictions: Predictions) -> Floats:
-    """Of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
+def confusion_counts(predictions: Predictions) -> AnyFloats:
+    """Counts of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
     kinds = np.arange(predictions.classes or 0)
     predicted, true = (
         predictions.predicted[..., None] == kinds,
@@ -69,14 +69,14 @@ def confusion_counts(predictions: Predictions) -> Floats:
     return both.astype(np.float32)  # counts below 2^24 are exact
 
 
-def macro_f1(sums: Floats, n: int) -> Floats:
+def macro_f1(sums: AnyFloats, n: int) -> AnyFloats:
     """Mean of F_k = 2 TP_k / (predicted_k + true_k) over the classes that occur, as scikit-learn has it."""
     hits, either = np.split(sums.astype(np.float64), 2, axis=-1)
     score = np.divide(2 * hits, either, out=np.zeros_like(hits), where=either > 0)
     return score.sum(axis=-1) / (either > 0).sum(axis=-1)
 
 
-def mean_over_examples(sums: Floats, n: int) -> Floats:
+def mean_over_examples(sums: AnyFloats, n: int) -> AnyFloats:
     """A mean over examples."""
     return sums[..., 0].astype(np.float64) / n
 
@@ -105,7 +105,7 @@ def metrics_of(predictions: Predictions) -> dict[str, Metric]:
     return {name: METRICS[name] for name in names}
 
 
-def metric_values(metric: Metric, predictions: Predictions) -> Floats:
+def metric_values(metric: Metric, predictions: Predictions) -> AnyFloats:
     """The metric of every run [S]."""
     return metric.value(metric.rows(predictions).sum(axis=1), len(predictions.labels))
 
@@ -115,7 +115,7 @@ def is_paired_by_seed(first: Predictions, second: Predictions) -> bool:
     return first.seeds == second.seeds
 
 
-def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
+def seed_test(first: AnyFloats, second: AnyFloats, *, paired: bool) -> TTest | None:
     """Student's t-test of a metric over seeds [S]: of the differences if paired by seed, else Welch's.
 
     None with fewer than two seeds on a side, or if nothing varies.
@@ -163,7 +163,7 @@ def difference_intervals(
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
-    sums: list[list[Floats]] = [[] for _ in metrics]
+    sums: list[list[AnyFloats]] = [[] for _ in metrics]
     for counts in draw_resample_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
         for metric_sums, values in zip(sums, flat, strict=True):
@@ -187,7 +187,7 @@ def difference_intervals(
     return intervals
 
 
-def common_variance(again: Floats) -> float:
+def common_variance(again: AnyFloats) -> float:
     """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
     common.
 
@@ -202,12 +202,12 @@ def common_variance(again: Floats) -> float:
     return max(0.0, 1.0 - own / (seeds * total))
 
 
-def standard_error(once: Floats) -> float:
+def standard_error(once: AnyFloats) -> float:
     """s/√S of the metric of each seed [S]; 0 of a single one."""
     return float(once.std(ddof=1) / np.sqrt(len(once))) if len(once) > 1 else 0.0
 
 
-def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
+def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> AnyFloats:
     """Numbers [R] from Student's distribution of S − 1 degrees: its quantiles in random order, since ends of
     independent draws would vary much where its tails are long; zeros for a single seed."""
     if seeds < 2:
@@ -241,8 +241,8 @@ def exchange_test(
     shifts = [
         None if pair is None else (pair[1] - pair[0]).transpose(1, 0, 2).reshape(n, -1) for pair in sides
     ]
-    moved: list[list[Floats]] = [[] for _ in metrics]
-    rows = max(CHUNK_DRAWS // n, 1)
+    moved: list[list[AnyFloats]] = [[] for _ in metrics]
+    rows = max(DRAWS_AT_ONCE // n, 1)
     for start in range(0, resamples, rows):
         coins = tosses.integers(2, size=(min(rows, resamples - start), n), dtype=np.int8)
         narrow, wide = coins.astype(np.float32), None
@@ -260,7 +260,7 @@ def exchange_test(
         change = np.concatenate(changes).reshape(resamples, len(pair[0]), -1)
         ours, theirs = (values.sum(axis=1) for values in pair)  # [S, K]
 
-        def gap(one: Floats, other: Floats, metric: Metric = metric) -> Any:
+        def gap(one: AnyFloats, other: AnyFloats, metric: Metric = metric) -> Any:
             return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
 
         observed = abs(float(gap(ours, theirs)))
@@ -271,7 +271,7 @@ def exchange_test(
 
 def permutation_statistics(
     metric: Metric, first: Predictions, second: Predictions
-) -> tuple[Floats, Floats] | None:
+) -> tuple[AnyFloats, AnyFloats] | None:
     """What may change sides [S, n, K]; of groups of different size a mean over runs, if the metric is one."""
     rows = metric.rows(first), metric.rows(second)
     if len(first.seeds) == len(second.seeds):

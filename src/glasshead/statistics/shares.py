@@ -1,8 +1,8 @@
 """Shares of words that stand in sentences: words of one sentence are right or wrong together."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.statistics.bootstrap import interval_of_equals
 from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.resampling import (
@@ -12,8 +12,6 @@ from glasshead.statistics.resampling import (
     resamples_for,
     widen_level,
 )
-
-Floats = NDArray[np.float64]
 
 
 def share_interval_of_clusters(hits: Floats, totals: Floats, level: float = LEVEL) -> tuple[float, float]:

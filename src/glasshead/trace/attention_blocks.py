@@ -18,7 +18,7 @@ from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.intervene import intervene
 from glasshead.trace.resume import outermost_element, states_of, take_texts
 
-TOLERANCE = 1e-5
+BLOCK_TOLERANCE = 1e-5
 """By how much a block may differ that runs again by another kernel, of its largest number; in half precision
 by 16 roundings."""
 
@@ -65,7 +65,7 @@ class BlockRun:
         whole = self.whole[texts]
         if states.shape != whole.shape:
             return False
-        tolerance = max(TOLERANCE, 16 * torch.finfo(whole.dtype).eps)
+        tolerance = max(BLOCK_TOLERANCE, 16 * torch.finfo(whole.dtype).eps)
         return bool((states - whole).abs().max() <= tolerance * whole.abs().max())
 
 

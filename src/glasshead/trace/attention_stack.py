@@ -57,7 +57,7 @@ class StackLayer:
 
     @property
     def description(self) -> str:
-        """For messages."""
+        """The layer's name, for messages."""
         return f"layer {self.record.layer} ({self.record.name})"
 
 
@@ -120,7 +120,7 @@ class AttentionStack:
         return combine_heads(maps, self.site)
 
     def by_word(self, words: Sequence[Sequence[int]]) -> AttentionStack:
-        """The same about words, from the word of each token of each text."""
+        """The stack about words, from the word of each token of each text."""
         shifted = {TEXT: words, DECODER: [[-1, *own] for own in words]}
         pieces = {
             stream: word_pieces(shifted[stream], start.shape[1]) for stream, start in self.start.items()
@@ -136,7 +136,7 @@ class AttentionStack:
     def join_vectors(
         self, layer: StackLayer, vectors: Float[Tensor, "r *q k d"]
     ) -> Float[Tensor, "r *q k d"]:
-        """The same of a vector for each key."""
+        """Join a vector for each key."""
         return self.join(layer, vectors.movedim(-2, -1)).movedim(-1, -2)
 
     def spread(self, layer: StackLayer, maps: Float[Tensor, "r q k"]) -> Float[Tensor, "r q k"]:

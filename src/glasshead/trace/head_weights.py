@@ -25,7 +25,7 @@ MAX_TOKENS, MAX_PATCHES = 60, 65
 """More rows than that cannot be read; of patches, whose names follow each other, a class token and 8 × 8."""
 DEFAULT_HEADS = 4
 LONGEST_LABEL = 16
-SENTENCES = "sentences"
+SENTENCE_LAYER = "sentences"
 """The part of a hierarchical model whose tokens are sentences."""
 
 
@@ -73,7 +73,7 @@ def head_maps(
     records, segments = record_layers(model, encoded)
     layer_record = select_layer(records, layer)
     numbers = choose_heads(layer_record, heads)
-    above = layer_record.name.split(".")[0] == SENTENCES
+    above = layer_record.name.split(".")[0] == SENTENCE_LAYER
     nouns = encoded.nouns
     part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else nouns.text
     labels = token_labels(encoded, join_pair(str(text), pair), tokenizer)
@@ -220,7 +220,7 @@ def read_blocks(layer: LayerRecord, segments: SegmentLayout | None, labels: list
         TokenBlock(number, [label for label, at in zip(labels, row, strict=True) if at == number])
         for number in range(len(segments.mask))
     ]
-    if layer.name.split(".")[0] == SENTENCES:
+    if layer.name.split(".")[0] == SENTENCE_LAYER:
         return [
             TokenBlock(
                 0, [fit_label(f"{rank} {' '.join(part.labels)}") for rank, part in enumerate(parts, start=1)]

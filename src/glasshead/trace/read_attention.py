@@ -41,7 +41,7 @@ class ReadAttention:
         return ReadRows.by_name(self.site.row, self.used.above) if self.site.row_is_chosen else self.used
 
     def some(self, texts: Int[Tensor, " some"]) -> ReadAttention:
-        """The same before some of the texts."""
+        """What is read before some of the texts."""
         return replace(self, used=self.used.some(texts), logits=None)
 
     @property

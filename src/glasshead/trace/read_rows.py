@@ -30,7 +30,7 @@ from glasshead.trace.token_layout import TokenLayout, token_layout
 
 NO_GRADIENT = 1e-7
 """A gradient below this part of the largest of its text comes from rounding."""
-ALIKE = 1e-3
+SHARE_TOLERANCE = 1e-3
 """Gradients that differ by less than this part of their mean are the same."""
 MANY_TIMES = 10
 """Rows whose gradients at the call differ by more are not read alike, whatever is averaged behind it."""
@@ -113,7 +113,7 @@ class ReadRows:
 
     @property
     def _words_of_read(self) -> str:
-        """The same of the texts in which rows are read."""
+        """The words of the texts in which rows are read."""
         if WEIGHTED in self.kinds:
             return ROW_WORDS[WEIGHTED]
         kinds = self.kinds - {NONE} or self.kinds
@@ -139,7 +139,7 @@ def find_read_rows(
 def find_rows_and_logits(
     model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
 ) -> tuple[ReadRows, Float[Tensor, "texts classes"] | None]:
-    """The same with what the model predicts, on the CPU; None where nothing was measured."""
+    """The rows with what the model predicts, on the CPU; None where nothing was measured."""
     above = None if site.above is None else find_read_rows(model, encoded, site.above)
     if site.row != READ:
         return ReadRows.by_name(site.row, above), None
@@ -263,7 +263,7 @@ def averages_rows(
         )
         off = (through - at_output).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
         whole = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        averaged |= same & (off <= ALIKE * whole)
+        averaged |= same & (off <= SHARE_TOLERANCE * whole)
     return averaged
 
 
@@ -274,7 +274,7 @@ def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bo
     mean = inside.sum(dim=1, keepdim=True) / count[..., None]
     off = (torch.where(read[..., None], gradient - mean, 0.0)).norm(dim=2).amax(dim=1, keepdim=True)
     length = mean.norm(dim=2)
-    return (length > 0) & (off <= ALIKE * length)
+    return (length > 0) & (off <= SHARE_TOLERANCE * length)
 
 
 def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> set[str]:
@@ -289,13 +289,13 @@ def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> se
 
 
 def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
-    """The same of the real rows of one sequence."""
+    """The kind of the real rows of one sequence."""
     read = shares > 0
     if not read.any():
         return NONE
     if int(read.sum()) == 1:
         return FIRST if read[0] else LAST if read[-1] else ONE
-    if bool((shares[read] - shares[read].mean()).abs().max() > ALIKE * shares[read].mean()):
+    if bool((shares[read] - shares[read].mean()).abs().max() > SHARE_TOLERANCE * shares[read].mean()):
         return WEIGHTED
     return MEAN if bool(read.all()) else SOME
 

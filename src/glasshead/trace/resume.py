@@ -27,7 +27,7 @@ from glasshead.trace.last_block import CallReader, LastBlock, ReadRow, has_row, 
 
 SAME, SAME_IN_FLOAT32 = 1e-9, 1e-5
 """Logits that differ by less than this part of the largest are the same."""
-ROWS: tuple[ReadRow, ...] = ("first", "last")
+ROW_ENDS: tuple[ReadRow, ...] = ("first", "last")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shortcut:
         return not self.blocks and self.last is None
 
     def __str__(self) -> str:
-        """In words."""
+        """The shortcut in words."""
         if self.last is not None:
             return f"layer {self.layer}, in the row that is read"
         return f"layer {self.layer} on" if self.blocks else "the whole model"
@@ -156,7 +156,7 @@ def find_shortcut(model: PreTrainedModel, inputs: Inputs, layer: int) -> Shortcu
     read sentence by sentence). Asked of a few texts; `ResumedPasses` asks again of each batch, unedited.
     """
     blocks, last = find_blocks(model, inputs, layer)
-    known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROWS] if last is not None else []
+    known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROW_ENDS] if last is not None else []
     for shortcut in (*known, *([Shortcut(layer, blocks)] if blocks else [])):
         if gives_same_logits(model, inputs, shortcut):
             return shortcut

@@ -21,10 +21,10 @@ ONE_SIDED = 0.98
 CLEAR_LEAN = 0.5
 """Lean from which on the sign lives in the weights: attention with half of its sign in the values and half in
 the weights, stays below in one class, however many of its tokens speak for the class of their text."""
-SIDES = ("below the mean", "from the mean on")
+RATING_SIDES = ("below the mean", "from the mean on")
 """What plays the part of classes where ratings are predicted."""
 
-Range = tuple[float, float, float]
+GaugeRange = tuple[float, float, float]
 """Estimate, and both ends of its bootstrap interval over texts."""
 
 
@@ -38,8 +38,8 @@ class ClassSigns:
 
     name: str
     texts: int
-    positive: Range | None
-    lean: Range | None
+    positive: GaugeRange | None
+    lean: GaugeRange | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def class_sides(
     """The class of each text and what classes are called; of ratings the two sides of their mean."""
     if not regression:
         return labels.long(), names
-    return (labels >= labels.double().mean()).long(), SIDES
+    return (labels >= labels.double().mean()).long(), RATING_SIDES
 
 
 def fix_gauges(
@@ -166,7 +166,7 @@ def classes_agree(classes: Sequence[ClassSigns], name: str, threshold: float) ->
 
 
 def with_sign(signs: ClassSigns, sign: int) -> ClassSigns:
-    """The same with all weights, and all slopes, times a sign."""
+    """The sums with all weights, and all slopes, times a sign."""
     if sign > 0:
         return signs
     positive, lean = signs.positive, signs.lean
@@ -178,7 +178,7 @@ def with_sign(signs: ClassSigns, sign: int) -> ClassSigns:
     )
 
 
-def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | None]]:
+def class_ranges(sums: NDArray[np.float64]) -> list[tuple[GaugeRange | None, GaugeRange | None]]:
     """p and m with their intervals for every head, from the sums [texts, heads, 4] of one class."""
     n, heads, _ = sums.shape
     totals = sums.sum(axis=0)

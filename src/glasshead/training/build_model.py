@@ -1,4 +1,4 @@
-"""From a configuration and data to a new model and its tokenizer; or to a pretrained one, to be tuned."""
+"""Build a new model and its tokenizer from a configuration and data, or take a pretrained one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ PAIR = "text_pair"
 
 USUAL_SIZE = 32
 """The side to which images are scaled that have several sizes, or none of a small classifier."""
-LARGEST = 64
+MOST_CLASSES = 64
 
 
 @dataclass(frozen=True)
@@ -255,4 +255,4 @@ def build_image_model(
 def usual_size(data: "DatasetDict") -> int:
     """The side of the first image where it is a small square, else 32."""
     width, height = decode_pixels(as_picture(data["train"][0]["image"])).size
-    return width if width == height and 8 <= width <= LARGEST else USUAL_SIZE
+    return width if width == height and 8 <= width <= MOST_CLASSES else USUAL_SIZE

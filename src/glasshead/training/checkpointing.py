@@ -29,7 +29,7 @@ STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
 NEEDED = (STATE, "config.json", "*.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth")
 """What a training goes on from."""
-PARTS = (
+WORK_FILES = (
     CHECKPOINTS, "dynamics", "plan.json", "language-model.json", "seed-*", ".seed-*", "*.model", "*.jinja",
     *KNOWN,
 )  # fmt: skip
@@ -119,7 +119,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
             f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
-        check_foreign(work, find_unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
+        check_foreign(work, find_unknown_names(sorted(path.name for path in work.iterdir()), WORK_FILES))
     remove(work)
     work.mkdir()
     write_json(record, plan)

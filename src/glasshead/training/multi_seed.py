@@ -1,4 +1,4 @@
-"""The same training with one seed after the other, and the mean and spread of what comes out."""
+"""One training with one seed after the other, and the mean and spread of what comes out."""
 
 from collections.abc import Sequence
 from itertools import islice

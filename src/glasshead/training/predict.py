@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PREDICTIONS = "predictions.parquet"
 RATING_COLUMNS = ("dev", "test")
-COLUMNS = ("split", "index", "label", "predicted", "probability")
+PREDICTION_COLUMNS = ("split", "index", "label", "predicted", "probability")
 
 
 def predict(trainer: "Trainer", rows: TensorDataset) -> np.ndarray:
@@ -58,7 +58,7 @@ def write_predictions(
             metrics[split]["loss"] = float(np.mean(example_cross_entropy(logits, labels)))
             columns = [*map(pa.array, names), pa.array(probabilities.max(axis=-1))]
         index = pa.array(np.arange(len(labels)))
-        tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=COLUMNS))
+        tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=PREDICTION_COLUMNS))
     pq.write_table(pa.concat_tables(tables), out)
     return metrics
 

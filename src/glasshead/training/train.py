@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 
-OTHER = "other_run"
+OTHER_RUN = "other_run"
 """The weights of the run that a training builds on."""
 
-SAMPLE = 128
+DEV_TEXTS = 128
 """Texts of dev, evenly spaced, so that no random number is drawn; their labels are not read."""
 
 
@@ -83,7 +83,7 @@ def training_fingerprint(
     settings = config.as_dict()
     del settings["dev_fraction"]  # a wish of the preset; what was cut is told by the data
     plan = {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
-    return plan if config.other_run is None else plan | {OTHER: fingerprint_of(config.other_run)}
+    return plan if config.other_run is None else plan | {OTHER_RUN: fingerprint_of(config.other_run)}
 
 
 def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None:
@@ -174,7 +174,7 @@ def null_unless_finite(value: float) -> float | None:
 
 def sample_evenly(rows: TensorDataset) -> Encoded:
     """Every k-th text."""
-    places = np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).round().astype(int)
+    places = np.linspace(0, len(rows) - 1, min(DEV_TEXTS, len(rows))).round().astype(int)
     return rows.encoded.some(places)
 
 

@@ -112,7 +112,7 @@ def test_names_of_the_outputs():
 def test_sums_run_on_over_batches(monkeypatch):
     model = model_of({"encoder": "lstm"})
     whole = local_scores(model, encoded())
-    monkeypatch.setattr(batches, "TOKENS", 20)
+    monkeypatch.setattr(batches, "TOKENS_PER_BATCH", 20)
     calls = []
     model.register_forward_hook(lambda *seen: calls.append(1))
     parts = local_scores(model, encoded())

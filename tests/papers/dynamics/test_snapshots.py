@@ -31,7 +31,7 @@ def looks(tmp_path):
 
 @pytest.mark.parametrize(("rows", "groups"), [(1, 7), (3, 7), (7, 4), (1000, 1)])
 def test_in_pieces_as_all_at_once(looks, tmp_path, monkeypatch, rows, groups):
-    monkeypatch.setattr(looks_module, "ROWS", rows)
+    monkeypatch.setattr(looks_module, "ROWS_PER_PIECE", rows)
     folder, written = looks
     out = tmp_path / "out"
     out.mkdir()

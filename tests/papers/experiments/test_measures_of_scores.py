@@ -6,7 +6,7 @@ import pytest
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
 from glasshead.papers.experiments.measures.coefficients import weight_numbers
-from glasshead.papers.experiments.measures.distributions import BINS, histograms
+from glasshead.papers.experiments.measures.distributions import HISTOGRAM_BINS, histograms
 from glasshead.papers.experiments.measures.score_directions import direction_numbers
 from glasshead.papers.results import History
 from glasshead.results import AuditCard
@@ -87,7 +87,7 @@ def test_histograms_count_every_text_once():
     assert numbers["gradient_1"] == pytest.approx(0.95)
     assert (numbers["counts_gradient_0"][0], sum(numbers["counts_gradient_1"])) == (1, 2)
     assert numbers["counts_permutation_1"][-1] == 1
-    assert len(numbers["counts_random_0"]) == BINS
+    assert len(numbers["counts_random_0"]) == HISTOGRAM_BINS
 
 
 def test_softmax_moves_both_groups_one_way(data, tmp_path):

@@ -7,7 +7,7 @@ from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.mechanism import AttentionInputs
 
-BLOCK = 2**21
+BLOCK_SCORES = 2**21
 """Scores held at once, over all heads and sequences: 8 MiB in float32, a few times over."""
 
 
@@ -27,7 +27,7 @@ class Blockwise(Kernel):
 def blockwise_rows(call: AttentionInputs) -> int:
     """Query rows of one block."""
     batch, heads = call.q.shape[:2]
-    return max(MIN_BLOCK_ROWS, BLOCK // max(1, batch * heads * call.k.shape[2]))
+    return max(MIN_BLOCK_ROWS, BLOCK_SCORES // max(1, batch * heads * call.k.shape[2]))
 
 
 KERNELS.register("blockwise")(Blockwise())

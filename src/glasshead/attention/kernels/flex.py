@@ -19,14 +19,14 @@ from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 from glasshead.errors import InputError
 
-BLOCK = 128
+FLEX_BLOCK = 128
 """Queries and keys of a block, which is left out, computed with the mask or without it."""
-WIDEST = 256
+WIDEST_HEAD = 256
 MIN_ROW_SIZE = 16
 """Numbers that a row of q, k or v needs on a GPU."""
 VARIANTS = 256
 """Kinds of calls that torch may compile for one process."""
-BUDGET = 32
+MOST_COMPILATIONS = 32
 """Kinds up to which the automatic choice has new ones compiled: varying lengths would go on for ever."""
 SEEN: set[tuple[object, ...]] = set()
 """The kinds that were computed."""
@@ -79,7 +79,7 @@ class Flex(Kernel):
 
 def affordable(call: AttentionInputs) -> bool:
     """Whether nothing new has to be compiled, or only one of a few."""
-    return len(SEEN) < BUDGET or compilation_key(call) in SEEN
+    return len(SEEN) < MOST_COMPILATIONS or compilation_key(call) in SEEN
 
 
 def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
@@ -109,8 +109,8 @@ def reason_against_flex(call: AttentionInputs) -> str | None:
         return "there is nothing to compute"
     position, size = call.mechanism.position, call.q.shape[3]
     widest = max(position.feature_size(size) if position.is_dot_product else size, call.v.shape[3])
-    if call.q.is_cuda and widest > WIDEST:
-        return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
+    if call.q.is_cuda and widest > WIDEST_HEAD:
+        return f"heads and features are at most {WIDEST_HEAD} numbers wide, not {widest}"
     return None
 
 
@@ -195,7 +195,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     return BlockMask.from_kv_blocks(
         *partly,
         *fully,
-        BLOCK_SIZE=BLOCK,
+        BLOCK_SIZE=FLEX_BLOCK,
         mask_mod=pair_rule(mask, device),
         seq_lengths=(mask.queries, mask.keys),
     )
@@ -205,18 +205,18 @@ def allowed_blocks(
     mask: Mask, device: torch.device
 ) -> tuple[Bool[Tensor, "b h rows columns"], Bool[Tensor, "b h rows columns"]]:
     """Blocks that may hold an allowed pair, and blocks of nothing else."""
-    rows, columns = -(-mask.queries // BLOCK), -(-mask.keys // BLOCK)
+    rows, columns = -(-mask.queries // FLEX_BLOCK), -(-mask.keys // FLEX_BLOCK)
     real = torch.ones(1, mask.keys, dtype=torch.bool, device=device)
     real = split_into_blocks(real if mask.padding is None else mask.padding)  # [B, columns, BLOCK]
     some = real.any(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     every = real.all(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     if mask.causal:
-        index, start = mask.index(device), torch.arange(columns, device=device) * BLOCK
-        fill = rows * BLOCK - mask.queries
-        last = pad(index, (0, fill), value=-1).view(rows, BLOCK).amax(dim=-1)
-        first = pad(index, (0, fill), value=mask.keys).view(rows, BLOCK).amin(dim=-1)
+        index, start = mask.index(device), torch.arange(columns, device=device) * FLEX_BLOCK
+        fill = rows * FLEX_BLOCK - mask.queries
+        last = pad(index, (0, fill), value=-1).view(rows, FLEX_BLOCK).amax(dim=-1)
+        first = pad(index, (0, fill), value=mask.keys).view(rows, FLEX_BLOCK).amin(dim=-1)
         some = some & (start <= last[:, None])
-        every = every & (start + BLOCK - 1 <= first[:, None])
+        every = every & (start + FLEX_BLOCK - 1 <= first[:, None])
     if mask.attn_mask is not None:
         tiles = split_into_blocks(
             split_into_blocks(mask.attn_mask).movedim(2, -1)
@@ -228,7 +228,7 @@ def allowed_blocks(
 
 def split_into_blocks(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
     """The last axis in blocks, what lies beyond its end being false."""
-    return pad(flags, (0, -flags.shape[-1] % BLOCK)).unflatten(-1, (-1, BLOCK))
+    return pad(flags, (0, -flags.shape[-1] % FLEX_BLOCK)).unflatten(-1, (-1, FLEX_BLOCK))
 
 
 def block_lists(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from glasshead.attention.kernels.kernel import KERNELS, Kernel, prefixes_reason,
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
-CHUNK = 64
+QUERY_CHUNK = 64
 """Queries that share one sum over the past; among themselves they are compared in pairs."""
 
 
@@ -83,8 +83,8 @@ def up_to_itself(
     queries = q.shape[2]
     past = k[:, :, :start].transpose(-1, -2) @ v[:, :, :start]  # [B, H, f, d_v]
     k, v = k[:, :, start : start + queries], v[:, :, start : start + queries]
-    missing = -queries % CHUNK
-    q, k, v = (pad(tensor, (0, 0, 0, missing)).unflatten(2, (-1, CHUNK)) for tensor in (q, k, v))
+    missing = -queries % QUERY_CHUNK
+    q, k, v = (pad(tensor, (0, 0, 0, missing)).unflatten(2, (-1, QUERY_CHUNK)) for tensor in (q, k, v))
     sums = k.transpose(-1, -2) @ v  # [B, H, chunks, f, d_v]
     before = torch.cat([past[:, :, None], sums[:, :, :-1]], dim=2).cumsum(dim=2)
     within = (q @ k.transpose(-1, -2)).tril()  # [B, H, chunks, CHUNK, CHUNK]

@@ -20,7 +20,7 @@ from glasshead.attention.positions.relative import max_distance, require_positio
 from glasshead.attention.precision import upcast_half
 from glasshead.spelling import spell
 
-ELEMENTWISE: dict[type[Activation], str] = {Sigsoftmax: "sigsoftmax", Sigmoid: "sigmoid", ReLU: "relu"}
+NATIVE_NAMES: dict[type[Activation], str] = {Sigsoftmax: "sigsoftmax", Sigmoid: "sigmoid", ReLU: "relu"}
 LONG, SHORT, MANY = 128, 32, 2**17
 """Keys from which it is faster than two calls of PyTorch's kernel; the same where there are many pairs of
 tokens (times batch and heads)."""
@@ -103,7 +103,7 @@ def activation_name(activation: Activation) -> str | None:
     """What the C++ calls an activation; None where it has none."""
     if activation.uses_paired_exponential:
         return "tanhmax"
-    return "softmax" if is_softmax(activation) else ELEMENTWISE.get(type(activation))
+    return "softmax" if is_softmax(activation) else NATIVE_NAMES.get(type(activation))
 
 
 def lacks_native(call: AttentionInputs) -> bool:

@@ -17,7 +17,7 @@ from glasshead.attention.kernels.kernel import (
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
-WIDEST = 256
+WIDEST_TRITON_HEAD = 256
 OLDEST = (8, 0)
 
 
@@ -66,8 +66,8 @@ def reason_against_triton(call: AttentionInputs) -> str | None:
 def too_wide(call: AttentionInputs) -> str | None:
     """Refuses heads that do not fit a tile."""
     widest = max(call.mechanism.position.feature_size(call.q.shape[3]), call.v.shape[3])
-    fits = widest <= WIDEST
-    return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
+    fits = widest <= WIDEST_TRITON_HEAD
+    return None if fits else f"heads and features are at most {WIDEST_TRITON_HEAD} numbers wide, not {widest}"
 
 
 def missing_for_triton(call: AttentionInputs) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from glasshead.audits.head_report.random_heads import MODELS, Range
+from glasshead.audits.head_report.random_heads import RANDOM_MODELS, TauRange
 from glasshead.audits.head_report.relation_tables import ALL
-from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
 from glasshead.errors import pluralise
@@ -32,7 +32,7 @@ def conclude_heads(
     findings: Sequence[Finding],
     relations: Sequence[HeadRelation],
     *,
-    random_entropies: Mapping[int, Range],
+    random_entropies: Mapping[int, TauRange],
     texts: int,
     nouns: Nouns,
 ) -> list[str]:
@@ -76,7 +76,7 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
 
 
 def breadth_sentences(
-    heads: Sequence[HeadSummary], random: Mapping[int, Range], nouns: Nouns
+    heads: Sequence[HeadSummary], random: Mapping[int, TauRange], nouns: Nouns
 ) -> Iterator[str]:
     """How many heads look at less than any head of random weights in their layer does."""
     ends = [
@@ -90,7 +90,8 @@ def breadth_sentences(
         verb = "looks" if narrower == 1 else "look"
         yield (
             f"{narrower} of {pluralise(len(ends), 'head')} {verb} at fewer {nouns.tokens} than any head of "
-            f"{MODELS} models with random weights does in the same layer, {broader} at more (by entropy)."
+            f"{RANDOM_MODELS} models with random weights does in the same layer, {broader} at more "
+            "(by entropy)."
         )
 
 
@@ -160,7 +161,7 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
     if "share" not in overall:
         return
     share = overall["share"]
-    even = (share.null or {}).get(UNIFORM)
+    even = (share.null or {}).get(UNIFORM_NULL)
     beside = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
     yield f"Special tokens get {percent(share)} of the attention{beside}."
     if "inflation" in overall:
@@ -201,7 +202,7 @@ def joining_sentence(finding: Finding) -> str:
 
 
 def layer_counts(layers: Sequence[HeadLayer]) -> str:
-    """In how many layers special tokens get more attention than gradients account for, or less."""
+    """How many layers give special tokens more attention than gradients account for, or less."""
     words = COMPARISONS["inflation"]
     verdicts = [
         one.verdict

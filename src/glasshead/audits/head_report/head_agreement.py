@@ -15,7 +15,6 @@ from glasshead.statistics import simultaneous_level, student_interval
 ROWS = 8
 """So many rows of each text are compared: all pairs of heads are, which is many."""
 Head = tuple[int, int]
-Floats = NDArray[np.float64]
 Part = tuple[list[Head], Float[Tensor, "h r k"], Float[Tensor, "h r k"]]
 """Heads of one call, with shares of some rows, as they are and in random order."""
 COUNT, SUM, SQUARES, NULL, OVER_NULL, OVER_NULL_SQUARES = range(6)

@@ -45,7 +45,7 @@ from glasshead.torch_modes import in_own_modes
 from glasshead.trace import ResumedPasses, Subject, find_shortcut, list_attention_calls, zero_heads
 from glasshead.training import versions
 
-SHOWN = 2
+TEXTS_SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
 NO_PREDICTION = (
     "The model predicts no class of {a_text}, so the effects of its heads on predictions are not measured: "
@@ -56,7 +56,7 @@ BETWEEN_SENTENCES = (
     "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
     "left out: they look at no tokens."
 )
-ONE_QUERY = (
+POOLED_NOTE = (
     "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
     "place in the text, its words are not joined, and nothing is left without its only head."
 )
@@ -146,7 +146,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([] if predictions is not None else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
-        *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
+        *([POOLED_NOTE] if isinstance(model, PooledClassifier) else []),
         *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
         *note_signs(layers),
         *relation_notes,
@@ -199,7 +199,7 @@ def predict_texts(model: PreTrainedModel, encoded: Encoded, subject: Subject) ->
 
 
 def target_scores(predictions: TextPredictions | None) -> Callable[[Tensor], Score] | None:
-    """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating.
+    """What is differentiated of the texts: the log-odds of the predicted class, or the rating.
 
     None where nothing is predicted.
     """
@@ -213,7 +213,7 @@ def head_effects(
     model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics],
     predictions: TextPredictions | None, stages: StageProgress,
 ) -> tuple[dict[int, list[dict[str, NDArray[np.float64]]]], str]:  # fmt: skip
-    """By layer and head what is known beside its rows: changes of predictions, and whether it is
+    """What is known of each layer and head beside its rows: changes of predictions, and whether it is
     identifiable; and why that is not known, where it is not."""
     more: dict[int, list[dict[str, NDArray[np.float64]]]] = {
         layer.facts.layer: [{} for _ in range(layer.facts.num_heads)] for layer in layers
@@ -265,8 +265,8 @@ def draw_requested_texts(
 ) -> Any:
     """The texts, or images, of the request, or the first ones of the data."""
     if not request.texts:
-        seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
-        return draw_head_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
+        seconds = None if texts.seconds is None else texts.seconds[:TEXTS_SHOWN]
+        return draw_head_texts(model, tokenizer, texts.firsts[:TEXTS_SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
     return draw_head_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
@@ -320,7 +320,7 @@ def drop(
 def identifiable_heads(
     model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics]
 ) -> tuple[dict[int, NDArray[np.float64]], str]:
-    """By layer 1 where the null space of the head's values is empty, 0 where it is not [texts, heads], NaN of
+    """1 by layer where the null space of the head's values is empty, 0 where it is not [texts, heads], NaN of
     texts that were not read; and a reason where the values cannot be had.
 
     Weights that sum to one are the only ones if LN([T, 1]) = {0}, others if LN(T) = {0}. A text in several

@@ -11,9 +11,9 @@ from datasets import Dataset
 
 from glasshead.audits.build_context import subsample, texts_of
 from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
-from glasshead.audits.operators import TEXTS
+from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
-    ALL,
+    ALL_SPLITS,
     LoadOptions,
     NoLabelError,
     Sentence,
@@ -49,7 +49,7 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     Raises:
         InputError: if the data cannot be read, or do not fit the model.
     """
-    limit = TEXTS if request.limit is None else request.limit
+    limit = TEXTS_ASKED if request.limit is None else request.limit
     if isinstance(request.data, str | Path) and is_conllu(request.data):
         if request.split is not None:
             raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
@@ -83,12 +83,12 @@ def is_one_table(data: object) -> bool:
 
 
 def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
-    """The same of a file or a data set without labels, of which nothing here needs one.
+    """Read texts of a file or a data set without labels, of which nothing here needs one.
 
     Raises:
         InputError: if a split is asked for, or the texts do not fit the model.
     """
-    if request.split not in (None, ALL):
+    if request.split not in (None, ALL_SPLITS):
         raise ParameterError("split", "is for data with labels: texts without them are read as a whole")
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
@@ -97,5 +97,5 @@ def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions
     firsts = [texts.firsts[place] for place in chosen]
     seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
     shown = list(map(str, firsts)) if seconds is None else list(map(join_pair, firsts, seconds))
-    facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL}
+    facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL_SPLITS}
     return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)

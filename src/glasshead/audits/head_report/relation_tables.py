@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats, Integers
 from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
 from glasshead.statistics import (
     share_difference_interval,
@@ -19,8 +20,6 @@ from glasshead.statistics import (
 ALL, PUNCT = "all", "punct"
 """Every relation but that of punctuation, and that one."""
 CITATION = "Clark et al. 2019, Table 1"
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class TreeLike(Protocol):
@@ -33,7 +32,7 @@ class TreeLike(Protocol):
 
 
 class HeadCounts:
-    """By direction, layer and head, how many words of each relation have the head that is predicted
+    """How many words of each relation have the predicted head, by direction, layer and head
     [relations, sentences, heads]; and how many there are [relations, sentences]."""
 
     def __init__(self, trees: Sequence[TreeLike], directions: Sequence[str]) -> None:

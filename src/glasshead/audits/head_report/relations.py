@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import Integers
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
 from glasshead.audits.head_report.row_statistics import rows_as_shares
 from glasshead.audits.head_report.views import AttentionView, attention_views
@@ -28,9 +28,8 @@ from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, HeadRelation
 from glasshead.trace import unit_of_each, word_map
 
-DIRECTIONS = ("dependent → head", "head → dependent")
+RELATION_DIRECTIONS = ("dependent → head", "head → dependent")
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
-Integers = NDArray[np.int64]
 
 
 class Tree(NamedTuple):
@@ -55,7 +54,7 @@ def follow_relations(
     stages.begin("relations")
     encoded = encode(tokenizer, [sentence.text for sentence in sentences])
     trees = [align(sentence, encoded, text) for text, sentence in enumerate(sentences)]
-    counts, done = HeadCounts(trees, DIRECTIONS), 0
+    counts, done = HeadCounts(trees, RELATION_DIRECTIONS), 0
     for batch in attention_views(model, encoded):
         texts_of_batch = set()
         for view in batch:
@@ -120,7 +119,7 @@ def largest_of_rows(matrix: Float[Tensor, "h w w"]) -> Integers:
 
 
 def offsets_of(trees: Sequence[Tree]) -> Iterator[tuple[int, list[Integers]]]:
-    """For every offset, by sentence the word so many words away, or that at the end of the sentence."""
+    """The word so many words away, for every offset and sentence, or that at the end of the sentence."""
     for offset in OFFSETS:
         yield (
             offset,

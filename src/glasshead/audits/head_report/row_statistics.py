@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL, TokenTable
-from glasshead.audits.head_report.views import START, AttentionView
+from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
 from glasshead.trace import unit_of_each, word_map
 
-REACH = 10
+FARTHEST = 10
 """The largest distance of a profile; what is further away counts there."""
-UNIFORM = "uniform"
+UNIFORM_NULL = "uniform"
 UNSPLIT = "unsplit words"
 
 
@@ -39,7 +39,7 @@ class RowSum(NamedTuple):
 
 
 class TextTokens(NamedTuple):
-    """Of the tokens of one text their ids, words, kinds, and which are frequent words; ``encoded`` knows
+    """The tokens of one text: their ids, words, kinds, and which are frequent words; ``encoded`` knows
     where they stand."""
 
     ids: NDArray[np.int64]
@@ -50,7 +50,7 @@ class TextTokens(NamedTuple):
 
 
 def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
-    """The same of one of many texts."""
+    """The tokens of one of many texts."""
     keep = encoded.mask[text].numpy()
     return TextTokens(
         encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
@@ -60,7 +60,7 @@ def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
 
 def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
     """The tokens at these places; what a decoder begins with is a special token without an id."""
-    start = places == START
+    start = places == START_TOKEN
     return TextTokens(
         np.where(start, -1, tokens.ids[places]),
         np.where(start, -1, tokens.words[places]),
@@ -198,10 +198,10 @@ def places(
         rows = real & (pairs & view.allowed).any(-1)
         yield mean_over(name, "", (shares * pairs).sum(-1), rows, (uniform * pairs).sum(-1))
     steps = torch.arange(len(ids), device=ids.device)
-    bins = (steps - steps[:, None]).clamp(-REACH, REACH).flatten() + REACH
+    bins = (steps - steps[:, None]).clamp(-FARTHEST, FARTHEST).flatten() + FARTHEST
     heads = len(shares)
-    profile = shares.new_zeros(heads, 2 * REACH + 1).index_add(1, bins, shares.flatten(1))
-    for distance, total in enumerate(profile.T, start=-REACH):
+    profile = shares.new_zeros(heads, 2 * FARTHEST + 1).index_add(1, bins, shares.flatten(1))
+    for distance, total in enumerate(profile.T, start=-FARTHEST):
         yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.audits.head_report.views import START, attention_views
+from glasshead.audits.head_report.views import START_TOKEN, attention_views
 from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
 from glasshead.results import HeadText
 
@@ -22,7 +22,7 @@ def draw_head_texts(
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
 ) -> Iterator[HeadText]:
-    """The same of texts, pairs of them, or images, one after the other."""
+    """Draw texts, pairs of them, or images, one after the other."""
     for index, text in enumerate(texts):
         pair = None if pairs is None else pairs[index]
         encoded = encode(tokenizer, [text], None if pair is None else [pair])
@@ -43,7 +43,7 @@ def text_maps(
     size = int(keep.sum())
     words = encoded.words[0][keep]
     tokens = token_names(tokenizer, encoded.ids[0].numpy()[keep].tolist())
-    decodes = any(START in view.queries for view in views if view.facts.kind != "pooled")
+    decodes = any(START_TOKEN in view.queries for view in views if view.facts.kind != "pooled")
     weights: dict[int, Floats] = {}
     queries: dict[int, Floats] = {}
     keys: dict[int, Floats] = {}
@@ -78,7 +78,7 @@ def text_maps(
 
 def number_rows(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows of a map: a decoder's begin with its start."""
-    return places - START if len(places) and places[0] == START else places
+    return places - START_TOKEN if len(places) and places[0] == START_TOKEN else places
 
 
 def decoder_start_name(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:

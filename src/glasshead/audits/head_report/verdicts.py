@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -31,11 +31,11 @@ NO_SHARES = ("effective-tokens", "mean-distance")
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
-UNRELATED = "unrelated maps"
+UNRELATED_MAPS = "unrelated maps"
 
 
 def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Nouns) -> Verdict:
-    """On a statistic of a head; ``scale`` is the range of what is predicted."""
+    """Judge a statistic of a head; ``scale`` is the range of what is predicted."""
     interval = summary.reliable_interval
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -52,14 +52,14 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
         return identifiable_verdict(low, high, nouns)
-    if UNIFORM in summary.null and statistic not in NO_SHARES:
+    if UNIFORM_NULL in summary.null and statistic not in NO_SHARES:
         return judge_attention_share(summary)
     return Verdict("")
 
 
 def judge_attention_share(summary: StatSummary) -> Verdict:
-    """On a share of attention, beside one half and beside uniform attention."""
-    interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM)
+    """Judge a share of attention, beside one half and beside uniform attention."""
+    interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM_NULL)
     if interval is None or beside is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > HALF:
@@ -68,7 +68,7 @@ def judge_attention_share(summary: StatSummary) -> Verdict:
 
 
 def size_verdict(low: float, high: float) -> Verdict:
-    """On how much a prediction changes, as a share of the range of predictions."""
+    """Judge how much a prediction changes, as a share of the range of predictions."""
     if high < SMALL_CHANGE:
         return Verdict(HARDLY_CHANGES)
     if low > LARGE_CHANGE:
@@ -79,7 +79,7 @@ def size_verdict(low: float, high: float) -> Verdict:
 
 
 def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
-    """On the share of texts before which a head could have drawn no other map."""
+    """Judge the share of texts before which a head could have drawn no other map."""
     if high < HARDLY_ANY:
         return Verdict("almost always, other maps give the same output")
     if low > ALMOST_ALL:
@@ -108,7 +108,7 @@ COMPARISONS = {
         "less attention than A ∂z/∂A accounts for",
         "about the attention that A ∂z/∂A accounts for",
         "not distinguishable from what A ∂z/∂A accounts for",
-        UNIFORM,
+        UNIFORM_NULL,
     ),
     "joining": ComparisonWords(
         "joining words raises the share",
@@ -121,17 +121,17 @@ COMPARISONS = {
         "less for a special token than for a word that is never split",
         "about as much for a special token as for a word that is never split",
         "not distinguishable from a word that is never split",
-        UNIFORM,
+        UNIFORM_NULL,
     ),
 }
 
 
 def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
-    """On a statistic of a layer. A difference of less than `LITTLE` is hardly one, however certain it is."""
+    """Judge a statistic of a layer. A difference of less than `LITTLE` is hardly one, however certain."""
     if statistic not in COMPARISONS:
         if summary.reliable_interval is None:
             return TOO_FEW_EXAMPLES
-        return judge_attention_share(summary) if UNIFORM in summary.null else Verdict("")
+        return judge_attention_share(summary) if UNIFORM_NULL in summary.null else Verdict("")
     words = COMPARISONS[statistic]
     ends = summary.reliable_differences.get(words.null) if words.null else summary.reliable_interval
     return TOO_FEW_EXAMPLES if ends is None else Verdict(words[side_of(ends)])
@@ -144,8 +144,8 @@ def side_of(ends: Interval) -> int:
 
 
 def pair_verdict(summary: StatSummary) -> Verdict:
-    """On how far apart heads are on average, beside unrelated maps of the same breadth."""
-    beside = summary.reliable_differences.get(UNRELATED)
+    """Judge how far apart heads are on average, beside unrelated maps of the same breadth."""
+    beside = summary.reliable_differences.get(UNRELATED_MAPS)
     if beside is None:
         return TOO_FEW_EXAMPLES
     if beside[0] <= 0 <= beside[1]:

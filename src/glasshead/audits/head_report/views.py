@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Integers
 from glasshead.data import Encoded, Inputs, batches, heads_of, layers_of
 from glasshead.identifiability import read_pooled_batches
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
@@ -31,8 +31,7 @@ from glasshead.trace import (
 )
 
 Score = Callable[[Float[Tensor, "b classes"]], Float[Tensor, " b"]]
-Integers = NDArray[np.int64]
-START = -1
+START_TOKEN = -1
 """The place of what a decoder begins with, which is no token of the text."""
 
 
@@ -53,9 +52,9 @@ class LayerFacts:
 class AttentionView:
     """One attention call before one text, or before one part of it that attends to itself alone.
 
-    ``queries`` and ``keys`` are the places of their tokens in the text; `START` is what a decoder begins
-    with, and the one query of a pooling has none. ``weights`` are those of the model, zero where ``allowed``
-    is not; ``gradient`` is the derivative of the score of the text.
+    ``queries`` and ``keys`` are the places of their tokens in the text; `START_TOKEN` is what a decoder
+    begins with, and the one query of a pooling has none. ``weights`` are those of the model, zero where
+    ``allowed`` is not; ``gradient`` is the derivative of the score of the text.
     """
 
     text: int
@@ -81,7 +80,7 @@ def attention_views(
     score: Callable[[Tensor], Score] | None = None,
     on_texts: Callable[[int], None] = lambda texts: None,
 ) -> Iterator[Iterator[AttentionView]]:
-    """For every batch of texts the views of its layers, in their order; one layer is in memory at a time.
+    """The views of the layers of every batch of texts, in their order; one layer is in memory at a time.
 
     ``score`` makes of the numbers of texts what is differentiated of their logits. Then the weights of all
     layers of a batch are in memory. ``on_texts`` is told how many texts a batch had.
@@ -147,11 +146,11 @@ def views_of(layer: StackLayer, layout: TokenLayout, texts: Integers) -> Iterato
             continue
         keys = queries = places[row]
         if layer.target == DECODER:
-            queries = np.array([START, *range(n - 1)])
+            queries = np.array([START_TOKEN, *range(n - 1)])
         if layer.source == DECODER:
             keys = queries
         if layer.target == SUMMARY:
-            queries = np.array([START])
+            queries = np.array([START_TOKEN])
         here = (row, slice(None), slice(len(queries)), slice(n))
         yield AttentionView(
             int(texts[rows[row]]),
@@ -212,7 +211,7 @@ def view_pooled_attention(model: PooledClassifier, encoded: Encoded) -> Iterator
                 batch.weights[row, keep][None, None],
                 torch.ones(1, 1, int(keep.sum()), dtype=torch.bool),
                 batch.scores[row, keep][None, None],
-                np.array([START]),
+                np.array([START_TOKEN]),
                 np.flatnonzero(keep.numpy()),
             )
             for row, (text, keep) in enumerate(zip(batch.texts.tolist(), batch.mask, strict=True))

@@ -54,7 +54,7 @@ def conclude_ranking(
 
 
 def sentences_of_one(method: RankedMethod, leaders: Leaders, nouns: Nouns) -> list[str]:
-    """Under which types of deletion the only method that was tried is better than a random order: it leads
+    """The types of deletion under which the only method that was tried beats a random order: it leads
     nobody. That it is nowhere better is said of several methods, too (`random_sentences`)."""
     better = [removal for removal, names in leaders.items() if names]
     if not better:
@@ -121,7 +121,7 @@ def find_reversed_pairs(
 def margin_sentences(
     methods: Sequence[RankedMethod], pairs: Pairs, statistic: str, leaders: Leaders
 ) -> list[str]:
-    """By how little the only leader is better than another method, where one leads under all meanings."""
+    """How little better the only leader is than another method, where one leads under all meanings."""
     sets = set(leaders.values())
     if len(sets) != 1 or len(next(iter(sets))) != 1:
         return []
@@ -231,12 +231,12 @@ def marks_sentence(methods: Sequence[RankedMethod], nouns: Nouns) -> str:
 
 
 def all_meanings(removals: Sequence[str]) -> str:
-    """Under all so many of them."""
+    """“Under all so many meanings of deleting”."""
     if len(removals) == 1:
         return f"under {removals[0]}"
     return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} types of deletion"
 
 
 def any_meaning(removals: Sequence[str]) -> str:
-    """Under none of them, after a negation."""
+    """“Under any meaning of deleting”, after a negation."""
     return "under any type of deletion" if len(removals) > 1 else f"under {removals[0]}"

@@ -5,20 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glasshead.arrays import Floats
 from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.context import AuditContext, same_numbers
-from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS, in_float32, statistics_along
 from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.plausibility import mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.removal_curves import (
-    STATISTICS,
-    Floats,
-    ValueDrops,
-    random_ranks,
-    statistic_weights,
-)
+from glasshead.audits.removal_curves import STATISTICS, ValueDrops, random_ranks, statistic_weights
 from glasshead.explainers import REMOVALS, find_removable_tokens
 from glasshead.results import AUPRC, Verdict
 
@@ -136,7 +131,7 @@ def distinct_criteria(
 def same_tables(values: Floats, others: Floats) -> bool:
     """Whether two edits have the same numbers in all texts, and have any."""
     known = not np.isnan(values).all()
-    return known and np.allclose(values, others, rtol=0, atol=RESOLUTION, equal_nan=True)
+    return known and np.allclose(values, others, rtol=0, atol=GAIN_RESOLUTION, equal_nan=True)
 
 
 def equal_methods(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:

@@ -5,16 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from glasshead.audits.context import Floats
+from glasshead.arrays import AnyFloats
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.results import Attributions, RankedText
 from glasshead.trace import AttentionSelector
 
-READABLE = range(5, 41)
+READABLE_LENGTHS = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
 
 
-def pick_ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> list[RankedText]:
+def pick_ranked_texts(
+    methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]
+) -> list[RankedText]:
     """The text in which the methods agree most, least, and one in the middle."""
     picks = pick_texts(methods, agreement)
     if not picks:
@@ -37,10 +39,10 @@ def pick_ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, F
     ]
 
 
-def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> dict[str, int]:
+def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> dict[str, int]:
     """Rows, by why each is shown."""
     nouns, tokens = methods[0].context.nouns, methods[0].context.token_mask.sum(axis=1)
-    readable = np.isin(tokens, READABLE)
+    readable = np.isin(tokens, READABLE_LENGTHS)
     if not agreement:
         rows = readable.nonzero()[0]
         return {} if not len(rows) else {f"{nouns.a_text} of some length": int(rows[0])}

@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.class_scores import has_sides
-from glasshead.audits.context import Floats, same_numbers
+from glasshead.audits.context import same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.ranking.standings import all_texts, bonferroni_level
@@ -17,12 +18,12 @@ from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 from glasshead.statistics import kendall_tau_b
 
 CITATION = "Kendall 1945; Jain and Wallace 2019"
-SAME = by_construction("the same", "the two methods give this model the same scores")
+SAME_METHOD = by_construction("the same", "the two methods give this model the same scores")
 
 
 def method_agreement(
     methods: Sequence[ScoredMethod], rng: np.random.Generator
-) -> tuple[list[MethodAgreement], dict[str, Floats]]:
+) -> tuple[list[MethodAgreement], dict[str, AnyFloats]]:
     """Kendall τ-b of the scores of each pair, text by text: of the scores where both have signs, else of
     their sizes. The null has random numbers in the place of the first."""
     pairs = list(combinations(range(len(methods)), 2))
@@ -49,7 +50,7 @@ def method_agreement(
         finding = summary.finding(
             RANK,
             TAU,
-            SAME if same else verdict,
+            SAME_METHOD if same else verdict,
             group=all_texts(len(mask), level),
             citation=CITATION,
             against=f"{methods[one].name}+{methods[other].name}",

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.audit_subject import jsonable, method_remarks
 from glasshead.audits.build_context import build_context
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
-from glasshead.audits.operators import TEXTS
+from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.progress import StageProgress, no_progress
@@ -119,7 +120,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     context = build_context(
         subject,
         split,
-        limit=TEXTS if request.limit is None else request.limit,
+        limit=TEXTS_ASKED if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
         dtype=dtype_of(request.dtype),
@@ -285,7 +286,7 @@ def method_columns(
     context: AuditContext,
     methods: Sequence[ScoredMethod],
     criteria: Sequence[Criterion],
-    taus: Mapping[str, Floats],
+    taus: Mapping[str, AnyFloats],
 ) -> dict[str, Any]:
     """The numbers of every text, by method, statistic and meaning of deleting; beside them random orders."""
     columns: dict[str, Any] = {"index": context.indices.tolist(), "text": list(context.texts)}

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glasshead.audits.context import Floats
-from glasshead.audits.faithfulness import RESOLUTION, difference
+from glasshead.arrays import AnyFloats
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, difference
 from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
@@ -150,13 +150,13 @@ def pair_differences(
 
 def sides_of(
     intervals: Sequence[Interval | None],
-    exchangeable: Floats,
+    exchangeable: AnyFloats,
     criterion: Criterion,
     *,
     level: float,
     rng: np.random.Generator,
 ) -> list[Side]:
-    """On which side of 0 each difference is shown to be: by its interval, and by an exchange test in which
+    """The side of 0 that each difference is shown to be on: by its interval, and by an exchange test in which
     any of the ``exchangeable`` numbers [S, K, N] of a text may stand in the place of the first.
 
     The test holds its level where a few texts make the whole difference, which an interval alone does not.
@@ -168,9 +168,9 @@ def sides_of(
     for interval, above, below in zip(intervals, larger, smaller, strict=True):
         if interval is None:
             sides.append(None)
-        elif interval[0] > RESOLUTION and above <= alpha:
+        elif interval[0] > GAIN_RESOLUTION and above <= alpha:
             sides.append(sign)
-        elif interval[1] < -RESOLUTION and below <= alpha:
+        elif interval[1] < -GAIN_RESOLUTION and below <= alpha:
             sides.append(-sign)
         else:
             sides.append(0)
@@ -178,7 +178,7 @@ def sides_of(
 
 
 def judge_standing(over_random: Side, behind: bool) -> Standing:
-    """From the side of a random order on which a method is, and whether another method is better."""
+    """Judge from the side of a random order on which a method is, and whether another is better."""
     if over_random is None:
         return Standing.UNDECIDED
     if over_random < 0:
@@ -196,7 +196,7 @@ class Peers(NamedTuple):
 
 
 def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
-    """In words."""
+    """A standing in words."""
     if standing == Standing.UNDECIDED:
         return TOO_FEW_EXAMPLES
     behind = f"; {join_and(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"

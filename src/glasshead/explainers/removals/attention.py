@@ -34,7 +34,7 @@ class AttentionRemoval(Removal):
         return context.observation.without(self.change, texts, removed)
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
-        """The same without special tokens too, which attention reads as any other."""
+        """Logits without each token, without special tokens too, which attention reads as any other."""
         if self.is_product(context):
             return context.observation.without_each(self.change)
         texts, every = torch.arange(len(context.logits)), context.encoded.mask

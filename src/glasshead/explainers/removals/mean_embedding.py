@@ -61,7 +61,7 @@ def average_embeddings(
 
 @contextmanager
 def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"]]) -> Iterator[None]:
-    """The same of a pass that looks up several texts: the tokens that each of its look-ups goes without.
+    """Average the look-ups of a pass over several texts: the tokens that each of them goes without.
 
     Raises:
         InputError: if the model does not look up one vector for each token.
@@ -98,7 +98,7 @@ def no_vectors(model: PreTrainedModel) -> InputError:
 
 
 def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
-    """By what the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
+    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
     vectors = weight[ids]
     return (vectors * embedded).sum() / (vectors * vectors).sum()
 

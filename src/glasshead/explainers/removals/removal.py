@@ -71,7 +71,7 @@ class Removal(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """The same, here."""
+        """Logits without what is removed, on this computer."""
 
     def logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token alone, computed once; those of the whole text at padding."""
@@ -80,7 +80,7 @@ class Removal(ABC):
         return context.logits_without_each[self.name]
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
-        """The same; special tokens are no part of the text and stay."""
+        """Logits without each token; special tokens are no part of the text and stay."""
         text, token = find_removable_tokens(context).nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)

@@ -13,7 +13,7 @@ from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.removals.removal import Removal, register_removal
 from glasshead.huggingface import class_name
 
-CHUNK = 4_000_000
+TOKENS_PER_CHUNK = 4_000_000
 """Tokens of variants that are written out at once, which bounds memory for long texts."""
 
 
@@ -38,7 +38,7 @@ class InputRemoval(Removal):
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
         result = context.logits.new_zeros(len(texts), context.logits.shape[1])
-        step = max(CHUNK // max(removed.shape[1], 1), 1)
+        step = max(TOKENS_PER_CHUNK // max(removed.shape[1], 1), 1)
         done, total = 0, len(texts.unique())
         for start in range(0, len(texts), step):
             some = slice(start, start + step)

@@ -1,4 +1,4 @@
-"""For each attention weight the interval of values that are consistent with the output of its head."""
+"""The interval of values, for each attention weight, that are consistent with the output of its head."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError, ParameterError
 from glasshead.identifiability.lp import highs
 from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS
 from glasshead.identifiability.lp.rank import ColumnSpace, column_space
 from glasshead.identifiability.lp.simplex import (
-    Floats,
     SimplexBatchResult,
     Vertex,
     initial_vertices,
@@ -176,7 +176,7 @@ def interval_program(
 
 
 def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """The same as an array of finite real numbers, of the type it has.
+    """Values as an array of finite real numbers, of the type it has.
 
     Raises:
         InputError: if it is none: text, complex numbers, dates, lists of different lengths, NaN.

@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from glasshead.arrays import Floats, Integers
 from glasshead.checkpoints import checkpoint
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MIN_GAIN = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
 MIN_PIVOT = 1e-8  # a smaller pivot would blow up the inverse

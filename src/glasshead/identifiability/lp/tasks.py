@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.identifiability.lp.intervals import (
     SAME_WEIGHT,
     IntervalProgram,
@@ -16,10 +17,10 @@ from glasshead.identifiability.lp.intervals import (
     maximise_each,
 )
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-from glasshead.identifiability.lp.rank import Floats, column_space
+from glasshead.identifiability.lp.rank import column_space
 
-SMALL = 4096  # elements of A: larger programs fill a core by themselves
-BATCH = 4  # rivals whose programs are solved at once
+SMALL_PROGRAM = 4096  # elements of A: larger programs fill a core by themselves
+RIVALS_AT_ONCE = 4  # rivals whose programs are solved at once
 
 
 class IntervalTask(NamedTuple):
@@ -52,7 +53,7 @@ def solve_all(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
         )
         if isinstance(program, Intervals):
             intervals_of[number] = program
-        elif program.maxima[0].size > SMALL:  # at once, since it takes memory
+        elif program.maxima[0].size > SMALL_PROGRAM:  # at once, since it takes memory
             intervals_of[number] = program.solve()
         else:
             group = program.variables_are_weights, program.maxima[0].shape
@@ -95,8 +96,8 @@ def argmax_may_change(
     if len(known.high) == len(a) and not np.isnan(known.high).any():
         rivals = rivals[high[rivals] >= known.low[top] - SAME_WEIGHT * unit]
     unknown = False
-    for start in range(0, len(rivals), BATCH):
-        batch = rivals[start : start + BATCH]
+    for start in range(0, len(rivals), RIVALS_AT_ONCE):
+        batch = rivals[start : start + RIVALS_AT_ONCE]
         functions = np.eye(len(a))[batch] - np.eye(len(a))[top]
         values, failed = maximise_all(polytope.A, polytope.start, functions @ polytope.to_weights.T, False)
         if (values >= -SAME_WEIGHT).any():

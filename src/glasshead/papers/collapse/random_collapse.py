@@ -41,7 +41,7 @@ def residual(states: Float[Tensor, "*b n d"]) -> Float[Tensor, "*b"]:
 
 
 def scale_to(states: Float[Tensor, "n d"], size: Tensor | float) -> Float[Tensor, "n d"]:
-    """The same states with root mean square ``size``, which changes no residual."""
+    """States with root mean square ``size``, which changes no residual."""
     return states * (size / states.square().mean().sqrt().clamp(min=torch.finfo(states.dtype).tiny))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def require_non_negative(step: int | None) -> int | None:
-    """The same; raise InputError for a step below 0, before any work."""
+    """The step; raise InputError for a step below 0, before any work."""
     if step is not None and step < 0:
         raise InputError(f"steps count from 0: there is no step {step:,}")
     return step

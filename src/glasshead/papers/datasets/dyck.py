@@ -21,7 +21,7 @@ from glasshead.data import (
 )
 
 BRACKETS = ("()", "[]", "{}")
-LONGEST = 64
+LONGEST_DYCK = 64
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class DyckOptions:
 
     def __post_init__(self) -> None:
         check_integer(self, "brackets", 2, len(BRACKETS))
-        check_integer(self, "depth", 2, LONGEST)
-        check_integer(self, "length", 4, LONGEST)
+        check_integer(self, "depth", 2, LONGEST_DYCK)
+        check_integer(self, "length", 4, LONGEST_DYCK)
         check_synthetic_sizes(self, self.brackets, "brackets")
 
     @property
@@ -85,7 +85,7 @@ def draw_text(options: DyckOptions, label: int, rng: np.random.Generator) -> tup
     length = options.lengths[int(rng.integers(len(options.lengths)))]
     words: list[str] = []
     opened: list[int] = []
-    while len(words) < length or len(opened) == 0 or words[-1] in OPENING:
+    while len(words) < length or len(opened) == 0 or words[-1] in OPENING_BRACKETS:
         if len(words) >= length:  # not an end: draw again
             words, opened = [], []
         opens = not opened or (len(opened) < options.depth and rng.random() < 0.5)
@@ -98,7 +98,7 @@ def draw_text(options: DyckOptions, label: int, rng: np.random.Generator) -> tup
     return words, opened[-1]
 
 
-OPENING = tuple(pair[0] for pair in BRACKETS)
+OPENING_BRACKETS = tuple(pair[0] for pair in BRACKETS)
 CLOSED_BY = {pair[0]: pair[1] for pair in BRACKETS}
 
 DATASETS.register("dyck")(

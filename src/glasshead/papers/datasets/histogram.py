@@ -24,7 +24,7 @@ from glasshead.data import (
 
 CONCENTRATION = 0.5
 """α of the Dirichlet distribution of the other letters: some occur often, most hardly."""
-LONGEST = 64
+LONGEST_HISTOGRAM = 64
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HistogramOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_integer(self, "length", 2, LONGEST)
+        check_integer(self, "length", 2, LONGEST_HISTOGRAM)
         check_integer(self, "letters", 2, len(string.ascii_lowercase))
         check_synthetic_sizes(self, self.length, "counts")
 

@@ -25,8 +25,8 @@ from glasshead.trace import target_polarity
 
 CONTEXTUAL = ("lstm",)
 """Encoders of pooled classifiers that read the words around a token."""
-MOST_OF_GROUP = 500
-RESAMPLES = 500
+TOKENS_COMPARED = 500
+COMPARISON_RESAMPLES = 500
 """Fewer than elsewhere, for the sake of τ: every resample sorts all tokens."""
 
 
@@ -75,7 +75,7 @@ def frequent_tokens(history: History) -> dict[str, str]:
     group_of: dict[str, str] = {}
     for name in history.groups:
         members = np.flatnonzero(group == name)
-        frequent = members[np.argsort(-count[members], kind="stable")][:MOST_OF_GROUP]
+        frequent = members[np.argsort(-count[members], kind="stable")][:TOKENS_COMPARED]
         group_of |= dict.fromkeys(token[frequent].tolist(), name)
     return group_of
 
@@ -103,7 +103,7 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     local, alone = (score_tokens(history, kind) for kind in ("local", "global"))
     groups = history.contexts["group"]
     findings = []
-    for row in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
+    for row in disagreement(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
         findings.append(estimate_finding("order", row.quantity, row.group, row.tau))
         if row.quantity != "score" or local.signed:  # without a sign of weights that of a score means nothing
             findings.append(estimate_finding("flipped", row.quantity, row.group, row.flipped))
@@ -130,7 +130,7 @@ def prominence_findings(
     """How far the tokens of classes stand out from the neutral ones, where there are both."""
     higher, lower = ("larger", "smaller") if local.signed else ("higher", "lower")
     of_pair = {versus(name, NEUTRAL): name for name in (POLAR, *np.unique(groups).tolist())}
-    for row in prominence(local, alone, groups, seed=seed, resamples=RESAMPLES):
+    for row in prominence(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
         if row.gain.mean is None:
             continue
         first = of_pair[row.group]

@@ -29,7 +29,7 @@ from glasshead.statistics import (
 )
 from glasshead.trace import eval_mode
 
-ALL = "all"
+ALL_TOKENS = "all"
 NEUTRAL = "neutral"
 POLAR = "polar"
 
@@ -159,7 +159,7 @@ def disagreement(
         ValueError: if the two are not about the same tokens.
     """
     rng = np.random.default_rng([seed, 1])
-    parts = {ALL: np.ones(len(local.ids), dtype=bool)} | group_masks(local, alone, groups)
+    parts = {ALL_TOKENS: np.ones(len(local.ids), dtype=bool)} | group_masks(local, alone, groups)
     return [
         Disagreement(
             quantity,

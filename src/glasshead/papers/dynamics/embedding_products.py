@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.papers.dynamics.forms.form import ClosedForm, OutputGradients, Parameters
-from glasshead.papers.dynamics.snapshots import Box, Curve
+from glasshead.papers.dynamics.snapshots import BoxRow, Curve
 from glasshead.papers.results import PRODUCT_RATE
 
 SCORE_PART, POLARITY_PART = "A", "B"
@@ -81,10 +81,10 @@ def compute_product_rates(
     )
 
 
-def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]:
+def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members) -> list[BoxRow]:
     """Minimum, quartiles, maximum and mean of Ω between the tokens of every two groups; within a group each
     pair counts once, and no token with itself."""
-    boxes: list[Box] = []
+    boxes: list[BoxRow] = []
     for first, second in combinations_with_replacement(members, 2):
         products = (vectors[members[first]] @ vectors[members[second]].T).numpy()
         if first == second:

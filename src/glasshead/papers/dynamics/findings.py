@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.papers.results import (
     MIN_TOKENS_PER_GROUP,
     NOT_EXPLAINED,
@@ -25,7 +25,6 @@ AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
 LARGEST_PART = "the largest part"
-Floats = NDArray[np.float64]
 Interval = tuple[float, float] | None
 
 
@@ -45,7 +44,7 @@ class Groups:
 
 
 def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
-    """Per group of tokens, at the snapshot nearest to a step (the last unless one is named):
+    """Findings per group of tokens, at the snapshot nearest to a step (the last unless one is named):
 
     - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;

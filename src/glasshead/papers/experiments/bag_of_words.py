@@ -93,7 +93,7 @@ def word_counts(texts: dict[str, Sequence[str]], max_words: int, max_length: int
 
 
 def tf_idf(counts: "dict[str, csr_array]") -> "dict[str, csr_array]":
-    """The same weighted, with the document frequencies of train."""
+    """Counts, weighted with the document frequencies of train."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     weigh = TfidfTransformer(sublinear_tf=True).fit(counts["train"])

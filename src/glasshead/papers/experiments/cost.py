@@ -97,7 +97,7 @@ class RunCost:
 def run_cost(
     cell: CellSummary, cells: Sequence[CellSummary], price: Price | None, usual: float | None
 ) -> RunCost:
-    """As long as the cell took before; else as the ``cells`` on the same data; else a measured epoch times
+    """The time of the cell before; else of the ``cells`` on the same data; else a measured epoch times
     the ``usual`` number of epochs of the table, and at most times all of them.
 
     What is not trained takes seconds: the data do not matter.

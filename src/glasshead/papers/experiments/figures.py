@@ -22,7 +22,7 @@ from glasshead.papers.report import (
 from glasshead.papers.results import LogitRankTable, RankTable
 from glasshead.report import PLOTS, Figure, image_file
 
-COLOURS = 32
+MOST_COLOURS = 32
 SMOKE = " A smoke run on tiny data: its numbers say nothing."
 
 
@@ -162,5 +162,5 @@ def small_png(figure: Figure) -> bytes:
     """A figure as a PNG of few colours, a quarter of the usual size, to be kept beside its table."""
     picture = Image.open(io.BytesIO(image_file(figure, "png"))).convert("RGB")
     buffer = io.BytesIO()
-    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
+    picture.quantize(MOST_COLOURS, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
     return buffer.getvalue()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MADE_UP_PAIRS = "synthetic-pairs"
 MADE_UP_RATINGS = "synthetic-ratings"
-CLASSES = ("different", "same")
+PAIR_CLASSES = ("different", "same")
 
 
 def generate_pairs(options: LoadOptions) -> DatasetDict:
@@ -33,7 +33,7 @@ def generate_pairs(options: LoadOptions) -> DatasetDict:
             rows.add_column("text_pair", rows.select(partner)["text"][:])
             .remove_columns("label")
             .add_column("label", (labels == labels[partner]).astype(int).tolist())
-            .cast_column("label", ClassLabel(names=list(CLASSES)))
+            .cast_column("label", ClassLabel(names=list(PAIR_CLASSES)))
         )
     return DatasetDict(splits)
 

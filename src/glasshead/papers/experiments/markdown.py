@@ -52,7 +52,7 @@ def table_markdown(
         "",
     ]
     if table.smoke:
-        lines += [SMOKE, ""]
+        lines += [SMOKE_HEADER, ""]
     if picture is not None:
         lines += [f"![{table.title}; the numbers are in the tables below]({picture})", ""]
     for source in table.sources:
@@ -64,16 +64,16 @@ def table_markdown(
         if claims:
             lines += [f"## {title}", "", *claim_lines(claims, hours), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
-    lines += [*READING, *tuning_lines(summary)]
+    lines += [*HOW_TO_READ, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-SMOKE = (
+SMOKE_HEADER = (
     "**A smoke run on tiny data: its numbers say nothing about the paper.** Cells that differ only in size, "
     "length or word vectors, and data sets that made-up texts stand for, are one training here and have the "
     "same numbers."
 )
-READING = (
+HOW_TO_READ = (
     "## How to read this",
     "",
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
@@ -195,7 +195,7 @@ def in_paper(number: PaperNumber | None, name: str) -> str:
 
 
 def use_in_words(cell: CellSummary, name: str) -> str:
-    """Before → after training, a mean over seeds, by layer."""
+    """Attention use before → after training, a mean over seeds, by layer."""
     layers: dict[str, list[list[float | None]]] = {}
     for row in cell.rows:
         for layer, before, after in row.numbers.get(name, []):
@@ -360,7 +360,7 @@ def options_in_words(summary: TableSummary) -> str:
 
 
 def hours_in_words(cost: SetCost) -> str:
-    """About so many, at most so many."""
+    """Hours in words: about so many, at most so many."""
     if cost.most is None:
         return "not measured"
     if cost.most < LEAST_HOURS * 3600:

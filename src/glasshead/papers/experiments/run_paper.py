@@ -95,7 +95,7 @@ class ReproduceRequest:
 
     @property
     def seeds_wanted(self) -> int:
-        """Of every cell that is random."""
+        """The number of seeds of every cell that is random."""
         return self.seeds or (QUICK_SEEDS if self.quick else SEEDS)
 
 

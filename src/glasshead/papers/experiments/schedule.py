@@ -19,9 +19,9 @@ from glasshead.papers.experiments.table import PaperTable
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import interval_of_mean
 
-Place = tuple[str, str]
+CellKey = tuple[str, str]
 """A table and a cell, by name."""
-Job = tuple[Place, int]
+Job = tuple[CellKey, int]
 """A cell with a seed."""
 MARGIN = 1.1
 """A cell may take so much longer than it took before."""
@@ -42,21 +42,21 @@ class Schedule:
     held_out: int = 0
     deadline: float | None = None
     clock: Callable[[], float] = time.time
-    cells: dict[Place, tuple[PaperTable, Cell]] = field(init=False, default_factory=dict)
-    rows: dict[Place, list[Row]] = field(init=False, default_factory=dict)
-    wanted: dict[Place, list[int]] = field(init=False, default_factory=dict)
-    grids: dict[Place, list[Place]] = field(init=False, default_factory=dict)
-    tunings: dict[Place, Tuning] = field(init=False, default_factory=dict)
+    cells: dict[CellKey, tuple[PaperTable, Cell]] = field(init=False, default_factory=dict)
+    rows: dict[CellKey, list[Row]] = field(init=False, default_factory=dict)
+    wanted: dict[CellKey, list[int]] = field(init=False, default_factory=dict)
+    grids: dict[CellKey, list[CellKey]] = field(init=False, default_factory=dict)
+    tunings: dict[CellKey, Tuning] = field(init=False, default_factory=dict)
     running: dict[Job, float] = field(init=False, default_factory=dict)
     failures: dict[Job, str] = field(init=False, default_factory=dict)
     busy: set[Job] = field(init=False, default_factory=set)
-    last_finished: dict[Place, None] = field(init=False, default_factory=dict)
+    last_finished: dict[CellKey, None] = field(init=False, default_factory=dict)
     _waiting: set[Job] = field(init=False, default_factory=set)
     _queue: list[tuple[float, int, int, Job]] = field(init=False, default_factory=list)
-    _urgencies: dict[Place, float] = field(init=False, default_factory=dict)
-    _numbers: dict[Place, int] = field(init=False, default_factory=dict)
+    _urgencies: dict[CellKey, float] = field(init=False, default_factory=dict)
+    _numbers: dict[CellKey, int] = field(init=False, default_factory=dict)
     _slowest: dict[tuple[str, str, str], float] = field(init=False, default_factory=dict)
-    _tuned_by: dict[Place, Place] = field(init=False, default_factory=dict)
+    _tuned_by: dict[CellKey, CellKey] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Schedule:
                     self._enter((table.name, point.name))
                 self._tune(place)
 
-    def _add(self, place: Place, table: PaperTable, cell: Cell) -> None:
+    def _add(self, place: CellKey, table: PaperTable, cell: Cell) -> None:
         """Take up a cell, whose number is its turn among equally urgent ones."""
         self.cells[place] = (table, cell)
         self._numbers.setdefault(place, len(self._numbers))
@@ -88,7 +88,7 @@ class Schedule:
             return list(range(min(self.seeds, cell.most_seeds)))
         return [*range(self.seeds), *(FIRST_HELD_OUT + number for number in range(self.held_out))]
 
-    def _enter(self, place: Place) -> None:
+    def _enter(self, place: CellKey) -> None:
         """Take up the rows that there are of a cell, and let the others wait."""
         table, cell = self.cells[place]
         wanted = self.wanted[place]
@@ -108,12 +108,12 @@ class Schedule:
                 self._queue, (-self._urgencies[place], turn(seed), self._numbers[place], (place, seed))
             )
 
-    def _judge(self, place: Place) -> None:
+    def _judge(self, place: CellKey) -> None:
         """How urgent a cell is now; what waits of it is queued again, and its old entries are out of date."""
         self._urgencies[place] = self.urgency(place)
         self._wait([(place, seed) for seed in self.wanted[place] if (place, seed) in self._waiting])
 
-    def _tune(self, place: Place) -> None:
+    def _tune(self, place: CellKey) -> None:
         """Choose from the grid of a cell when all its points have ended."""
         table, cell = self.cells[place]
         rows = [next(iter(self.rows[point]), None) for point in self.grids[place]]
@@ -147,7 +147,7 @@ class Schedule:
         first = sorted(self._waiting, key=lambda job: (-urgency[job[0]], turn(job[1]), order[job[0]]))
         return [(*self.cells[place], seed) for place, seed in first]
 
-    def urgency(self, place: Place) -> float:
+    def urgency(self, place: CellKey) -> float:
         """The width of the cell's interval over seeds, relative to the smallest effect claimed of it; a cell
         of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
         place = self._tuned_by.get(place, place)
@@ -163,24 +163,24 @@ class Schedule:
         low, high = interval_of_mean(values)
         return (high - low) / min(effects, default=1.0)
 
-    def estimate_seconds(self, place: Place) -> float | None:
+    def estimate_seconds(self, place: CellKey) -> float | None:
         """How long the cell took before, else the slowest one on the same data; None where nobody knows."""
         known = [row.seconds for row in self.rows.get(place, []) if row.seconds]
         return max(known) if known else self._slowest.get(self._group(place))
 
-    def _group(self, place: Place) -> tuple[str, str, str]:
+    def _group(self, place: CellKey) -> tuple[str, str, str]:
         """The cells of one table on the same data."""
         data = self.cells[place][1].data
         return place[0], data.name, data.title
 
-    def _note_seconds(self, place: Place, rows: Iterable[Row]) -> None:
+    def _note_seconds(self, place: CellKey, rows: Iterable[Row]) -> None:
         """How long the slowest one on these data took."""
         group = self._group(place)
         known = [row.seconds for row in rows if row.seconds]
         if known:
             self._slowest[group] = max(*known, self._slowest.get(group, 0.0))
 
-    def fits(self, place: Place) -> bool:
+    def fits(self, place: CellKey) -> bool:
         """Whether the cell, begun now, ends in time as far as its past tells."""
         if self.deadline is None:
             return True

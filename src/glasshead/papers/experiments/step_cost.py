@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.language import BlockDataset, LanguageModelConfig, make_language_trainer, new_language_model
 
-STEPS = 5
+TIMED_STEPS = 5
 
 
 def step_seconds(
@@ -25,7 +25,7 @@ def step_seconds(
         optimizer = trainer.create_optimizer()
         batch = rows.__getitems__(range(min(config.batch_size, len(rows))))
         costs = []
-        for _ in range(STEPS):
+        for _ in range(TIMED_STEPS):
             before = time.process_time()
             trainer.compute_loss(model, dict(batch)).backward()
             optimizer.step()

@@ -86,7 +86,7 @@ class CellSummary:
         return len({row.seed for row in self.rows} | {seed for seed in self.wanted if seed < TUNING_SEED})
 
     def inside(self) -> dict[int, bool]:
-        """Of every held-out seed, whether the first metric falls into the interval for a new seed."""
+        """Whether the first metric of every held-out seed falls into the interval for a new seed."""
         first = next(iter(self.metrics), None)
         if first is None or (interval := self.metrics[first].new_seed) is None:
             return {}
@@ -134,7 +134,7 @@ class TableSummary:
     floor: list[ClaimSummary] = field(default_factory=list)
 
     def inside(self) -> dict[tuple[str, int], bool]:
-        """Of every held-out seed, by the key of its cell, whether it is inside the interval for a new one."""
+        """Whether every held-out seed, by the key of its cell, is inside the interval for a new one."""
         return {(cell.cell.key, seed): each for cell in self.cells for seed, each in cell.inside().items()}
 
 

@@ -87,7 +87,7 @@ class PaperTable:
         return [*self.differences, *self.data_differences.get(cell.data.name, ())]
 
     def with_cells(self, cells: Sequence[Cell]) -> PaperTable:
-        """The same with some of the cells; claims about others go."""
+        """The table with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
             [claim for claim in several if {each for pair in pairs_of(claim) for each in pair} <= names]

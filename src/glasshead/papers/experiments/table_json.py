@@ -13,7 +13,7 @@ from glasshead.papers.experiments.table import Paper
 
 
 def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
-    """The same numbers, unrounded, with their seeds."""
+    """The numbers of a table as JSON, unrounded, with their seeds."""
     table = summary.table
     record: dict[str, Any] = {
         "paper": paper.citation,

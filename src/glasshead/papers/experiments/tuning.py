@@ -1,4 +1,4 @@
-"""The same small grid for every cell: what is best on dev is chosen before any seed that counts is run."""
+"""One small grid for every cell: what is best on dev is chosen before any seed that counts is run."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select_split
+from glasshead.data import NO_MAXIMUM, Encoded, LoadOptions, UnitReader, encode, load, select_split
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
@@ -65,7 +65,7 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
 
 def max_length(tokenizer: PreTrainedTokenizerFast) -> int | None:
     """How many tokens a text can have; None: as many as it likes."""
-    return tokenizer.model_max_length if tokenizer.model_max_length <= LONGEST else None
+    return tokenizer.model_max_length if tokenizer.model_max_length <= NO_MAXIMUM else None
 
 
 def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) -> None:
@@ -82,7 +82,7 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
 def sample_texts(
     tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
-    """For each length the numbers of the texts that were drawn, and these texts cut to it, none padded.
+    """Draw texts for each length: their numbers, and the texts cut to that length, none padded.
 
     Of a text that ends in special tokens these are kept. Where fewer texts are long enough, all of them are
     taken.

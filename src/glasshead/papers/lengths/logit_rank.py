@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.attention import AttentionInputs, Mechanism
 from glasshead.errors import InputError
 from glasshead.identifiability import FLOAT32_EPS, rank_threshold
 from glasshead.papers.lengths.null_space_sampling import sample_null_rows
 
-Floats = NDArray[np.float64]
 BATCH = 16  # alternatives of one head that are in memory together
 
 
@@ -118,7 +118,7 @@ def reason_against_mechanism(mechanism: Mechanism) -> str | None:
 
 
 def reason_against_call(call: AttentionInputs) -> str | None:
-    """The same for a call, mask and bias included: keys may be hidden, but the same ones from every row."""
+    """Why it says nothing about a call with its mask and bias: keys may be hidden from all rows alone."""
     if call.bias is not None:
         return "the model adds a bias to the scores: they are no dot products"
     allowed = call.mask.allowed(call.q.device)

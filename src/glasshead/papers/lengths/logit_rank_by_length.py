@@ -27,7 +27,7 @@ from glasshead.papers.results import LogitRankTable
 from glasshead.spelling import spell
 from glasshead.trace import list_attention_calls
 
-STEPS = 8
+LENGTH_STEPS = 8
 ONE_ROW = "the rank of logits says nothing about this head: one learned query gives one row of weights"
 
 Progress = Callable[[str], None]
@@ -163,7 +163,7 @@ def usual_logit_lengths(
     sample: LengthSample,
     selector: RowSelector,
 ) -> tuple[int, ...]:
-    """From d_v + 2, where other weights begin to exist, to 2 d_v, as far as the model reads and texts reach.
+    """Lengths from d_v + 2, where other weights begin to exist, to 2 d_v, or as far as texts reach.
 
     Raises:
         InputError: if no text of that length is read.
@@ -176,4 +176,4 @@ def usual_logit_lengths(
             f"that is read: give longer texts, or train with a longer {spell('max_length')} or a smaller "
             f"{spell('value_dim')}"
         )
-    return tuple(sorted({round(step) for step in np.linspace(size + 2, most, STEPS)}))
+    return tuple(sorted({round(step) for step in np.linspace(size + 2, most, LENGTH_STEPS)}))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError
 from glasshead.identifiability import FLOAT32_EPS, WEIGHT_DOMAINS, column_space, rank_threshold
 
-Floats = NDArray[np.float64]
 COEFFICIENT_RANGE = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
 
 

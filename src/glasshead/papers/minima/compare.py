@@ -177,7 +177,7 @@ def solution(
 
 
 def free_copy(model: Any) -> TokenClassifier:
-    """The same function with scores that may read letters and places: all directions it could leave in."""
+    """A copy with scores that may read letters and places: all directions it could leave in."""
     free: TokenClassifier = precise_copy(model)  # type: ignore[assignment]
     free.free_scores()
     return free

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.arrays import Floats
 from glasshead.audits import Group, few_tokens, random_weights, summarise
 from glasshead.data import batches, encode
 from glasshead.errors import InputError
@@ -30,7 +31,6 @@ DECISIVE = {
 }  # fmt: skip
 """What a verdict rests on, the first that there is."""
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 
@@ -182,7 +182,7 @@ def normalise_rows(values: NDArray[np.generic]) -> Floats:
 
 
 def judge_map_distance(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
-    """In words, from the interval of the paired difference from what decides."""
+    """Judge the distance of maps from the interval of the paired difference from what decides."""
     null = next(null for null in DECISIVE if null in over)
     difference = over[null]
     if interval is None or difference is None:

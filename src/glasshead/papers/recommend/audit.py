@@ -9,8 +9,8 @@ import numpy as np
 from glasshead.attention import parse, to_name
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.papers.recommend.attention_tests import (
+    BY_LEVEL,
     ERASURE,
-    LEVELS,
     POOLINGS,
     click_falls,
     erasure_numbers,
@@ -39,14 +39,14 @@ CLICKS, WORDS, RANKING = "clicks", "words", "ranking"
 TASK = "recommendation"
 UNDEFINED = "fewer than two units, or all weights or all changes are equal"
 UNKNOWN_CLICKS = "it is not told what was clicked, or everything was, or nothing"
-SOURCES = {
+TEST_SOURCES = {
     "agreement": "Jain and Wallace (2019), section 4.1",
     "removal": "DeYoung et al. (2020), section 4.3",
     "change": "Jain and Wallace (2019), section 4.2.1",
     "loss": "Wiegreffe and Pinter (2019), section 3.2",
     "rank": "Wu et al. (2020), section 4",
 }
-NOTES = (
+RECOMMENDER_NOTES = (
     "The explained item is the one that ranks first. Its click probability is softmax of the scores of all "
     "shown news. A clicked news item or a word is erased by reading the history or the title without it.",
     "uniform-pooling and permuted-pooling replace the weights with which the news level sums up the history; "
@@ -107,7 +107,7 @@ def audit_recommender(
     columns = make_columns(rows)
     config = run.model.config
     attention = to_name(parse(config.attention))
-    notes = [*NOTES]
+    notes = [*RECOMMENDER_NOTES]
     if left_out:
         few = "fewer than two clicked news, or a single shown one"
         notes.append(f"{pluralise(left_out, 'impression')} left out: {few}.")
@@ -173,17 +173,19 @@ def make_columns(rows: Sequence[Numbers]) -> list[ImpressionColumn]:
             read, nulls["random"] = read[:, 0], read[:, 1]
         elif judge == "rank":
             nulls["random"] = np.where(np.isnan(read), np.nan, 0.5)
-        return ImpressionColumn(audit, statistic, against, read, judge, SOURCES[judge], nulls, undefined)
+        return ImpressionColumn(audit, statistic, against, read, judge, TEST_SOURCES[judge], nulls, undefined)
 
     columns = [
         column(f"{audit}.{name}", judge, UNDEFINED)
         for audit in (CLICKS, WORDS)
         for name, judge in ERASURE.items()
     ]
-    columns += [column(f"{RANKING}.shift.{edit}", "change", "") for edit in (*POOLINGS, *LEVELS)]
+    columns += [column(f"{RANKING}.shift.{edit}", "change", "") for edit in (*POOLINGS, *BY_LEVEL)]
     if any(f"{RANKING}.auc" in row for row in rows):
         columns.append(column(f"{RANKING}.auc", "rank", UNKNOWN_CLICKS))
-        columns += [column(f"{RANKING}.loss.{edit}", "loss", UNKNOWN_CLICKS) for edit in (*POOLINGS, *LEVELS)]
+        columns += [
+            column(f"{RANKING}.loss.{edit}", "loss", UNKNOWN_CLICKS) for edit in (*POOLINGS, *BY_LEVEL)
+        ]
     return columns
 
 

@@ -64,7 +64,7 @@ class NewsLogs:
     fingerprint: str
 
     def only(self, impressions: Sequence[Impression]) -> "NewsLogs":
-        """The same logs with some of the impressions."""
+        """Logs with some of the impressions."""
         return replace(self, impressions=list(impressions))
 
 

@@ -40,7 +40,7 @@ from glasshead.training import (
     training_run,
 )
 
-WHAT = "news recommender"
+NEWS_RUN = "news recommender"
 CLICKS = "clicks.parquet"
 
 
@@ -73,7 +73,7 @@ def train_recommender(
     if dev_part is None:
         train_part, dev_part = split_by_time(train_part, config.dev_fraction)
     data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
-    plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
+    plan = {"what": NEWS_RUN, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
     with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
         _fill_run(run, (train_part, dev_part), config)
     return out

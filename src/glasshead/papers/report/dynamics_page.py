@@ -132,7 +132,7 @@ def term_rows(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
     ]
 
 
-NAMES = {
+FACT_NAMES = {
     "form": "Closed form",
     "title": "Model",
     "score": "Score function",
@@ -159,7 +159,7 @@ def facts(summary: DynamicsSummary) -> list[tuple[str, str]]:
     """What was recorded, and how."""
     rows = []
     of = summary.history.facts
-    for key, name in NAMES.items():
+    for key, name in FACT_NAMES.items():
         name, value = nouns_of(of).fill(name), of.get(key)
         if key == "every" and value is not None and value >= of["steps"]:
             name, value = "Snapshots", "before the first step and after the last"

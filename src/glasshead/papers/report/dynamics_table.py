@@ -88,7 +88,7 @@ def empty_table(*names: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
-SHORT = {"no sign": DASH, "too few": "too few"}
+SHORT_VERDICTS = {"no sign": DASH, "too few": "too few"}
 """Why nothing is said of a change, as there is room for."""
 INTERVALS = {
     (True, True): "± std",
@@ -116,7 +116,7 @@ def change_table(summary: DynamicsSummary) -> Table:
         before = level.group
         beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
         started = [level.start] if summary.recorded else []
-        verdict = SHORT.get(level.reason, level.verdict)
+        verdict = SHORT_VERDICTS.get(level.reason, level.verdict)
         table.add_row(
             *(
                 Text(visible(cell))

@@ -22,7 +22,7 @@ from glasshead.report import (
 
 WIDTH, LETTER = 3.4, 0.062
 """Inches of a panel, and of a letter of the names beside it."""
-SMALL = 2.35, 2.1
+PANEL_SIZE = 2.35, 2.1
 """Width and height of a histogram in inches."""
 
 
@@ -129,6 +129,6 @@ def histogram_figure(
         for place, (quantity, histogram) in enumerate(quantities):
             make = violin_panel if quantity in violins else histogram_panel
             panel = make(histogram.values(), quantity, histogram.ends, f"{part}: {quantity} by class.")
-            panels.append(replace(panel, title="" if place else part, size=SMALL))
+            panels.append(replace(panel, title="" if place else part, size=PANEL_SIZE))
     across = max(len(quantities) for quantities in parts.values())
     return Figure(title, panels, caption, [LegendEntry("--muted", "median", "dot")], across=across)

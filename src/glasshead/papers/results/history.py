@@ -176,7 +176,7 @@ def canonical_history(history: History, sign: int) -> History:
 
 
 def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iterable[Columns]]) -> None:
-    """Into a folder that exists, tables in pieces; the facts come last, so that a whole history has them."""
+    """Write into a folder that exists, tables in pieces; the facts last: a whole history has them."""
     for name in TABLES:
         write_table(folder / f"{name}.parquet", tables[name])
     text = as_json(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError
 from glasshead.papers.results.history import (
     NOT_EXPLAINED,
@@ -17,8 +17,6 @@ from glasshead.papers.results.history import (
     residual_note,
 )
 from glasshead.spelling import spell
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def terms_of(history: History, quantity: str) -> dict[str, str]:
 
 
 def ledger_terms(history: History, quantity: str) -> dict[str, str]:
-    """The same where their sums over time are the change of the quantity.
+    """The terms of a ledger where their sums over time are the change of the quantity.
 
     Raises:
         InputError: if they are not, or nothing was recorded.

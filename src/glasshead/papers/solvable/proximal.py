@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from glasshead.papers.solvable.loss import loss_slopes, text_loss
 
-STEPS = 40
-TOLERANCE = 1e-9
+NEWTON_STEPS = 40
+NEWTON_TOLERANCE = 1e-9
 DISC_POINTS = 128
 DISC_STARTS = 3
 
@@ -97,11 +97,11 @@ def newton(
     """A local minimum near each start: Newton steps, made convex, and halved until they descend."""
     h = np.array(start, dtype=float)
     active = np.arange(len(h))
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         here, mid, goal = h[active], center[active], target[active]
         gradient, hessian = loss_slopes(here, goal, sigma)
         gradient = gradient + (here - mid) / variance
-        moving = np.abs(gradient).max(axis=1, initial=0) > TOLERANCE
+        moving = np.abs(gradient).max(axis=1, initial=0) > NEWTON_TOLERANCE
         active = active[moving]
         if not len(active):
             break

@@ -175,7 +175,7 @@ def overlaps_at(place: Floats, start: str, sigma: float) -> tuple[float, float, 
 
 
 def move_units(place: Floats, sigma: float) -> Floats:
-    """In which a move is measured: scores in √q̄, log V in 1."""
+    """The units in which a move is measured: scores in √q̄, log V in 1."""
     score = max(float(place[0]), float(np.sqrt(SMALLEST)) * sigma)
     return np.array([score, score, 1.0])
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from glasshead.attention.kernels.native_programs.operators import LIBRARIES, library_name
-from glasshead.compiled import CAPABILITIES, SOURCES, native_library
+from glasshead.compiled import CAPABILITIES, NATIVE_SOURCES, native_library
 from glasshead.errors import InputError
 
 COMPILE = """
@@ -83,7 +83,7 @@ def compile_library(capability: str, path: Path) -> None:
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     with ninja_on_path(), TemporaryDirectory(dir=path.parent, prefix=".compiling-") as folder:
-        sources = [str(source) for source in sorted(SOURCES.glob("*.cpp"))]
+        sources = [str(source) for source in sorted(NATIVE_SOURCES.glob("*.cpp"))]
         done = subprocess.run(
             [sys.executable, "-c", COMPILE, json.dumps([name, sources, flags, folder])],
             capture_output=True,

@@ -12,11 +12,11 @@ from glasshead.attention.activation import ACTIVATIONS
 from glasshead.attention.precision import no_autocast, upcast_half
 from glasshead.compiled import CAPABILITIES, native_library
 
-Leaves = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
+CallTensors = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 """q, k, v, the bias and the line of coefficients: what has gradients."""
 
 
-def formula(leaves: Leaves, mask: list[Tensor | None], options: list[Any]) -> Tensor:
+def formula(leaves: CallTensors, mask: list[Tensor | None], options: list[Any]) -> Tensor:
     """φ(adjusted(scale · q·k) + bias) v, with ``options`` scale, activation and adjustment.
 
     The twin of the native operator, in a few lines of PyTorch, and its second derivative.
@@ -171,7 +171,7 @@ class Gradients:
 
 
 def formula_gradients(
-    leaves: Leaves,
+    leaves: CallTensors,
     wanted: tuple[bool, ...],
     mask: list[Tensor | None],
     options: list[Any],

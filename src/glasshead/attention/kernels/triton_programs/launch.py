@@ -11,7 +11,7 @@ from torch import Tensor
 from glasshead.attention.kernels.triton_programs import paired_exponential as paired
 
 LOG2E = 1.4426950408889634
-SHORT = 512
+SHORT_LENGTH = 512
 """Up to so many keys the first tiling is taken untried: trying costs more than it saves."""
 
 
@@ -22,8 +22,8 @@ def tiling(queries: int, keys: int, warps: int, stages: int) -> triton.Config:
 # Chosen among those that the compiler fits into registers at head sizes 64 and 128 on sm_80 and sm_90.
 FORWARD = [tiling(64, 32, 4, 2), tiling(64, 64, 4, 3), tiling(128, 64, 8, 3), tiling(128, 128, 8, 3)]
 QUERIES = [tiling(64, 32, 4, 2), tiling(64, 64, 4, 3), tiling(128, 32, 8, 3), tiling(128, 64, 8, 2)]
-KEYS = [tiling(32, 64, 4, 2), tiling(32, 64, 8, 2), tiling(32, 128, 8, 2), tiling(64, 128, 8, 2)]
-NARROW = tiling(32, 32, 8, 1)
+TILINGS = [tiling(32, 64, 4, 2), tiling(32, 64, 8, 2), tiling(32, 128, 8, 2), tiling(64, 128, 8, 2)]
+NARROW_TILING = tiling(32, 32, 8, 1)
 """For rows of more than 256 bytes, whose tiles would not fit into shared memory otherwise."""
 
 
@@ -31,8 +31,8 @@ def worth_trying(configs: list[triton.Config], named: dict[str, Any], **options:
     """One tiling for short inputs and without a GPU, and for wide heads; the best of several otherwise."""
     q = named["q"]
     if max(options["WIDE"], options["WIDE_V"]) * q.element_size() > 256:
-        return [NARROW]
-    return configs if q.is_cuda and named["bucket"] > SHORT else configs[:1]
+        return [NARROW_TILING]
+    return configs if q.is_cuda and named["bucket"] > SHORT_LENGTH else configs[:1]
 
 
 def autotune_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
@@ -51,7 +51,7 @@ def launch(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: An
 
 attend_paired = autotune_tiles(paired.forward_head, FORWARD)
 attend_queries = autotune_tiles(paired.backward_queries, QUERIES)
-attend_keys = autotune_tiles(paired.backward_keys, KEYS)
+attend_keys = autotune_tiles(paired.backward_keys, TILINGS)
 
 
 def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dict[str, Any]:
@@ -71,17 +71,17 @@ def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dic
 def sizes(q: Tensor, k: Tensor, first: int | None) -> tuple[int, ...]:
     """first, heads, groups, queries, keys and the bucket of lengths that share a tiling."""
     heads, queries, keys = q.shape[1], q.shape[2], k.shape[2]
-    bucket = min(max(SHORT, triton.next_power_of_2(keys)), 16384)
+    bucket = min(max(SHORT_LENGTH, triton.next_power_of_2(keys)), 16384)
     return first or 0, heads, heads // k.shape[1], queries, keys, bucket
 
 
 def strides(*tensors: Tensor) -> tuple[int, ...]:
-    """Of batch, head and length, for one tensor after the other."""
+    """Strides of batch, head and length, for one tensor after the other."""
     return tuple(step for tensor in tensors for step in tensor.stride()[:3])
 
 
 def rowwise(tensor: Tensor) -> Tensor:
-    """With rows that lie in one piece."""
+    """A tensor whose rows lie in one piece."""
     return tensor if tensor.stride(3) == 1 else tensor.contiguous()
 
 

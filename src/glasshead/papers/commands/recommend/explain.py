@@ -45,14 +45,14 @@ def explain(
 
     Example: [bold]glasshead recommend explain runs/news logs/test --impression 7[/]
     """
-    from glasshead.drawable import FILES
+    from glasshead.drawable import OTHER_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.papers.recommend import explain_recommendation, load_recommender
     from glasshead.report import shared_scale
 
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[run, logs])
-        format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
+        format_from_suffix(out, *(OTHER_FILES if format is Format.text else [format.value]))
     loaded = load_recommender(run)
     attributions = explain_recommendation(
         loaded,

@@ -42,7 +42,7 @@ class Parameters:
         return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
 
     def with_tensors(self, leaves: Mapping[str, Tensor]) -> "Parameters":
-        """The same with other tensors."""
+        """A copy with other tensors."""
         return replace(self, **leaves)
 
 

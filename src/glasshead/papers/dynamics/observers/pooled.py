@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import Floats
 from glasshead.data import occurrences
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
@@ -29,7 +30,7 @@ from glasshead.papers.dynamics.forms.form import (
 )
 from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, read_parameters
 from glasshead.papers.dynamics.sampling import choose_sample
-from glasshead.papers.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.snapshots import BoxRow, Curve, Snapshot, mean_curve
 from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.papers.results import Columns
 from glasshead.trace import entropies, target_polarity
@@ -42,7 +43,6 @@ READ = 1000
 PENALTY = "R"
 PENALTY_TERM = "the penalties of the training"
 NO_TEXTS = "the texts of the training are not there"
-Floats = NDArray[np.float64]
 
 
 class PooledObserver:
@@ -248,7 +248,7 @@ class PooledObserver:
             (name, group, float(value), float("nan"), 1) for group, value in zip(groups, values, strict=True)
         ]
 
-    def _boxes(self, model: PooledClassifier) -> list[Box]:
+    def _boxes(self, model: PooledClassifier) -> list[BoxRow]:
         """Ω between the tokens of every two groups; of h = M e too, where there is a map."""
         embeddings = model.get_parameter("embedding.weight").detach().float().cpu()
         quartiles = product_quartiles("e", embeddings, self.paired)

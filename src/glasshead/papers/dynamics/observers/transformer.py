@@ -29,7 +29,7 @@ SAMPLE = 32
 
 
 class TransformerObserver:
-    """Per layer, means over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
+    """Means per layer, over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
     and ``residual``, how far the output of a head is from a matrix of equal rows, ‖O − 1ō‖ / ‖O‖ in the
     Frobenius norm (0: collapsed; Dong et al. 2021). Over texts: ``agreement``, Kendall's τ-b of the attention
     that `glasshead explain` shows with gradient × input, of a rating with those of the rating.

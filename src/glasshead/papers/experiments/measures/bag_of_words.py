@@ -18,13 +18,13 @@ def measure_bag_of_words(job: Job) -> Measured:
 
 @MEASURES.register("bag-of-first-words")
 def measure_bag_of_first_words(job: Job) -> Measured:
-    """The same of the first ``max_length`` words, where models read no more."""
+    """Test metrics of the first ``max_length`` words, where models read no more."""
     return measure_counts(job, max_length=job.recipe.max_length)
 
 
 @MEASURES.register("hypothesis-only")
 def measure_hypothesis_only(job: Job) -> Measured:
-    """The same of the second text of a pair alone."""
+    """Test metrics of the second text of a pair alone."""
     return measure_counts(job, reads="text_pair")
 
 

@@ -29,7 +29,7 @@ def measure_dynamics(job: Job) -> Measured:
 
 @MEASURES.register("dynamics-close")
 def close_dynamics(job: Job) -> Measured:
-    """The same with a snapshot every `CLOSE` steps, as the terms of the update need that change fast."""
+    """Measure with a snapshot every `CLOSE` steps, as the terms of the update need that change fast."""
     return watch(job, CLOSE)
 
 

@@ -8,7 +8,7 @@ from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.results import AuditCard
 
-AUDITS = ("performance", "agreement", "perturbation", "tokens")
+TABLE_AUDITS = ("performance", "agreement", "perturbation", "tokens")
 PER_CLASS = {
     "gradient": ("agreement.attention.gradient.class {}", "estimate"),
     "gradient_share": ("agreement.attention.gradient.class {}", "significant_fraction"),
@@ -36,7 +36,7 @@ def interpretability(job: Job) -> Measured:
     Weights are canonical: their sign is that of `glasshead.trace`, which ``margin`` says how sure it is of.
     """
     measured = classifier(job)
-    card = audit(load_run(job.folder), job.data["test"], audits=AUDITS, seed=job.seed)
+    card = audit(load_run(job.folder), job.data["test"], audits=TABLE_AUDITS, seed=job.seed)
     names = job.data["train"].features["label"].names
     return Measured(measured.numbers | table_numbers(card, names) | gauge_numbers(card), measured.hits)
 

@@ -17,7 +17,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import load
 from glasshead.language import (
     LANGUAGE_RECORD,
-    Batch,
+    BlockBatch,
     BlockDataset,
     BlockScores,
     Corpus,
@@ -37,9 +37,9 @@ from glasshead.papers.experiments.measures.classifier import attention_numbers
 from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.trace import attention_use
 
-MASKS = 0
+MASK_SEED = 0
 """The seed of what is hidden in dev and test, the same for all: it is the model that differs."""
-TEXTS = 32
+TEXTS_READ = 32
 """Texts of test whose attention is measured."""
 
 
@@ -76,7 +76,7 @@ def language_model(job: Job) -> Measured:
 
 @MEASURES.register("unigram-tokens")
 def unigram_tokens(job: Job) -> Measured:
-    """The same of whoever knows only how often each token occurs, and that no special one is hidden:
+    """Scores of whoever knows only how often each token occurs, and that no special one is hidden:
     p(t) = (n_t + 1) / (n + D)."""
     recipe = recipe_of(job)
     tokenizer = tokenizer_for(recipe, job_texts(job, "train"))
@@ -94,7 +94,7 @@ def unigram_tokens(job: Job) -> Measured:
 
 @MEASURES.register("bigram-tokens")
 def bigram_tokens(job: Job) -> Measured:
-    """The same of whoever sees the token before as well, hidden or not:
+    """Scores of whoever sees the token before as well, hidden or not:
     p(t | s) = (n_st + μ p(t)) / (n_s + μ) with the μ that is best on dev (MacKay and Peto 1995)."""
     recipe = recipe_of(job)
     tokenizer = tokenizer_for(recipe, job_texts(job, "train"))
@@ -122,7 +122,12 @@ def never_found(tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig)
 
 
 def bigram_scores(
-    train_tokens: torch.Tensor, rows: Batch, vocabulary: int, strength: float, *, never: Sequence[int] = ()
+    train_tokens: torch.Tensor,
+    rows: BlockBatch,
+    vocabulary: int,
+    strength: float,
+    *,
+    never: Sequence[int] = (),
 ) -> BlockScores:
     """−log p(t | s) of every hidden token t behind the token s that is shown before it; tokens that are
     ``never`` hidden have no share."""
@@ -178,9 +183,9 @@ def job_texts(job: Job, split: str) -> list[str]:
 
 def hide_tokens(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
-) -> Batch:
+) -> BlockBatch:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""
-    return draw_hidden_blocks(tokenizer, recipe, texts, split).frozen(MASKS)
+    return draw_hidden_blocks(tokenizer, recipe, texts, split).frozen(MASK_SEED)
 
 
 def draw_hidden_blocks(
@@ -194,4 +199,4 @@ def draw_hidden_blocks(
 
 def use_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, job: Job) -> Any:
     """How a model uses its attention before texts of test."""
-    return attention_use(model.eval(), encode(tokenizer, job_texts(job, "test")[:TEXTS]))
+    return attention_use(model.eval(), encode(tokenizer, job_texts(job, "test")[:TEXTS_READ]))

@@ -15,10 +15,10 @@ from glasshead.training import preset_config
 SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
 SST2 = DataSource("sst2", "SST-2")
-PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
-ACTIVATIONS = {"softmax": "softmax", "tanhmax": "TanhMax"}
+PRESET_TITLES = {"s0-code": "published code", "s0-paper": "section 5.1"}
+FIGURE_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
 SCORES = {"query-key": "dot product", "bilinear": "bilinear", "additive": "additive"}
-LOSSES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
+LOSS_TITLES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
 GAUGE = (
     "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen after "
     "training, the same way for every run; the paper takes the sign as it comes. Where its margin is near 0 "
@@ -29,23 +29,23 @@ GROUPS = ("positive", "negative", "neutral")
 
 def coefficient_cells() -> Iterator[Cell]:
     """Figure 2: both activations under both presets, on synthetic texts."""
-    for preset, source in PRESETS.items():
-        for word, title in ACTIVATIONS.items():
-            settings = preset_config(preset, None).with_changes(attention=word, epochs=EPOCHS)
+    for preset, source in PRESET_TITLES.items():
+        for word, title in FIGURE_TITLES.items():
+            settings = preset_config(preset, None).with_changes(attention=word, epochs=SYNTHETIC_EPOCHS)
             name = f"{SYNTHETIC.name}/{preset}-{word}"
             yield Cell(name, f"{title}, {source}", SYNTHETIC, settings, measure="coefficients")
 
 
 def distribution_cells(data: DataSource) -> Iterator[Cell]:
     """Figure 3: the same on real texts, one seed each."""
-    for preset, source in PRESETS.items():
-        for word, title in ACTIVATIONS.items():
+    for preset, source in PRESET_TITLES.items():
+        for word, title in FIGURE_TITLES.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=30, patience=8)
             name = f"{data.name}/{preset}-{word}"
             yield Cell(name, f"{title}, {source}", data, settings, measure="distributions", most_seeds=1)
 
 
-EPOCHS = 5
+SYNTHETIC_EPOCHS = 5
 """Of trainings on synthetic texts: dev is flat after two."""
 
 
@@ -53,18 +53,18 @@ def direction_cell(word: str, title: str, score: str = "query-key", loss: str = 
     """One score function and one loss."""
     changes: dict[str, Any] = {} if loss == "cross-entropy" else {"loss": loss}
     settings = preset_config("s0-paper", None).with_changes(
-        attention=word, score=score, epochs=EPOCHS, **changes
+        attention=word, score=score, epochs=SYNTHETIC_EPOCHS, **changes
     )
     return Cell(
         f"{SYNTHETIC.name}/{word}-{score}-{loss}",
-        f"{ACTIVATIONS[word]}, {title}",
+        f"{FIGURE_TITLES[word]}, {title}",
         SYNTHETIC,
         settings,
         measure="score-directions",
     )
 
 
-LABELS = {
+FIGURE_LABELS = {
     "parted": "opposite ways",
     **{f"rising_{group}": f"{group} words that rise" for group in GROUPS},
     "neutral_change": "change of neutral words",
@@ -74,8 +74,8 @@ LABELS = {
     "as_hinge": "as under hinge loss",
     "kind": "where the sign lives, in seeds",
 }
-METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
-DIRECTIONS = (
+DIRECTION_METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
+DIRECTION_NOTES = (
     "*Opposite ways* is how far the share of positive words whose score has risen over the training is from "
     "that of negative words: 1 if the groups part, 0 if they go one way. Which group rises under TanhMax is "
     "its gauge's choice.",
@@ -105,7 +105,7 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
     and the option has little effect."""
     cells = {
         (word, value): direction_cell(word, words, **{option: value})
-        for word in ACTIVATIONS
+        for word in FIGURE_TITLES
         for value, words in titles.items()
     }
     claims = []
@@ -121,12 +121,12 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
         name,
         title,
         list(cells.values()),
-        metrics=(*METRICS, *more),
+        metrics=(*DIRECTION_METRICS, *more),
         words=("kind",),
         claims=claims,
-        labels=LABELS,
+        labels=FIGURE_LABELS,
         picture=RISING,
-        differences=DIRECTIONS,
+        differences=DIRECTION_NOTES,
     )
 
 
@@ -142,8 +142,8 @@ FIGURES = (
         "implication3",
         "Implication (3): does the loss decide which way scores move?",
         "loss",
-        LOSSES,
-        *(f"as_{loss}" for loss in LOSSES),
+        LOSS_TITLES,
+        *(f"as_{loss}" for loss in LOSS_TITLES),
     ),
     PaperTable(
         "figure2",
@@ -158,9 +158,9 @@ FIGURES = (
                 f"{SYNTHETIC.name}/{preset}-softmax",
                 metric="separation_size",
             )
-            for preset, source in PRESETS.items()
+            for preset, source in PRESET_TITLES.items()
         ],
-        labels=LABELS
+        labels=FIGURE_LABELS
         | {
             "separation": "AUC of weights",
             "separation_size": "its distance from ½",
@@ -201,7 +201,7 @@ FIGURES = (
                 "random": ("median |Δŷ|, random", 0.0),
             },
             violins=("median |Δŷ|, random",),
-            cells=[f"{NEWS20.name}/s0-paper-{word}" for word in ACTIVATIONS],
+            cells=[f"{NEWS20.name}/s0-paper-{word}" for word in FIGURE_TITLES],
         ),
         differences=("One seed of each model: its test texts, so no interval over seeds.", *GAUGE),
     ),

@@ -12,7 +12,7 @@ SST = DataSource("sst5", "SST")
 IMDB = DataSource("imdb", "IMDB")
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
 AG = DataSource("ag_news_lower", "AG News, 10,000 train texts")
-SETS = (SST, IMDB, NEWS20, AG)
+LANGUAGE_SETS = (SST, IMDB, NEWS20, AG)
 TITLES = {
     "softmax": "softmax",
     "relu": "ReLU",
@@ -22,7 +22,7 @@ TITLES = {
     "tanhmax": "TanhMax",
 }
 # Test accuracies with their deviations, as printed.
-PRINTED = {
+TABLE4_NUMBERS = {
     SST.name: ((73.6, 0.14), (73.4, 0.26), (73.5, 0.21), (73.8, 0.15), (74.8, 0.23), (76.1, 0.21)),
     IMDB.name: ((29.5, 0.09), (30.3, 0.18), (30.3, 0.15), (32.7, 0.13), (34.6, 0.21), (33.9, 0.15)),
     NEWS20.name: ((37.8, 0.11), (40.5, 0.23), (32.8, 0.19), (39.2, 0.12), (41.1, 0.16), (41.9, 0.17)),
@@ -40,11 +40,11 @@ RECIPE = LanguageModelConfig(
     epochs=10,
     batch_size=32,
 )
-EPOCHS = {SST.name: 20, NEWS20.name: 20, IMDB.name: 1}
+EPOCHS_BY_SET = {SST.name: 20, NEWS20.name: 20, IMDB.name: 1}
 """Small sets are read more often, so that all come to 2,000 to 3,500 steps; alike for every activation."""
-GRID: dict[str, Any] = {"learning_rate": (3e-4, 1e-3, 3e-3, 1e-2)}
-METRICS = ("accuracy", "perplexity", "dev_accuracy", "step_seconds")
-LABELS = {
+RATE_GRID: dict[str, Any] = {"learning_rate": (3e-4, 1e-3, 3e-3, 1e-2)}
+LANGUAGE_METRICS = ("accuracy", "perplexity", "dev_accuracy", "step_seconds")
+LANGUAGE_LABELS = {
     "accuracy": "test accuracy %",
     "dev_accuracy": "dev accuracy",
     "perplexity": "test perplexity",
@@ -54,8 +54,8 @@ LABELS = {
 
 def language_model_cells(data: DataSource) -> Iterator[Cell]:
     """Six activations and two floors."""
-    recipe = RECIPE.with_changes(epochs=EPOCHS.get(data.name, RECIPE.epochs))
-    for (word, title), (mean, deviation) in zip(TITLES.items(), PRINTED[data.name], strict=True):
+    recipe = RECIPE.with_changes(epochs=EPOCHS_BY_SET.get(data.name, RECIPE.epochs))
+    for (word, title), (mean, deviation) in zip(TITLES.items(), TABLE4_NUMBERS[data.name], strict=True):
         yield Cell(
             f"{data.name}/{word}",
             title,
@@ -63,7 +63,7 @@ def language_model_cells(data: DataSource) -> Iterator[Cell]:
             recipe.with_changes(attention=word),
             measure="language-model",
             paper={"accuracy": PaperNumber(mean / 100, deviation / 100)},
-            grid=GRID,
+            grid=RATE_GRID,
         )
     for measure, title in (("unigram-tokens", "unigram"), ("bigram-tokens", "bigram")):
         yield Cell(f"{data.name}/{title}", title, data, recipe, measure=measure, most_seeds=1)
@@ -71,8 +71,8 @@ def language_model_cells(data: DataSource) -> Iterator[Cell]:
 
 def language_claims() -> Iterator[Claim]:
     """TanhMax is better than each of the others, data set by data set."""
-    for data in SETS:
-        means = dict(zip(TITLES, (mean for mean, _ in PRINTED[data.name]), strict=True))
+    for data in LANGUAGE_SETS:
+        means = dict(zip(TITLES, (mean for mean, _ in TABLE4_NUMBERS[data.name]), strict=True))
         for word, title in TITLES.items():
             if word != "tanhmax":
                 effect = round((means["tanhmax"] - means[word]) / 100, 6)
@@ -86,7 +86,7 @@ def language_claims() -> Iterator[Claim]:
 
 def floor_claims() -> Iterator[Claim]:
     """Whether attention adds anything to the token before."""
-    for data in SETS:
+    for data in LANGUAGE_SETS:
         for word, title in TITLES.items():
             yield Claim(
                 f"{data.title}: {title} is better than bigrams", f"{data.name}/{word}", f"{data.name}/bigram"
@@ -96,9 +96,9 @@ def floor_claims() -> Iterator[Claim]:
 TABLE4 = PaperTable(
     "table4",
     "Table 4, masked language models with six activations",
-    [cell for data in SETS for cell in language_model_cells(data)],
-    metrics=METRICS,
-    labels=LABELS,
+    [cell for data in LANGUAGE_SETS for cell in language_model_cells(data)],
+    metrics=LANGUAGE_METRICS,
+    labels=LANGUAGE_LABELS,
     claims=[*language_claims()],
     floor_claims=[*floor_claims()],
     differences=(

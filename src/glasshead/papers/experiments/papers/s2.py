@@ -30,7 +30,7 @@ from glasshead.training import TrainingConfig
 
 # Accuracy, its deviation, macro-F, its deviation, in per cent.
 Printed = Mapping[str, tuple[float, float, float, float]]
-PAPER: dict[str, Printed] = {
+PRINTED: dict[str, Printed] = {
     AG.name: {
         "transformer": (93.01, 0.13, 93.00, 0.13),
         "shaw": (93.14, 0.12, 93.13, 0.13),
@@ -90,9 +90,9 @@ def mechanism_cells(
 
 def paper_shares(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """The paper's numbers as shares."""
-    if word not in PAPER.get(data.name, {}):
+    if word not in PRINTED.get(data.name, {}):
         return {}
-    accuracy, accuracy_std, f1, f1_std = (number / 100 for number in PAPER[data.name][word])
+    accuracy, accuracy_std, f1, f1_std = (number / 100 for number in PRINTED[data.name][word])
     return {
         "accuracy": PaperNumber(accuracy, accuracy_std, RUNS),
         "macro_f1": PaperNumber(f1, f1_std, RUNS),
@@ -117,9 +117,9 @@ def distance_claims(data: DataSource) -> Iterator[Claim]:
         f"{data.name}/da-transformer",
         metric="map_entropy",
     )
-    if data.name in PAPER:
+    if data.name in PRINTED:
         others = (word for word in TITLES if word != "da-transformer")
-        second = max(others, key=lambda word: PAPER[data.name][word])
+        second = max(others, key=lambda word: PRINTED[data.name][word])
         yield claim(data, "da-transformer", second, f"DA-Transformer is better than {TITLES[second]}")
 
 
@@ -129,7 +129,7 @@ def order_claims(data: DataSource) -> Iterator[Claim]:
     others = ("transformer-xl", "tener")
     for word in others:
         yield claim(data, word, "shaw", f"{TITLES[word]} is better than Transformer-RPR")
-    worse, better = sorted(others, key=lambda word: PAPER[data.name][word])
+    worse, better = sorted(others, key=lambda word: PRINTED[data.name][word])
     yield claim(data, better, worse, f"{TITLES[better]} is better than {TITLES[worse]}")
 
 
@@ -145,13 +145,13 @@ def floor_claim(data: DataSource) -> Claim:
 def claim(data: DataSource, better: str, worse: str, text: str) -> Claim:
     """A claim with the difference that the paper prints, if it has the set."""
     words = (better.removesuffix("-sinusoids"), worse)
-    printed = [PAPER[data.name][word][0] / 100 for word in words] if data.name in PAPER else None
+    printed = [PRINTED[data.name][word][0] / 100 for word in words] if data.name in PRINTED else None
     effect = None if printed is None else round(printed[0] - printed[1], 6)
     return Claim(f"{data.title}: {text}", f"{data.name}/{better}", f"{data.name}/{worse}", effect=effect)
 
 
 TABLE3 = [*mechanism_cells(AG, max_length=128), *mechanism_cells(AMAZON, "hierarchical", max_length=256)]
-TABLE4 = [*mechanism_cells(SST2), *mechanism_cells(SNLI, "pair-encoder")]
+TABLE4_CELLS = [*mechanism_cells(SST2), *mechanism_cells(SNLI, "pair-encoder")]
 TABLES = (
     PaperTable(
         "table3",
@@ -166,7 +166,7 @@ TABLES = (
     PaperTable(
         "table4",
         "Table 4, SST and SNLI",
-        TABLE4,
+        TABLE4_CELLS,
         claims=[*distance_claims(SST2), *distance_claims(SNLI)],
         floor_claims=[floor_claim(SST2), floor_claim(SNLI)],
         differences=DIFFERENCES,
@@ -175,7 +175,7 @@ TABLES = (
     PaperTable(
         "order",
         "Section 4.2, the order of the mechanisms that know distances",
-        [*TABLE4, *TABLE3],
+        [*TABLE4_CELLS, *TABLE3],
         claims=[each for data in (SST2, SNLI, AG, AMAZON) for each in order_claims(data)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,

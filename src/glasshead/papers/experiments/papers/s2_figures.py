@@ -15,13 +15,13 @@ from glasshead.papers.experiments.papers.s2_recipes import (
     DATA_DIFFERENCES,
     DIFFERENCES,
     GRID,
-    PATIENT,
     RATINGS,
     SNLI,
     SST2,
     TITLES,
+    TRAIN_60,
     TREC,
-    UNIFORM,
+    UNIFORM_ENCODER,
     distance_aware_cell,
     floor_cells,
     recipe_of,
@@ -33,7 +33,7 @@ from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 GLOVE = "glove/glove.twitter.27B.25d.common12k.txt.gz"
-STARTS: dict[str, Any] = {
+START_VALUES: dict[str, Any] = {
     "−0.05 … 0.05 (usual)": None,
     "0": 0.0,
     "−0.5 … 0.5": [-0.5, 0.5],
@@ -41,9 +41,9 @@ STARTS: dict[str, Any] = {
     "0 … 1": [0.0, 1.0],
 }
 """Of w_h, over the heads; the paper does not say how it starts."""
-CUTS = (4, 8, 16)
+CUT_SIZES = (4, 8, 16)
 """Tokens; a sentence of SST-2 has 19 on average."""
-ACCURACY = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
+ACCURACY_PICTURE = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LONGER: dict[str, dict[str, Any]] = {
     AG.name: {"max_length": 128},
     AMAZON.name: {"model": "hierarchical", "max_length": 256},
@@ -85,7 +85,7 @@ def option_table(
         title,
         cells,
         claims=claims,
-        picture=ACCURACY,
+        picture=ACCURACY_PICTURE,
         differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
         data_differences=DATA_DIFFERENCES,
     )
@@ -94,7 +94,7 @@ def option_table(
 def starts(*sources: DataSource) -> Iterator[Cell]:
     """Figures 6 and 7: how w_h starts, and how it ends."""
     for data in sources:
-        for title, start in STARTS.items():
+        for title, start in START_VALUES.items():
             usual = {"attention": "distance-aware"} if start is None else {}
             yield distance_aware_cell(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
         yield from without_order(data, **LONGER.get(data.name, {}))
@@ -103,7 +103,7 @@ def starts(*sources: DataSource) -> Iterator[Cell]:
 
 def cut_texts() -> Iterator[Cell]:
     """Footnote 7: DA-Transformer on the same texts, whole and cut."""
-    for length in CUTS:
+    for length in CUT_SIZES:
         settings = recipe_of("da-transformer", max_length=length)
         yield Cell(f"sst2/cut-{length}", f"cut after {length} tokens", SST2, settings, grid=GRID)
     yield Cell("sst2/whole", "whole texts", SST2, recipe_of("da-transformer"), grid=GRID)
@@ -134,7 +134,7 @@ def glove_cells() -> Iterator[Cell]:
         (SNLI, "pair-encoder"),
         (AMAZON, "hierarchical"),
     ):
-        settings = preset_config("da-transformer", model or "encoder").with_changes(**PATIENT)
+        settings = preset_config("da-transformer", model or "encoder").with_changes(**TRAIN_60)
         for name, title, vectors in (
             ("random", "300 random dimensions", None),
             ("glove", "GloVe, 25 dimensions", GLOVE),
@@ -142,9 +142,9 @@ def glove_cells() -> Iterator[Cell]:
             yield Cell(
                 f"{data.name}/{name}", title, data, settings.with_changes(word_vectors=vectors), most_seeds=1
             )
-        plain = preset_config("transformer", model or "encoder").with_changes(**PATIENT)
+        plain = preset_config("transformer", model or "encoder").with_changes(**TRAIN_60)
         for cell in without_order(data):
-            changes = {"positions": "none"} if cell.name.endswith("positions") else UNIFORM
+            changes = {"positions": "none"} if cell.name.endswith("positions") else UNIFORM_ENCODER
             yield cell.with_fields(recipe=plain.with_changes(**changes), grid={}, most_seeds=1)
         yield table_floor(data)
 
@@ -218,7 +218,7 @@ FIGURES = (
                 f"sst2/cut-{length}",
                 metric="positive_w",
             )
-            for length in CUTS
+            for length in CUT_SIZES
         ],
         differences=(
             *DIFFERENCES,

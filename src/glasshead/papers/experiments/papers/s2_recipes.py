@@ -23,11 +23,11 @@ AMAZON = DataSource("amazon_electronics", "Amazon electronics, 2,000 reviews, fo
 RATINGS = DataSource("amazon_electronics", "Amazon electronics, ratings", LoadOptions(task="regression"))
 IMDB = DataSource("imdb", "IMDB")
 
-PATIENT: dict[str, Any] = {"epochs": 60, "patience": 5}
+TRAIN_60: dict[str, Any] = {"epochs": 60, "patience": 5}
 """Until dev is flat."""
 GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.2, 0.5)}
 """The paper's rate and three times it: at a third of it trainings took twice as long for no gain on dev."""
-UNIFORM: dict[str, Any] = {"attention": "uniform", "pooling": "mean"}
+UNIFORM_ENCODER: dict[str, Any] = {"attention": "uniform", "pooling": "mean"}
 DIFFERENCES = (
     "Word vectors are trained from a random start; the paper starts from GloVe of 300 dimensions.",
     "One layer of 8 heads of size 8 on 64-dimensional vectors; the paper has 16 heads of size 16 on 300.",
@@ -48,7 +48,7 @@ DATA_DIFFERENCES = {
 
 def recipe_of(word: str, model: str = "encoder", **changes: Any) -> TrainingConfig:
     """One of the five mechanisms in a small model, trained until dev is flat."""
-    return preset_config(f"{word}-small", model).with_changes(**PATIENT | changes)
+    return preset_config(f"{word}-small", model).with_changes(**TRAIN_60 | changes)
 
 
 def distance_aware_cell(data: DataSource, option: str, value: Any, title: str, **changes: Any) -> Cell:
@@ -87,7 +87,7 @@ def without_order(data: DataSource, model: str = "encoder", **changes: Any) -> I
     would still choose."""
     for name, title, more in (
         ("no-positions", "no positions", {"positions": "none"}),
-        ("uniform", "uniform attention, mean of the tokens", UNIFORM),
+        ("uniform", "uniform attention, mean of the tokens", UNIFORM_ENCODER),
     ):
         settings = recipe_of("transformer", model, **changes | more)
         yield Cell(f"{data.name}/{name}", title, data, settings, grid=GRID)

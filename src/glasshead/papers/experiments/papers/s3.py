@@ -14,8 +14,8 @@ from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
-SIZES = (1, 4, 16, 64, 256)
-PRESETS = {"Con": "regular-small", "Add": "identifiable-small"}
+WIDTHS = (1, 4, 16, 64, 256)
+HEAD_PRESETS = {"Con": "regular-small", "Add": "identifiable-small"}
 SPLIT = LoadOptions(dev_fraction=0.3)
 IMDB = DataSource("imdb", "IMDB", SPLIT)
 TREC = DataSource("trec", "TREC", SPLIT)
@@ -32,9 +32,9 @@ PAPER = {
     DBPEDIA.name: {"Con": (0.979, 0.977, 0.966, 0.957, 0.949), "Add": (0.979, 0.979, 0.978, 0.970, 0.964)},
     AG.name: {"Con": (0.906, 0.904, 0.886, 0.870, 0.869), "Add": (0.902, 0.907, 0.897, 0.901, 0.893)},
 }
-PATIENT: dict[str, Any] = {"epochs": 100, "patience": 10}
+TRAIN_100: dict[str, Any] = {"epochs": 100, "patience": 10}
 """Until dev is flat: with 120 steps larger keys are merely ahead."""
-GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.1, 0.4)}
+SIZE_GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.1, 0.4)}
 """The paper's rate and three times it; the paper states no dropout."""
 
 
@@ -42,23 +42,23 @@ def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
     """Both ways to join heads by size of the keys, uniform attention, and a bag of words."""
 
     def recipe(version: str, **more: Any) -> TrainingConfig:
-        return preset_config(PRESETS[version], model).with_changes(**PATIENT | changes | more)
+        return preset_config(HEAD_PRESETS[version], model).with_changes(**TRAIN_100 | changes | more)
 
-    for version in PRESETS:
-        for size, accuracy in zip(SIZES, PAPER[data.name][version], strict=True):
+    for version in HEAD_PRESETS:
+        for size, accuracy in zip(WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
                 data,
                 recipe(version, head_dim=size),
                 paper={"accuracy": PaperNumber(accuracy)},
-                grid=GRID,
+                grid=SIZE_GRID,
             )
     # The first token, which pools, reads the mean of all tokens then.
     uniform = recipe("Con", attention="uniform")
-    yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform, grid=GRID)
+    yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform, grid=SIZE_GRID)
     no_positions = recipe("Con", head_dim=16, positions="none")
-    yield Cell(f"{data.name}/no-positions", "Con, d_k = 16, no positions", data, no_positions, grid=GRID)
+    yield Cell(f"{data.name}/no-positions", "Con, d_k = 16, no positions", data, no_positions, grid=SIZE_GRID)
     yield counting_floor(data)
     if data is IMDB:  # of other sets hardly a text is longer than what models read
         first = recipe("Con")
@@ -66,14 +66,14 @@ def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
         yield Cell(f"{data.name}/first-words", title, data, first, measure="bag-of-first-words", most_seeds=1)
     if data is SNLI:
         title = "bag of words, hypothesis only"
-        usual = preset_config(PRESETS["Con"], "pair-encoder")
+        usual = preset_config(HEAD_PRESETS["Con"], "pair-encoder")
         yield Cell(f"{data.name}/hypothesis", title, data, usual, measure="hypothesis-only", most_seeds=1)
 
 
 def paper_size_cells(data: DataSource) -> Iterator[Cell]:
     """Both ways to join heads in the size of the paper, 20 epochs, one seed each."""
-    for version, preset in PRESETS.items():
-        for size, accuracy in zip(SIZES, PAPER[data.name][version], strict=True):
+    for version, preset in HEAD_PRESETS.items():
+        for size, accuracy in zip(WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
@@ -82,7 +82,7 @@ def paper_size_cells(data: DataSource) -> Iterator[Cell]:
                 paper={"accuracy": PaperNumber(accuracy)},
                 most_seeds=1,
             )
-    usual = preset_config(PRESETS["Con"].removesuffix("-small"), "encoder")
+    usual = preset_config(HEAD_PRESETS["Con"].removesuffix("-small"), "encoder")
     for name, title, changes in (
         ("uniform", "uniform attention", {"attention": "uniform"}),
         ("no-positions", "Con, d_k = 16, no positions", {"head_dim": 16, "positions": "none"}),
@@ -94,7 +94,7 @@ def paper_size_cells(data: DataSource) -> Iterator[Cell]:
 def counting_floor(data: DataSource) -> Cell:
     """The floor of a table."""
     words: dict[str, Any] = {"measure": "bag-of-words", "most_seeds": 1}
-    usual = preset_config(PRESETS["Con"], "encoder")
+    usual = preset_config(HEAD_PRESETS["Con"], "encoder")
     return Cell(f"{data.name}/bag-of-words", "bag of words", data, usual, **words)
 
 
@@ -106,7 +106,7 @@ def size_claims(data: DataSource) -> Iterator[Claim]:
         (("Add", 3), ("Con", 3), "with d_k = 64 Add is better than Con"),
         (("Add", 4), ("Con", 4), "with d_k = 256 Add is better than Con"),
     ):
-        first, second = (f"{data.name}/{version}-{SIZES[place]}" for version, place in (better, worse))
+        first, second = (f"{data.name}/{version}-{WIDTHS[place]}" for version, place in (better, worse))
         effect = PAPER[data.name][better[0]][better[1]] - PAPER[data.name][worse[0]][worse[1]]
         yield Claim(f"{data.title}: {text}", first, second, effect=round(effect, 3))
 

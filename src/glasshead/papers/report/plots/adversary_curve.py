@@ -10,7 +10,7 @@ from glasshead.papers.results import AdversaryCurve, MapDivergence
 from glasshead.report import Figure, Ink, LegendEntry, Panel, number, plot
 from glasshead.results import Finding
 
-AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
+DISTANCE_AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
 SEED, UNIFORM, CONSTANT = "seed", "uniform", "constant"
 MOST = math.log(2)
 
@@ -72,7 +72,7 @@ def adversary_panel(points: Sequence[MapDivergence]) -> Panel:
         for point, (x, y) in zip(points, places, strict=True)
     )
     n = points[0].predictions.n
-    return Panel("", AXES, draw, f"{words}.", note=f"n = {n:,} texts", size=(4.6, 3.2))
+    return Panel("", DISTANCE_AXES, draw, f"{words}.", note=f"n = {n:,} texts", size=(4.6, 3.2))
 
 
 def mean_or_nan(finding: Finding) -> float:

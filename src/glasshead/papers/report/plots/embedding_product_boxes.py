@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 
 from glasshead.papers.report.plots.embedding_products import (
     AXIS,
-    TITLES,
+    SPACES,
     Pairs,
     pair_style,
     pairs_by_space,
@@ -43,5 +43,5 @@ def box_panel(history: History, space: str, pairs: Pairs, step: int) -> Panel:
     medians = ", ".join(f"{pair} {number(values[2])}" for pair, values in numbers.items())
     description = f"Box plots of dot products, medians: {medians}."
     return Panel(
-        TITLES.get(space, space), (AXIS.get(space, space), ""), draw, description, rows=list(numbers)
+        SPACES.get(space, space), (AXIS.get(space, space), ""), draw, description, rows=list(numbers)
     )

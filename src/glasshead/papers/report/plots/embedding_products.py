@@ -25,7 +25,7 @@ from glasshead.report import (
     plot,
 )
 
-TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
+SPACES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 AXIS = {"e": "Ω", "h": "hᵢᵀhₖ"}
 OPPOSITE = "--ink"
 """Pairs of different classes: no class has this colour."""
@@ -101,7 +101,7 @@ def products_over_steps(history: History, space: str, pairs: Pairs) -> Panel:
 
     ends = ", ".join(f"{pair} to {number(columns['median'][-1])}" for pair, columns in pairs.items())
     description = f"Medians of dot products over {history.steps[-1]:,} steps: {ends}."
-    return Panel(TITLES.get(space, space), (STEPS, AXIS.get(space, space)), draw, description, x="steps")
+    return Panel(SPACES.get(space, space), (STEPS, AXIS.get(space, space)), draw, description, x="steps")
 
 
 def quartiles(pairs: Pairs, step: int) -> dict[str, tuple[float, ...]]:

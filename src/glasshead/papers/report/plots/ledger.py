@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
 from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, cite_terms
 from glasshead.papers.results import NOT_EXPLAINED, History, Ledger, ledger_terms, mean_ledger, token_ledger
@@ -21,8 +21,6 @@ from glasshead.report import (
     power_of_ten,
     sort_groups,
 )
-
-Floats = NDArray[np.float64]
 
 
 @plot(

@@ -10,7 +10,7 @@ WORDS, MERGES, LONGEST = 8, 30, 30
 """How many are drawn, and how many letters of one word or pair."""
 LETTER, LINE = 0.115, 0.3
 """Inches across and down."""
-SIZE = 10.0
+LETTER_SIZE = 10.0
 
 
 @plot("merges", MergeTrace)
@@ -101,6 +101,6 @@ def write(
 ) -> None:
     """Letters of one width in a row of the table."""
     axes.text(
-        place[0], place[1] + 0.5, ink.text(words), family="monospace", fontsize=SIZE, va="center",
+        place[0], place[1] + 0.5, ink.text(words), family="monospace", fontsize=LETTER_SIZE, va="center",
         ha="center" if centre else "left", color=ink(colour),
     )  # fmt: skip

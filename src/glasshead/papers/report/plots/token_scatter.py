@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.papers.report.plots.group_curves import AXIS
+from glasshead.papers.report.plots.group_curves import GROUP_AXIS
 from glasshead.papers.report.term_labels import SUN_AND_LU
 from glasshead.papers.results import History
 from glasshead.report import (
@@ -26,7 +26,7 @@ from glasshead.report import (
 )
 
 NONE = "no group"
-AXES_NAMES = AXIS["polarity"], AXIS["score"]
+AXES_NAMES = GROUP_AXIS["polarity"], GROUP_AXIS["score"]
 
 
 @plot(

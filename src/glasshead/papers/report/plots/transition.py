@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from glasshead.papers.results import Transition, TransitionPoint
 from glasshead.report import DASHES, Figure, Ink, LegendEntry, Panel, number, plot
 
-COLOURS = {"positional": "--c1", "semantic": "--c0"}
-ALPHA = "texts over dimensions, α"
+SOLUTION_COLOURS = {"positional": "--c1", "semantic": "--c0"}
+ALPHA_AXIS = "texts over dimensions, α"
 
-SEEDS = 5
+FEW_SEEDS = 5
 """Fewer have no interval."""
-TRAINED = ("trained, mean and 95 % interval", "trained, each seed")
+TRAINED_LABELS = ("trained, mean and 95 % interval", "trained, each seed")
 
 
 @plot("transition", Transition)
@@ -23,10 +23,10 @@ def transition(result: Transition) -> Figure:
 
     Source: Cui, Behrens, Krzakala and Zdeborová (2024).
     """
-    legend = [LegendEntry(colour, kind) for kind, colour in COLOURS.items()]
+    legend = [LegendEntry(colour, kind) for kind, colour in SOLUTION_COLOURS.items()]
     legend += [
         LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
-        LegendEntry("--muted", TRAINED[result.settings["seeds"] < SEEDS], "dot"),
+        LegendEntry("--muted", TRAINED_LABELS[result.settings["seeds"] < FEW_SEEDS], "dot"),
     ]
     if not all(point.converged for point in result.points):
         legend.append(LegendEntry("--muted", "theory that did not converge", "ring"))
@@ -65,7 +65,7 @@ def difference_panel(result: Transition) -> Panel:
 
     return Panel(
         "Loss: semantic − positional",
-        (ALPHA, "training loss / d"),
+        (ALPHA_AXIS, "training loss / d"),
         draw,
         critical_sentence(result),
     )
@@ -75,7 +75,7 @@ def curves_panel(result: Transition, title: str, axis: str, name: str, unit: flo
     """One quantity of both solutions."""
 
     def draw(axes: Axes, ink: Ink) -> None:
-        for kind, colour in COLOURS.items():
+        for kind, colour in SOLUTION_COLOURS.items():
             points = [point for point in result.points if point.start == kind]
             values = [point.theory[name] / unit for point in points]
             converged = [point.converged for point in points]
@@ -90,7 +90,7 @@ def curves_panel(result: Transition, title: str, axis: str, name: str, unit: flo
         f"{point.start} at {point.alpha:g}: {number(point.theory[name] / unit)}{doubt(point)}"
         for point in result.points
     )
-    return Panel(title, (ALPHA, axis), draw, f"Theory. {words}.")
+    return Panel(title, (ALPHA_AXIS, axis), draw, f"Theory. {words}.")
 
 
 def theory_line(
@@ -128,7 +128,7 @@ def half_interval(values: list[float]) -> float | None:
     """Half of the 95 % t-interval of the mean; None of fewer than five, which tell little of others."""
     from glasshead.statistics import interval_of_mean
 
-    if len(values) < SEEDS:
+    if len(values) < FEW_SEEDS:
         return None
     low, high = interval_of_mean(np.array(values))
     return (high - low) / 2
