@@ -16,7 +16,7 @@ from glasshead.cli.listing import (
     PACKAGE,
     entry_files,
     list_table,
-    read_stored_table,
+    read_stored,
     store,
 )
 from glasshead.cli.plot import plots
@@ -43,7 +43,7 @@ def modules_after(command: list[str], suspects: set[str]) -> set[str]:
 @whole
 @pytest.mark.parametrize("kind", LISTED_KINDS)
 def test_the_stored_tables_are_those_of_the_registries(kind):
-    assert read_stored_table(kind) == catalogue(kind), "run `make catalogue`"
+    assert read_stored(kind) == catalogue(kind), "run `make catalogue`"
 
 
 def test_every_table_has_a_kind_and_every_file_a_place():
@@ -71,11 +71,11 @@ def test_every_plot_is_listed_with_the_command_that_draws_it():
 def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
     stored = tmp_path / "catalogue.json"
     store(["penalties"], stored)
-    assert read_stored_table("penalties", stored) == catalogue("penalties")
+    assert read_stored("penalties", stored) == catalogue("penalties")
     now = entry_files()
     monkeypatch.setattr("glasshead.cli.listing.entry_files", lambda: [*now, "explain/new.py"])
-    assert read_stored_table("penalties", stored) is None
-    assert read_stored_table("penalties", tmp_path / "none.json") is None
+    assert read_stored("penalties", stored) is None
+    assert read_stored("penalties", tmp_path / "none.json") is None
     assert list_table("penalties", stored) == catalogue("penalties")
 
 

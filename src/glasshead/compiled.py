@@ -38,4 +38,4 @@ def native_library(capability: str) -> Path:
 
 def list_compiled_capabilities() -> tuple[str, ...]:
     """The instructions for which there is a library."""
-    return tuple(each for each in CAPABILITIES if native_library(each).is_file())
+    return tuple(name for name in CAPABILITIES if native_library(name).is_file())

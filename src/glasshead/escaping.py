@@ -58,7 +58,7 @@ def sendable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(sendable, value))
     if isinstance(value, dict):
-        return {sendable(key): sendable(each) for key, each in value.items()}
+        return {sendable(key): sendable(item) for key, item in value.items()}
     return value
 
 

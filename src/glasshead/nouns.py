@@ -60,4 +60,4 @@ INPUTS = "inputs"
 
 def nouns_of(*facts: Mapping[str, Any]) -> Nouns:
     """What results speak of by their facts: of texts, where one does not say it."""
-    return IMAGE_NOUNS if {each.get(INPUTS) for each in facts} == {IMAGE_NOUNS.texts} else TEXTS
+    return IMAGE_NOUNS if {fact.get(INPUTS) for fact in facts} == {IMAGE_NOUNS.texts} else TEXTS

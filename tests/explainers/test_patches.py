@@ -16,14 +16,7 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 import glasshead
 from glasshead.data import EncodedImages, ImageReader, PatchGrid, Picture, as_picture, normalisation_of
 from glasshead.errors import InputError
-from glasshead.explainers import (
-    EXPLAINERS,
-    REMOVALS,
-    by_word,
-    find_removable_tokens,
-    make_context,
-    with_intervals,
-)
+from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, removable, with_intervals
 from glasshead.huggingface import plug
 from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector, eval_mode
@@ -226,7 +219,7 @@ def test_blocks_part_all_patches_and_are_whole(blocks, rows, columns):
 def test_a_block_is_taken_out_as_a_whole_and_its_patches_share_the_change():
     opened, images = subject(), pictures(2)
     context = context_of(opened, images, blocks=2)
-    units = find_removable_tokens(context)
+    units = removable(context)
     assert units.sum(dim=1).tolist() == [4, 4]
     for name in ("mean-colour", "zero-weight"):
         explainer = EXPLAINERS["erasure" if name == "zero-weight" else f"erasure-{name}"]

@@ -110,7 +110,7 @@ def test_chunks_do_not_matter(monkeypatch):
     whole = mean_interval(values, rng=rng(11)), auc_interval(values[:40], values[40:], rng=rng(11))
     for draws in (1, 777, 10**7):
         monkeypatch.setattr(resampling, "CHUNK_DRAWS", draws)
-        counts = np.concatenate(list(resampling.draw_resample_counts(101, 53, rng())))
+        counts = np.concatenate(list(resampling.draw_counts(101, 53, rng())))
         assert counts.shape == (53, 101)
         np.testing.assert_array_equal(counts.sum(axis=1), 101)
         assert mean_interval(values, rng=rng(11)).low == pytest.approx(whole[0].low, abs=1e-12)

@@ -20,13 +20,7 @@ from glasshead.attention.kernels.native import lacks_native
 from glasshead.attention.kernels.native_programs.build import build_libraries as build_native
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
-from glasshead.attention.mechanism import (
-    AttentionInputs,
-    AttentionOutput,
-    Mechanism,
-    mechanism,
-    select_pair_heads,
-)
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, pick_heads
 from glasshead.attention.mechanism_spec import MECHANISM_PRESETS, Spec, parse, position_of, to_name, to_spec
 from glasshead.attention.multihead import MultiHeadAttention, parse_head_combination
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
@@ -77,6 +71,7 @@ __all__ = [
     "parse",
     "parse_head_combination",
     "parse_rows",
+    "pick_heads",
     "pooling_activation",
     "position_of",
     "positions",
@@ -85,7 +80,6 @@ __all__ = [
     "run_hooked_weights",
     "run_kernel",
     "select_kernel",
-    "select_pair_heads",
     "sines",
     "to_name",
     "to_spec",

@@ -129,7 +129,7 @@ def row_index(rows: Sequence[int], call: AttentionInputs) -> Tensor:
     return torch.tensor(numbers, dtype=torch.long, device=call.q.device)
 
 
-def parse_rows(what: str, numbers: Sequence[int], there: int) -> tuple[int, ...]:
+def parse_rows(what: str, numbers: Sequence[int], count: int) -> tuple[int, ...]:
     """Chosen rows or heads, of which so many are there; negative ones count from the end.
 
     Raises:
@@ -139,7 +139,7 @@ def parse_rows(what: str, numbers: Sequence[int], there: int) -> tuple[int, ...]
         indices = [index(number) for number in numbers]
     except TypeError:
         raise InputError(f"{what}s are whole numbers like [0, 5], not {numbers!r}") from None
-    absent = [number for number in indices if not -there <= number < there]
+    absent = [number for number in indices if not -count <= number < count]
     if absent:
-        raise InputError(f"there is no {what} {absent[0]}: there are {there} {what}s")
-    return tuple(number % there for number in indices)
+        raise InputError(f"there is no {what} {absent[0]}: there are {count} {what}s")
+    return tuple(number % count for number in indices)

@@ -217,7 +217,7 @@ class AttentionInputs:
         )
 
 
-def select_pair_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+def pick_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
     """Some heads of what there is for all pairs, if the heads differ."""
     return tensor if tensor is None or tensor.shape[1] == 1 else tensor[:, heads]
 

@@ -74,5 +74,5 @@ class AttentionPooling(nn.Module):
             raise ValueError("this attention has no scores of its own: pass them in")
         weights = self.activation.weights(scores, mask)
         values = self.value(hidden)
-        there = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
-        return PoolingOutput(torch.einsum("bk,bkd->bd", weights, there), scores, weights, values)
+        real_values = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
+        return PoolingOutput(torch.einsum("bk,bkd->bd", weights, real_values), scores, weights, values)

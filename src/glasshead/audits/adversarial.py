@@ -199,8 +199,8 @@ def null_rows(row: AttentionRow, rng: np.random.Generator) -> dict[str, NDArray[
     mask, one_part = np.ones((1, len(row.weights)), dtype=bool), np.zeros((1, len(row.weights)), np.int64)
     drawn = random_weights(mask, WEIGHT_DOMAINS[row.kind].signed, rng)[:, None].astype(float)
     nulls = {"random": drawn, "uniform": np.ones_like(drawn)}
-    scaled = {base: same_mass(each, row.weights[None], one_part) for base, each in nulls.items()}
-    return {base: np.asarray(each[0, 0], dtype=np.float64) for base, each in scaled.items()}
+    scaled = {base: same_mass(maps, row.weights[None], one_part) for base, maps in nulls.items()}
+    return {base: np.asarray(maps[0, 0], dtype=np.float64) for base, maps in scaled.items()}
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,7 @@ class DistanceTable:
                 over = summaries[0].reliable_differences.get("random")
                 verdicts = judge_distance(ends[0], over, largest, kind), judge_far_share(ends[1], kind, nouns)
             else:
-                verdicts = (
-                    judge_distance_by_search(ends[0], largest, kind),
-                    judge_share_by_search(ends[1], kind, nouns),
-                )
+                verdicts = (bound_distance(ends[0], largest, kind), bound_share(ends[1], kind, nouns))
                 summaries = [as_bound(summary, "lower") for summary in summaries]
             undefined = self.count_undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
@@ -272,9 +269,7 @@ class DistanceTable:
         for group in self.groups:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
             interval = summary.reliable_interval
-            verdict = (
-                TOO_FEW_EXAMPLES if interval is None else judge_upper_bound(interval, self.setting.largest)
-            )
+            verdict = TOO_FEW_EXAMPLES if interval is None else judge_bound(interval, self.setting.largest)
             summary = as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
@@ -329,7 +324,7 @@ def judge_distance(
     return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 
-def judge_distance_by_search(interval: Interval | None, largest: float, kind: str) -> Verdict:
+def bound_distance(interval: Interval | None, largest: float, kind: str) -> Verdict:
     """Judge the distance that a search found: a lower bound, which says nothing of other maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -355,7 +350,7 @@ def judge_far_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdi
     return Verdict(f"a very different map{FROM[kind]} exists for {share} of the {nouns.texts}")
 
 
-def judge_share_by_search(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
+def bound_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
     """Judge the share of texts with a far map where a search found the maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -378,7 +373,7 @@ def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSumm
     return replace(summary, interval=None, over_null={}, bound=bound, limit=limit)
 
 
-def judge_upper_bound(interval: Interval, largest: float) -> Verdict:
+def judge_bound(interval: Interval, largest: float) -> Verdict:
     """What no map with the same output exceeds, in words."""
     if interval[1] < NEAR * largest:
         return Verdict("all maps with the same head output are close")

@@ -24,7 +24,7 @@ from glasshead.results import (
     by_construction,
     no_order,
 )
-from glasshead.statistics import KendallResult, kendall_tau_b, mean_of_defined
+from glasshead.statistics import KendallResult, kendall_tau_b, nan_mean
 
 AGREEMENT = "agreement"
 ALPHA = 0.01
@@ -76,7 +76,7 @@ def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_])
     text of fewer than two tokens, and where all weights or all importances are 0.
     """
     size, importance = (
-        np.where(mask, np.abs(each), 0.0).astype(np.float64) for each in (weights, importance)
+        np.where(mask, np.abs(part), 0.0).astype(np.float64) for part in (weights, importance)
     )
     total, largest = size.sum(axis=-1), importance.max(axis=-1, initial=0.0)
     known = (total > 0) & (largest > 0) & (mask.sum(axis=-1) > 1)
@@ -227,9 +227,7 @@ class Agreement(Audit):
                 citation=self.effective_citation if effective else self.citation,
                 against=against,
                 undefined=undefined,
-                significant_fraction=None
-                if significant is None
-                else mean_of_defined(significant.astype(float)),
+                significant_fraction=None if significant is None else nan_mean(significant.astype(float)),
             )
 
     @staticmethod
@@ -270,11 +268,11 @@ class Agreement(Audit):
         if statistic not in ("contribution", "contribution-absolute"):
             return None
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
-        whole = (
+        all_words = (
             isinstance(context.explanation.observation, LinearReadout)
             or context.sentence_of_token is not None
         )
-        nearly = "" if statistic == "contribution" and whole else "nearly "
+        nearly = "" if statistic == "contribution" and all_words else "nearly "
         return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod

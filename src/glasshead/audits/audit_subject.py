@@ -134,7 +134,7 @@ def select_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[st
     draws = request.draws
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     names = [name for name in AUDITS if AUDITS[name].by_default] if request.audits is None else request.audits
-    selected = {each: AUDITS[each] for name in names for each in (*AUDITS[name].collects, name)}
+    selected = {audit: AUDITS[audit] for name in names for audit in (*AUDITS[name].collects, name)}
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
     if IDENTIFIABILITY in selected:

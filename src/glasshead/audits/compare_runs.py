@@ -18,9 +18,9 @@ from glasshead.statistics import (
     exchange_test,
     interval_of_equals,
     is_correct,
-    is_paired_by_seed,
     metric_values,
     metrics_of,
+    same_seeds,
     seed_test,
 )
 from glasshead.torch_modes import in_own_modes
@@ -80,7 +80,7 @@ def metric_differences(
         ours, theirs = metric_values(metric, one), metric_values(metric, other)
         if name == "accuracy":
             interval = with_equals(interval, one, other)
-        test = seed_test(ours, theirs, paired=is_paired_by_seed(one, other))
+        test = seed_test(ours, theirs, paired=same_seeds(one, other))
         rows.append(
             RunDifference(
                 name=name,

@@ -30,7 +30,7 @@ def compare(
     """
     if len(compared) < 2:
         raise InputError("a comparison needs two or more: give audits, or runs")
-    sources = [load_compared(each) for each in compared]
+    sources = [load_compared(source) for source in compared]
     names = source_names(sources)
     first, *kinds = [AN_AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
     for name, kind in zip(names[1:], kinds, strict=True):

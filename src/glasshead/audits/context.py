@@ -36,8 +36,8 @@ from glasshead.explainers import (
     LinearReadout,
     SentenceReadout,
     find_explainer,
-    find_removable_tokens,
     head_signs,
+    removable,
     sentence_numbers,
 )
 from glasshead.huggingface import NextTokenClassifier
@@ -354,7 +354,7 @@ class AuditContext:
     @cached_property
     def words(self) -> NDArray[np.bool_]:
         """Which tokens belong to the text itself, and can be taken out of it."""
-        words = find_removable_tokens(self.explanation).numpy()
+        words = removable(self.explanation).numpy()
         return words & self.mask if self.spares_first else words
 
     @cached_property
@@ -373,8 +373,8 @@ def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> AnyFloats
     """The share of each unit in its part, by how many tokens count in it; of a mask, one or none."""
     weights = np.zeros(counts.shape)
     for part in range(int(parts.max(initial=0)) + 1):
-        here = np.where(parts == part, counts, 0)
-        weights += here / np.maximum(here.sum(axis=1, keepdims=True), 1)
+        in_part = np.where(parts == part, counts, 0)
+        weights += in_part / np.maximum(in_part.sum(axis=1, keepdims=True), 1)
     return weights
 
 

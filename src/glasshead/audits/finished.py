@@ -113,9 +113,9 @@ def audit_fingerprint(context: AuditContext, request: AuditRequest) -> Mapping[s
 def plain_values(value: object) -> Any:
     """A value of a request as JSON can hold it."""
     if isinstance(value, Mapping):
-        return {str(key): plain_values(each) for key, each in value.items()}
+        return {str(key): plain_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        values = [plain_values(each) for each in value]
+        values = [plain_values(item) for item in value]
         return sorted(values, key=repr) if isinstance(value, set | frozenset) else values
     if isinstance(value, Dataset | DatasetDict):
         return "in memory"  # what is read of it is compared

@@ -44,8 +44,8 @@ def same_mass(random: AnyFloats, weights: AnyFloats, parts: NDArray[np.int64] | 
         return random * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
     scaled = np.zeros_like(random)
     for part in range(int(parts.max()) + 1):
-        here = parts == part
-        scaled += same_mass(random * here[:, None, :], weights * here)
+        in_part = parts == part
+        scaled += same_mass(random * in_part[:, None, :], weights * in_part)
     return scaled
 
 
@@ -76,7 +76,7 @@ def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> AnyFloat
         np.where(parts == part, weights, 0.0).sum(axis=1) for part in range(int(parts.max(initial=0)) + 1)
     ]
     filled = [(mask & (parts == part)).any(axis=1) for part in range(len(sums))]
-    if is_fixed(np.concatenate([own[there] for own, there in zip(sums, filled, strict=True)])):
+    if is_fixed(np.concatenate([own[real] for own, real in zip(sums, filled, strict=True)])):
         own = np.take_along_axis(np.stack(sums, axis=1), parts, axis=1)  # Σa of the part of each unit
         return np.asarray(uniform_weights(mask, parts) * own)
     total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)

@@ -74,7 +74,7 @@ class OnCluster:
             return function(context, texts, removed)
         parts = torch.arange(len(texts)).tensor_split(min(PARTS_PER_WORKER * len(self.workers), len(texts)))
         tasks = [(function, *part_of(context, texts[part], removed[part])) for part in parts]
-        answers = ActorPool(self.workers).map(lambda each, task: each.compute.remote(*task), tasks)
+        answers = ActorPool(self.workers).map(lambda actor, task: actor.compute.remote(*task), tasks)
         results: list[Tensor] = []
         try:
             for answer in answers:

@@ -16,7 +16,7 @@ from glasshead.data import (
     as_dataset,
     as_split,
     has_images,
-    holds_lines,
+    has_lines,
     is_undivided,
     load,
     nouns_of_split,
@@ -34,7 +34,7 @@ from glasshead.results import REGRESSION
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
-Asked = TypeVar("Asked", bound=DataRequest)
+AuditInputs = TypeVar("AuditInputs", bound=DataRequest)
 Item = TypeVar("Item")
 
 
@@ -46,7 +46,7 @@ class OpenedRequest(NamedTuple):
     facts: dict[str, Any]
 
 
-def with_datasets(request: Asked) -> Asked:
+def with_datasets(request: AuditInputs) -> AuditInputs:
     """The request; a table or a list of rows is a data set from here on."""
     train = getattr(request, "train", None)
     changes = {} if train is None else {"train": as_dataset(train)}
@@ -102,7 +102,7 @@ def open_for_next_tokens(
     if request.train is not None:
         raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
     subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
-    whole = holds_lines(request.data) or isinstance(request.data, Dataset)
+    whole = has_lines(request.data) or isinstance(request.data, Dataset)
     if whole:
         source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
         plain = read_plain(source, options)
@@ -149,7 +149,7 @@ def make_load_options(options: Mapping[str, Any]) -> LoadOptions:
     Raises:
         InputError: on a name that is no field.
     """
-    known = [each.name for each in fields(LoadOptions)]
+    known = [field.name for field in fields(LoadOptions)]
     for name in options:
         if name not in known:
             raise ParameterError("load_options", f"has no field {name!r}: {did_you_mean(str(name), known)}")
@@ -192,7 +192,7 @@ def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dat
     Raises:
         InputError: as `read_split`.
     """
-    if holds_lines(data):
+    if has_lines(data):
         return Dataset.from_dict({"text": list(read_plain(Path(str(data)), options).firsts)})
     if isinstance(data, Dataset) and not has_images(data):
         plain = read_plain(data, options)

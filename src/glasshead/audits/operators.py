@@ -16,7 +16,7 @@ from glasshead.audits.null_weights import random_scores
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, ExplanationContext, find_removable_tokens, value_changes
+from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -90,7 +90,7 @@ class Operators(Audit):
             for name, reason in reasons.items()
             if reason is None
         }
-        mask = find_removable_tokens(explanation).numpy()
+        mask = removable(explanation).numpy()
         members = Group("all", np.ones(len(rows), dtype=bool))
         explained = {
             statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
@@ -137,7 +137,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[ErasureAgreement]:
         """An explanation beside the changes under each meaning, and random numbers beside them."""
-        mask = find_removable_tokens(explanation).numpy()
+        mask = removable(explanation).numpy()
         signed = not statistic.endswith(ABSOLUTE)
         chance = random_scores(explanation.encoded, signed, rng)
         gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
@@ -172,7 +172,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        mask, nouns = find_removable_tokens(explanation).numpy(), explanation.encoded.nouns
+        mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
         stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
         rounded = round_digits(stacked, mask)
         tau = kendall_tau_b(rounded, rounded, mask).tau
@@ -275,10 +275,10 @@ class Operators(Audit):
             for one in own:
                 column = f"{OPERATORS}.{statistic}.{one.removal}"
                 columns |= {column: one.tau, null_column(column, "random"): one.chance}
-        whole = {name: np.full(count, np.nan) for name in columns}
+        all_texts = {name: np.full(count, np.nan) for name in columns}
         for name, values in columns.items():
-            whole[name][rows] = values
-        return whole
+            all_texts[name][rows] = values
+        return all_texts
 
 
 AUDITS.register(OPERATORS)(Operators())

@@ -286,7 +286,7 @@ def predict_with_weights(
     assert readout is not None
     polarity = readout.polarity[rows, : weights[0].shape[-1]].float().numpy()
     # NumPy multiplies thin matrices three times as fast as PyTorch does.
-    products = torch.from_numpy(np.concatenate([each @ polarity for each in weights], axis=1))
+    products = torch.from_numpy(np.concatenate([rows @ polarity for rows in weights], axis=1))
     outputs, target = products + readout.bias.float(), explanation.target[rows]
     if readout.rating:
         predictions = outputs[..., 0]
@@ -297,7 +297,7 @@ def predict_with_weights(
     else:
         predictions = probability(outputs, target[:, None].expand(outputs.shape[:-1]))
         classes = outputs.argmax(dim=-1)
-    return Answers(predictions.numpy(), classes.numpy()).split([each.shape[1] for each in weights])
+    return Answers(predictions.numpy(), classes.numpy()).split([rows.shape[1] for rows in weights])
 
 
 def columns_of_test(test: str, change: Change, unit: float) -> dict[str, AnyFloats]:
@@ -336,12 +336,12 @@ def perturbation_verdict(
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
     small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit
-    beside = beside_chance(over_chance, NEGLIGIBLE * unit)
+    chance = beside_chance(over_chance, NEGLIGIBLE * unit)
     if low < small <= high:
-        although = ALTHOUGH[beside].format(REFERENCES[test])
+        although = ALTHOUGH[chance].format(REFERENCES[test])
         return Verdict(f"undecided: the change may be negligible{although}", "undecided")
     size = "hardly changes" if high < small else "changes much" if low >= large else "changes"
-    return Verdict(f"the prediction {size}{BESIDE[beside].format(REFERENCES[test])}")
+    return Verdict(f"the prediction {size}{BESIDE[chance].format(REFERENCES[test])}")
 
 
 NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or small", "undecided", "no range")

@@ -71,7 +71,7 @@ class ReadHeads(Audit):
             members = group.members
             summaries = summarise(
                 [column.values[members] for column in columns.values()],
-                [{name: null[members] for name, null in each.nulls.items()} for each in columns.values()],
+                [{name: null[members] for name, null in column.nulls.items()} for column in columns.values()],
                 rng=rng,
                 level=group.level,
             )
@@ -134,11 +134,11 @@ def special_columns(context: AuditContext) -> dict[str, HeadColumn]:
     attention = share_of(special, context.canonical)
     relevance = share_of(special, context.contributions)
     even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
-    beside = even - share_of(special, context.polarity)
+    surplus = even - share_of(special, context.polarity)
     return {
         "special": HeadColumn(attention, {UNIFORM: even}, "no weight"),
         "inflation": HeadColumn(
-            attention - relevance, {UNIFORM: beside}, "no weight, or one that changes nothing"
+            attention - relevance, {UNIFORM: surplus}, "no weight, or one that changes nothing"
         ),
     }
 
@@ -177,14 +177,14 @@ def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verd
         )
     words = size_verdict(interval[0] / unit, interval[1] / unit)
     words = words._replace(words=words.words.replace("without it", "without these heads"))
-    beside = summary.reliable_differences.get(OTHER_LAYERS)
-    if beside is None or words.status != "evidence":
+    over = summary.reliable_differences.get(OTHER_LAYERS)
+    if over is None or words.status != "evidence":
         return words
-    if max(-beside[0], beside[1]) < NEGLIGIBLE * unit:
+    if max(-over[0], over[1]) < NEGLIGIBLE * unit:
         return Verdict(f"{words.words}, about as much as without another layer")
-    if beside[0] <= 0 <= beside[1]:
+    if over[0] <= 0 <= over[1]:
         return Verdict(f"{words.words}; not settled whether more or less than without another layer")
-    return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")
+    return Verdict(f"{words.words}, {'more' if over[0] > 0 else 'less'} than without another layer")
 
 
 def alone_verdict(low: float, high: float) -> Verdict:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
-from glasshead.explainers import REMOVALS, ExplanationContext, find_removable_tokens, value_change
+from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_change
 
 REMOVED_PERCENTS = (1, 5, 10, 20, 50)
 """Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
@@ -66,7 +66,7 @@ class ValueDrops:
     def __init__(self, explanation: ExplanationContext, removal: str, side: PredictionSide) -> None:
         self.explanation, self.removal, self.side = explanation, REMOVALS[removal], side
         self.target = torch.from_numpy(side.target)
-        self.words: Flags = find_removable_tokens(explanation).numpy()
+        self.words: Flags = removable(explanation).numpy()
 
     @property
     def prediction(self) -> Floats:

@@ -207,9 +207,9 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     assert site is not None
     reading = context.explainer.reading(context.explanation)
     level = context.explanation.attention_selector.level
-    here = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
+    own = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
     return facts | {
-        **({"attention_layer": here} if site.above is None else {}),  # words' weights times their sentence's
+        **({"attention_layer": own} if site.above is None else {}),  # words' weights times their sentence's
         **({} if reading is None else {"reading": reading}),
         "level": context.nouns.word if level == "word" else level,
     }

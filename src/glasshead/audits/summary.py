@@ -9,15 +9,9 @@ import numpy as np
 from glasshead.arrays import AnyFloats
 from glasshead.audits.slices import Group
 from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
-from glasshead.statistics import (
-    LEVEL,
-    interval_of_equals,
-    intervals_beside_nulls,
-    mean_of_defined,
-    share_interval,
-)
+from glasshead.results.verdict import Interval
+from glasshead.statistics import LEVEL, interval_of_equals, intervals_beside_nulls, nan_mean, share_interval
 
-Interval = tuple[float, float]
 Nulls = Mapping[str, AnyFloats | None]
 
 
@@ -133,7 +127,7 @@ def summarise(
             estimate=estimate.mean,
             std=estimate.std,
             interval=estimate.interval,
-            null={name: mean_of_defined(values) for name, values in null.items()},
+            null={name: nan_mean(values) for name, values in null.items()},
             n=estimate.n,
             over_null={
                 name: PairedDifference(difference.mean, difference.interval, difference.n)

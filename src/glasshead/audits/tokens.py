@@ -61,11 +61,11 @@ class Tokens(Audit):
         text_of_token = np.nonzero(context.mask)[0]
         findings: list[Finding] = []
         for texts in (part for part in context.groups if part.name == "all" or part.by):
-            here = texts.members[text_of_token]
+            chosen = texts.members[text_of_token]
             means = mean_per_type(
-                {name: values[here] for name, values in columns.items()}, type_of_token[here]
+                {name: values[chosen] for name, values in columns.items()}, type_of_token[chosen]
             )
-            present = group[np.unique(type_of_token[here])]
+            present = group[np.unique(type_of_token[chosen])]
             findings += self._levels(means, present, texts, context, rng)
             findings += self._separations(means, present, texts, context, rng)
         means = mean_per_type(columns, type_of_token)

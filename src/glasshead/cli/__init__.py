@@ -60,7 +60,7 @@ from glasshead.cli.plot import (
     parse_whole_numbers,
     plots,
     split_numbers,
-    write_drawn_values,
+    write_csv,
     write_plot,
 )
 from glasshead.cli.progress import progress_stages
@@ -115,7 +115,7 @@ __all__ = [
     "resume_on_interrupt",
     "split_numbers",
     "write_audit",
-    "write_drawn_values",
+    "write_csv",
     "write_plot",
 ]
 

@@ -7,7 +7,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import SEEDS, Overwrite, Printed
+from glasshead.cli.options import SEEDS, Overwrite, PrintOption
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -27,7 +27,7 @@ def compare(
         Path, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
     ] = Path("compare.html"),
     overwrite: Overwrite = False,
-    format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
+    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
 ) -> None:
     """Compare audits or runs: how do they differ, and could that be chance?
 
@@ -42,7 +42,7 @@ def compare(
     format_from_suffix(out, *OTHER_FILES)
     comparison = compare_all(*folders, against=against, split=split, seed=seed)
     comparison.save(out, overwrite=overwrite)
-    if format is Printed.json:
+    if format is PrintOption.json:
         print_output(comparison.to_json(), "json")
         print_remark(f"Report: {out}")
     else:

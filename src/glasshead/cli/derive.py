@@ -27,7 +27,7 @@ def options_from(
             if entry.flag != "" and name not in without
         }
         named = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-        own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named]
+        own = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in named]
         derived = [parameter(request, name, entry, helps.get(name)) for name, entry in fields.items()]
 
         @wraps(run)
@@ -36,7 +36,7 @@ def options_from(
             run(request(**chosen, **dict.fromkeys(without)), **typed)
 
         command.__signature__ = inspect.Signature([*derived, *own])  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in (*derived, *own)}
+        command.__annotations__ = {option.name: option.annotation for option in (*derived, *own)}
         return command
 
     return decorate

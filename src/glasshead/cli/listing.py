@@ -67,7 +67,7 @@ def list_table(kind: str, stored: Path = STORED) -> CatalogueTable:
     """
     if kind not in LISTED_KINDS:
         raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, LISTED_KINDS)}")
-    table = None if "glasshead.attention" in sys.modules else read_stored_table(kind, stored)
+    table = None if "glasshead.attention" in sys.modules else read_stored(kind, stored)
     if table is not None:
         return table
     from glasshead.cli.catalogue import catalogue
@@ -103,7 +103,7 @@ def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[di
     ]
 
 
-def read_stored_table(kind: str, stored: Path = STORED) -> CatalogueTable | None:
+def read_stored(kind: str, stored: Path = STORED) -> CatalogueTable | None:
     """What was written down, or None if entries have come since, or come with other packages."""
     if any(entry.dist is None or entry.dist.name != "glasshead" for entry in extensions().get(kind, ())):
         return None

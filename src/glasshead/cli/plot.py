@@ -148,7 +148,7 @@ def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any
     print_line(f"Written to {out}")
 
 
-def write_drawn_values(
+def write_csv(
     table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float | str]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""

@@ -49,7 +49,7 @@ from glasshead.data.synthetic import (
     SyntheticDataset,
     SyntheticOptions,
     check_integer,
-    check_synthetic_sizes,
+    check_sizes,
     planted_groups,
     split_sizes,
 )
@@ -59,7 +59,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.unlabelled import PlainTexts, holds_lines, read_plain
+from glasshead.data.unlabelled import PlainTexts, has_lines, read_plain
 
 __all__ = [
     "ALL_SPLITS",
@@ -104,7 +104,7 @@ __all__ = [
     "batches",
     "begins_twice",
     "check_integer",
-    "check_synthetic_sizes",
+    "check_sizes",
     "check_utf8",
     "column_values",
     "coverage",
@@ -114,9 +114,9 @@ __all__ = [
     "describe_in_words",
     "encode",
     "has_images",
+    "has_lines",
     "has_ratings",
     "heads_of",
-    "holds_lines",
     "image_size",
     "inputs_of",
     "is_conllu",

@@ -179,13 +179,13 @@ def encodings(
         return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []
 
     limit = tokenizer.model_max_length
-    whole = limit > NO_MAXIMUM or tokenizer.truncation_side != "right"
+    is_whole = limit > NO_MAXIMUM or tokenizer.truncation_side != "right"
     if pairs is not None:
-        if not whole:
-            cut = [pair_beginnings(tokenizer, *each) for each in zip(texts, pairs, strict=True)]
+        if not is_whole:
+            cut = [pair_beginnings(tokenizer, *pair) for pair in zip(texts, pairs, strict=True)]
             texts, pairs = [text for text, _ in cut], [pair for _, pair in cut]
         return tokenizer(list(texts), list(pairs), truncation=True, verbose=False).encodings or []
-    if whole:
+    if is_whole:
         return read(texts)
     if not isinstance(tokenizer.backend_tokenizer.model, WordLevel):
         return read([beginning(tokenizer, text) for text in texts])

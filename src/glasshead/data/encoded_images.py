@@ -166,9 +166,9 @@ class EncodedImages(Encoded):
         row, column = np.divmod(words, self.grid.columns)
         neighbours = {}
         for name, (down, right) in DIRECTIONS.items():
-            there, across = row + down, column + right
-            inside = (there >= 0) & (there < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
-            patch = np.where(inside, there * self.grid.columns + across, 0)
+            below, across = row + down, column + right
+            inside = (below >= 0) & (below < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
+            patch = np.where(inside, below * self.grid.columns + across, 0)
             neighbours[name] = np.where(inside & (words >= 0), place_of[patch], -1)
         return neighbours | {"itself": np.arange(len(words))}
 

@@ -51,7 +51,7 @@ class ImageReader(UnitReader):
         return pictures
 
     def encode(self, inputs: Sequence[Any]) -> EncodedImages:
-        pictures = [as_picture(each) for each in inputs]
+        pictures = [as_picture(image) for image in inputs]
         pixels = np.empty((len(pictures), 3, self.grid.height, self.grid.width), dtype=np.uint8)
         frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):

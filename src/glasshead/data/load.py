@@ -53,8 +53,8 @@ def load(
             require_column(name, ("text", "label"), column)
         tables, how = _generate(name, options)
     elif isinstance(source, str) and name in IMAGE_SETS:
-        whole = {"train": tabulate(IMAGE_SETS[name].columns(name), options, columns)}
-        tables, how = split_all(_select_labels(whole, options), options)
+        table = {"train": tabulate(IMAGE_SETS[name].columns(name), options, columns)}
+        tables, how = split_all(_select_labels(table, options), options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
@@ -83,7 +83,7 @@ def select_split(loaded: "DatasetDict", split: str, source: str | Path) -> "Data
 
 
 def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
-    columns_by_split, whole = resolve_source(source)
+    columns_by_split, is_one = resolve_source(source)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
@@ -91,7 +91,7 @@ def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str],
     tables = _select_labels(_marks_for_all(tables), options)
     if not divide:
         return tables, describe_source(tables)
-    return (split_all if whole else split_dev)(tables, options)
+    return (split_all if is_one else split_dev)(tables, options)
 
 
 def _select_labels(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:

@@ -24,9 +24,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(
-            f"an empty name is no data set, file or folder: {did_you_mean(name, data_set_names())}"
-        )
+        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, set_names())}")
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -41,11 +39,11 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not HUB_NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, data_set_names())}")
+        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, set_names())}")
     try:
         columns = from_hub(name)
     except InputError as error:
-        raise InputError(with_suggestion(str(error), did_you_mean(name, data_set_names()))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, set_names()))) from error
     by_split: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in by_split:
@@ -56,7 +54,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     return by_split, False
 
 
-def data_set_names() -> list[str]:
+def set_names() -> list[str]:
     """What is called by a name."""
     return [*DATASETS, *IMAGE_SETS]
 
@@ -92,13 +90,13 @@ def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
         return {split: read(path) for split, path in splits.items()}, False
     if splits:
         raise InputError(f"{folder} has {', '.join(splits)} but no train file: add train.csv")
-    whole = _one_each(files, lambda path: "whole")
-    if not whole:
+    one_file = _one_each(files, lambda path: "whole")
+    if not one_file:
         raise InputError(
             f"{folder} holds no data: name the files train, dev and test (or one of them all), "
             f"with one of {', '.join(SUFFIXES)}, or put images into a folder for each class"
         )
-    return {"train": read(whole["whole"])}, True
+    return {"train": read(one_file["whole"])}, True
 
 
 def whole_unless_split(splits: dict[str, Columns]) -> tuple[dict[str, Columns], bool]:

@@ -126,7 +126,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     wanted = "a number" if rated else "a string or an integer"
     firsts, seconds = texts(text), texts(pair) if pair in cells else None
     rows = [i + 1 for i in labelled]
-    whole = firsts if seconds is None else list(map(join_pair, firsts, seconds))
+    joined = firsts if seconds is None else list(map(join_pair, firsts, seconds))
     return Table(
         source=columns.source,
         text=firsts,
@@ -142,7 +142,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             for name in extra
             for values in [cell_texts(columns.source, name, decode_column(columns, name))]
         },
-        marks=find_marks(columns.source, cells, rows, whole, options.marks_column, boxes=image is not None),
+        marks=find_marks(columns.source, cells, rows, joined, options.marks_column, boxes=image is not None),
         pictures=None if image is None else [as_picture(cells[PICTURES][i]) for i in labelled],
     )
 

@@ -42,7 +42,7 @@ def split_sizes(instances: int) -> dict[str, int]:
     return sizes
 
 
-def check_synthetic_sizes(options: Any, least: int, what: str) -> None:
+def check_sizes(options: Any, least: int, what: str) -> None:
     """Raise InputError unless instances and seed are integers of their range, and each split has one instance
     for every one of the ``least`` classes, which are called ``what``."""
     check_integer(options, "instances", 20)

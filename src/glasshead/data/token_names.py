@@ -6,7 +6,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data.unit_reader import UnitReader
 
-BLANK = "␣"
+BLANK_TOKEN = "␣"
 
 
 def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[int]) -> list[str]:
@@ -34,7 +34,7 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
 def from_bytes(name: str) -> str:
     """The characters that a token of bytes stands for."""
     try:
-        return bytes(BYTE_OF_LETTER[letter] for letter in name).decode().strip() or BLANK
+        return bytes(BYTE_OF_LETTER[letter] for letter in name).decode().strip() or BLANK_TOKEN
     except UnicodeDecodeError:
         return "".join(f"<0x{BYTE_OF_LETTER[letter]:02X}>" for letter in name if letter != BYTE_SPACE)
     except KeyError:  # a token that was added to the vocabulary by hand
@@ -43,7 +43,7 @@ def from_bytes(name: str) -> str:
 
 def from_pieces(name: str) -> str:
     """A piece of SentencePiece without its blank."""
-    return name.replace("▁", " ").strip() or BLANK
+    return name.replace("▁", " ").strip() or BLANK_TOKEN
 
 
 def byte_letters() -> dict[str, int]:

@@ -10,7 +10,7 @@ from tokenizers import Encoding
 from tokenizers.models import WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
 
-BLANK = re.compile(r"\s")
+BLANKS = re.compile(r"\s")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -68,8 +68,8 @@ def divide(text: str, words: Sequence[int], offsets: Sequence[Span]) -> tuple[li
         if start == stop:
             continue
         unspaced = start >= end and UNSPACED.match(text, start) is not None
-        apart = current < 0 or BLANK.search(text, end, max(start, end)) is not None
-        if apart or ((word != last or unspaced) and not continues(text, start, unspaced)):
+        is_new = current < 0 or BLANKS.search(text, end, max(start, end)) is not None
+        if is_new or ((word != last or unspaced) and not continues(text, start, unspaced)):
             current += 1
         divided[index], last, end = current, word, max(end, stop)
     word, at = current, end

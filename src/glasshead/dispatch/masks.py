@@ -75,7 +75,7 @@ def mask_function(
         if padding is None or (not torch.compiler.is_compiling() and bool(padding.all())):
             return torch.zeros((), dtype=kind, device=device).expand(batch_size, 1, 1, kv_length)
         return additive(padding[:, None, None, :], kind)
-    whole = sdpa_mask(
+    mask = sdpa_mask(
         batch_size,
         q_length,
         kv_length,
@@ -89,8 +89,8 @@ def mask_function(
         device=device,
         **others,
     )
-    assert whole is not None
-    return additive(whole, WHOLE)
+    assert mask is not None
+    return additive(mask, WHOLE)
 
 
 def additive(allowed: Tensor, kind: torch.dtype) -> Tensor:

@@ -48,7 +48,7 @@ from glasshead.explainers.forward_observation import (
 from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
 from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
-from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, find_removable_tokens
+from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, removable
 from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
@@ -89,7 +89,6 @@ __all__ = [
     "explain",
     "explain_texts",
     "find_explainer",
-    "find_removable_tokens",
     "head_signs",
     "in_one_part",
     "make_context",
@@ -97,6 +96,7 @@ __all__ = [
     "observe_pooled",
     "probability",
     "remarks_of",
+    "removable",
     "require_weights",
     "sentence_numbers",
     "token_fields",

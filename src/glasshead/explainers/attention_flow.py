@@ -21,13 +21,7 @@ from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import fill_texts
-from glasshead.explainers.rollout import (
-    RESIDUAL,
-    has_signed_sizes,
-    layer_shares,
-    scale_rows,
-    share_pooled_weights,
-)
+from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooling_shares, scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionStack
@@ -64,7 +58,7 @@ class AttentionFlow(StackExplainer):
         return f"residual {RESIDUAL:g}, capacities exact to 2⁻³⁰"
 
     def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return share_pooled_weights(context, self.name, absolute=self.absolute)
+        return pooling_shares(context, self.name, absolute=self.absolute)
 
     def adds_up(self, context: ExplanationContext) -> bool:
         """Whether the capacities do; flows never."""
@@ -146,8 +140,8 @@ class FlowNetwork:
         self.size += len(new)
         for capacities, nodes in below:
             tails, heads = capacities.nonzero()
-            whole = np.rint(capacities[tails, heads] * UNIT).astype(np.int64)
-            self.edges.append((new[tails], nodes[heads], whole))
+            units = np.rint(capacities[tails, heads] * UNIT).astype(np.int64)
+            self.edges.append((new[tails], nodes[heads], units))
         return new
 
     def flows(self, source: int, sinks: Nodes | None = None) -> AnyFloats:

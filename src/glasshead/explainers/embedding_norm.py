@@ -119,12 +119,12 @@ class EmbeddingStates(TorchFunctionMode):
         if number >= self.closed:
             return None
         slopes_of = partial(torch.autograd.grad, retain_graph=True, allow_unused=True, materialize_grads=True)
-        whole, *slopes = slopes_of(value, states)
-        if not bool(whole.any()):
+        total, *slopes = slopes_of(value, states)
+        if not bool(total.any()):
             return None
         for state, slope in zip(reversed(states[1:]), reversed(slopes), strict=True):
             (through,) = slopes_of(state, word, slope)
-            if bool((through - whole).norm() <= SAME_GRADIENT * whole.norm()):
+            if bool((through - total).norm() <= SAME_GRADIENT * total.norm()):
                 return state
         return word
 

@@ -132,8 +132,8 @@ def explain_texts(
                 tolerance=request.tolerance,
             )
     read = coverage(tokenizer, texts, pairs, encoded)
-    caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
-    signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None
+    caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
+    signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
     notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 

@@ -45,7 +45,7 @@ def in_one_part(function: PartFunction, context: Context, texts: Tensor, removed
     return function(context, texts, removed)
 
 
-ATTENTION = "attention"
+READ_ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
 
@@ -79,16 +79,16 @@ class ExplanationContext:
     @property
     def attention(self) -> ReadAttention | None:
         """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        if ATTENTION not in self.shared:
+        if READ_ATTENTION not in self.shared:
             kept = self.first_pass
-            self.shared[ATTENTION] = find_read_attention(
+            self.shared[READ_ATTENTION] = find_read_attention(
                 self.model,
                 self.encoded,
                 self.attention_selector,
                 None if kept is None else list(kept.calls),
                 None if kept is None else (kept.probe, kept.logits),
             )
-        read_attention: ReadAttention | None = self.shared[ATTENTION]
+        read_attention: ReadAttention | None = self.shared[READ_ATTENTION]
         return read_attention
 
     @property
@@ -171,8 +171,12 @@ class ExplanationContext:
         encoded = self.encoded.some(rows.numpy())
         logits, target = self.logits[rows], self.target[rows]
         # What is known of the model, and of each of these texts, is not measured again.
-        known = self.shared.get(ATTENTION)
-        shared = {ATTENTION: None if known is None else known.some(rows)} if ATTENTION in self.shared else {}
+        known = self.shared.get(READ_ATTENTION)
+        shared = (
+            {READ_ATTENTION: None if known is None else known.some(rows)}
+            if READ_ATTENTION in self.shared
+            else {}
+        )
         return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None, shared=shared)
 
     def afresh(self) -> "ExplanationContext":
@@ -235,7 +239,7 @@ def make_context(
     )
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress,
-        first_pass=kept, shared={} if attention is None else {ATTENTION: attention},
+        first_pass=kept, shared={} if attention is None else {READ_ATTENTION: attention},
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def embedding_gradients(
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
-            gradients, vectors = (tuple(map(segments.unpack, each)) for each in (gradients, vectors))
+            gradients, vectors = (tuple(map(segments.unpack, rows)) for rows in (gradients, vectors))
         if context.target_fn is probability:
             factor = (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
             gradients = tuple(factor * gradient for gradient in gradients)
@@ -101,9 +101,9 @@ def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Ite
     """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Any) -> Any:
-        vectors, *beside = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
+        vectors, *others = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
         changed = change(module, args, vectors).clone()  # CTRL scales its vectors in place
-        return changed if isinstance(output, Tensor) else (changed, *beside)
+        return changed if isinstance(output, Tensor) else (changed, *others)
 
     hooks = [module.register_forward_hook(thread_hook(hook)) for module in word_embeddings(model)]
     try:

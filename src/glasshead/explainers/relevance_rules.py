@@ -183,15 +183,15 @@ class RelevanceRules(TorchFunctionMode):
         """A module of several elementwise functions as the one function that it is."""
         if not depends(x):
             return own(x, *args, **options)
-        beside: list[Any] = []  # I-BERT gives a scale, too
+        others: list[Any] = []  # I-BERT gives a scale, too
 
         def values_alone(values: Tensor) -> Any:
             output = own(values, *args, **options)
-            beside[:] = () if isinstance(output, Tensor) else output[1:]
-            return output[0] if beside else output
+            others[:] = () if isinstance(output, Tensor) else output[1:]
+            return output[0] if others else output
 
         result = self.elementwise(values_alone, x)
-        return (result, *beside) if beside else result
+        return (result, *others) if others else result
 
     @contextmanager
     def pause(self) -> Iterator[None]:

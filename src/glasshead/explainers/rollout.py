@@ -80,9 +80,7 @@ class Rollout(StackExplainer):
 
     def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         context.cache[f"{self.name} drift"] = []
-        return discard_smallest(
-            share_pooled_weights(context, self.name, absolute=self.absolute), self.discard
-        )
+        return discard_smallest(pooling_shares(context, self.name, absolute=self.absolute), self.discard)
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
@@ -185,21 +183,21 @@ def drift_in_words(own: AnyFloats, uniform: AnyFloats) -> str | None:
     difference = mean_interval(own - uniform, rng=np.random.default_rng(0))
     if not difference.n:
         return None
-    compared, beside = "to be compared with", "one text"
+    compared, baseline = "to be compared with", "one text"
     if difference.interval is not None:
         low, high = difference.interval
         compared = "which is not shown to differ from"
         if low > NO_DIFFERENCE or high < -NO_DIFFERENCE:
             compared = "more than" if low > 0 else "less than"
         mean, *ends = (f"{100 * value + 0.0:.1f}" for value in ((own - uniform).mean(), low, high))
-        beside = f"difference {mean} points [{', '.join(ends)}], {difference.n} texts".replace("-", "−")
+        baseline = f"difference {mean} points [{', '.join(ends)}], {difference.n} texts".replace("-", "−")
     return (
         f"the first token has {own.mean():.0%} of these numbers, {compared} the {uniform.mean():.0%} that "
-        f"causal layers would leave there if all attention were uniform ({beside})"
+        f"causal layers would leave there if all attention were uniform ({baseline})"
     )
 
 
-def share_pooled_weights(
+def pooling_shares(
     context: ExplanationContext, method: str, *, absolute: bool
 ) -> Float[Tensor, "texts tokens"]:
     """The weights of the one attention of a pooled classifier, as shares of a whole.

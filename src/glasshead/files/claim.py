@@ -38,7 +38,7 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
 
 def differing(before: Any, now: Any) -> Iterator[str]:
     """The innermost names under which two settings differ."""
-    before, now = ({} if each is None else each for each in (before, now))
+    before, now = ({} if names is None else names for names in (before, now))
     if not isinstance(before, dict) or not isinstance(now, dict):
         return
     for name in dict.fromkeys([*before, *now]):

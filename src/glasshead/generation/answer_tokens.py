@@ -27,16 +27,16 @@ def describe_tokens(
     described = []
     for place, token in enumerate(answer.tolist()):
         own = logs[place]
-        here = None if chances is None else chances[place]
+        row = None if chances is None else chances[place]
         top = own.topk(min(count, len(own))).indices.tolist()
         described.append(
             WrittenToken(
                 float(own[token]),
                 int((own > own[token]).sum()) + 1,
-                chance(here, token),
+                chance(row, token),
                 float(entropies[place]),
                 tuple(
-                    Alternative(names[other], other, float(own[other].exp()), chance(here, other))
+                    Alternative(names[other], other, float(own[other].exp()), chance(row, other))
                     for other in top
                 ),
             )

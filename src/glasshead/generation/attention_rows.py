@@ -137,10 +137,10 @@ def source_layers(text: ReadText) -> list[RowLayer]:
     return [
         RowLayer(
             number,
-            torch.cat([there.weights, here.weights], dim=-1)[:, :, text.decoder_rows],
-            bool(here.call.mechanism.signed),
+            torch.cat([cross_layer.weights, own_layer.weights], dim=-1)[:, :, text.decoder_rows],
+            bool(own_layer.call.mechanism.signed),
         )
-        for number, (here, there) in enumerate(zip(own, cross, strict=True))
+        for number, (own_layer, cross_layer) in enumerate(zip(own, cross, strict=True))
     ]
 
 

@@ -148,13 +148,13 @@ class Writer:
         joint = ARROW if before.source else ""
         text, spans = answer_spans(tokenizer, before.answer_start, answer, len(prompt + joint))
         offsets = (*before.offsets, *spans)
-        whole, all_ids = prompt + joint + text, (*before.ids, *answer)
+        full_text, all_ids = prompt + joint + text, (*before.ids, *answer)
         return WrittenWithModel(
             prompt=prompt,
             answer=text,
-            tokens=token_texts(tokenizer, whole, all_ids, offsets),
+            tokens=token_texts(tokenizer, full_text, all_ids, offsets),
             ids=all_ids,
-            words=word_numbers(whole, offsets),
+            words=word_numbers(full_text, offsets),
             offsets=offsets,
             start=start,
             answer_tokens=describe_tokens(logits, ids[0, start:], chances, names, self.request.alternatives),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
-from glasshead.huggingface import quote_token
+from glasshead.huggingface import quote
 from glasshead.results import WrittenMap
 from glasshead.trace import AttentionSelector
 
@@ -48,7 +48,7 @@ def target_map(
     settings: str | None = None,
 ) -> WrittenMap:
     """The matrix of a method with a target."""
-    other = None if target.other is None else quote_token(str(text.tokenizer.decode([target.other])))
+    other = None if target.other is None else quote(str(text.tokenizer.decode([target.other])))
     rows = (tuple(scores[0].tolist()),) if target.whole else text.triangle(scores)
     return WrittenMap(
         method=name,

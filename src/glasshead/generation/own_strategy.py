@@ -44,8 +44,8 @@ def choose_strategy(
         check_numbers(config)
     else:
         config, name = resolve_strategy("greedy" if strategy is None else strategy)
-        unset = [each for each in FORBIDDEN_TOKENS if each in settings and getattr(config, each) is None]
-        config.update(**{each: settings[each] for each in unset})
+        unset = [name for name in FORBIDDEN_TOKENS if name in settings and getattr(config, name) is None]
+        config.update(**{name: settings[name] for name in unset})
         name += f", with the model's own {' and '.join(unset)}" if unset else ""
     if config.forced_bos_token_id is None:
         config.forced_bos_token_id = own.forced_bos_token_id

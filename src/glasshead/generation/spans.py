@@ -74,8 +74,8 @@ def answer_spans(
         spans.append(span)
         text, waiting = grown, 0
     # Bytes that never became a character, before a special token at the end.
-    whole = decode_tokens(tokenizer, [*before, *answer])[len(begin) :]
-    return whole, [(at + len(text), at + len(whole)) if own == (-1, -1) else own for own in spans]
+    full = decode_tokens(tokenizer, [*before, *answer])[len(begin) :]
+    return full, [(at + len(text), at + len(full)) if own == (-1, -1) else own for own in spans]
 
 
 def decode_tokens(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:

@@ -27,11 +27,11 @@ from glasshead.huggingface.next_token import (
     NextTokenClassifier,
     class_name,
     decoder_start,
-    find_saved_class,
+    find_class,
     is_answerer,
     is_writer,
     language_model_of,
-    quote_token,
+    quote,
     token_id,
     vocabulary_names,
 )
@@ -46,8 +46,8 @@ from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import (
     attention_modules,
-    count_learned_positions,
     every_attention,
+    position_limit,
     positions_of,
 )
 from glasshead.huggingface.vocabulary_at import vocabulary_at
@@ -66,12 +66,11 @@ __all__ = [
     "class_name",
     "class_names",
     "clear_spec",
-    "count_learned_positions",
     "decoder_start",
     "device_of",
     "doctor",
     "every_attention",
-    "find_saved_class",
+    "find_class",
     "free_memory",
     "image_model_of",
     "is_answerer",
@@ -85,8 +84,9 @@ __all__ = [
     "mechanism_of",
     "model_class",
     "plug",
+    "position_limit",
     "positions_of",
-    "quote_token",
+    "quote",
     "random_twin",
     "read_config",
     "readable_copy",

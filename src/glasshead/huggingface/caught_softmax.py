@@ -155,8 +155,8 @@ def catch_softmax(model: nn.Module) -> None:
     The model is changed: give an `isolated_copy`.
     """
     for module in softmax_modules(model):
-        own, whole = first_int_attr(module, HEAD_FIELDS), first_int_attr(model, HEAD_FIELDS)
-        setattr(module, CAUGHT_HEADS, own or whole or 0)
+        own, total = first_int_attr(module, HEAD_FIELDS), first_int_attr(model, HEAD_FIELDS)
+        setattr(module, CAUGHT_HEADS, own or total or 0)
         module.add_module(MECHANISM, mechanism("softmax"))
         module.register_forward_pre_hook(enter_mode)
         module.register_forward_hook(leave_mode, always_call=True)

@@ -37,7 +37,7 @@ class SinkColumns:
     def follow(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
         """See one function that the module calls."""
         name = getattr(func, "__name__", "")
-        if name in CONSTANT_CALLS or all(self.is_textless(each) for each in tensors_in(args, kwargs)):
+        if name in CONSTANT_CALLS or all(self.is_textless(tensor) for tensor in tensors_in(args, kwargs)):
             self.textless |= {id(made): made for made in tensors_in([result])}
         elif args and (result is args[0] or name == "__setitem__"):  # written over
             self.textless.pop(id(args[0]), None)

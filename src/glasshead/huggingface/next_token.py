@@ -153,11 +153,11 @@ def is_writer(config: PreTrainedConfig) -> bool:
     saved = (config.architectures or [""])[0]
     if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
         return False
-    cls = find_saved_class(config)
+    cls = find_class(config)
     return saved.endswith(WRITERS) or cls is None or (writes_behind_text(cls) and not speaks(config, cls))
 
 
-def find_saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
+def find_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
     """The class in Transformers of the model that was saved; None if it is in code of its own."""
     cls = getattr(transformers, (config.architectures or [""])[0], None)
     return cls if isinstance(cls, type) and issubclass(cls, PreTrainedModel) else None
@@ -182,7 +182,7 @@ def mapped_class_names(mapping: Any, config: PreTrainedConfig) -> list[str]:
     if type(config) not in mapping:
         return []
     classes = mapping[type(config)]
-    return [each.__name__ for each in (classes if isinstance(classes, tuple) else (classes,))]
+    return [cls.__name__ for cls in (classes if isinstance(classes, tuple) else (classes,))]
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:
@@ -214,14 +214,12 @@ def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]
     texts = tokenizer.batch_decode([[index] for index in range(size)])
     times = Counter(texts)
     return [
-        quote_token(text)
-        if times[text] == 1 and text and "�" not in text
-        else f"token {index} {token}".strip()
+        quote(text) if times[text] == 1 and text and "�" not in text else f"token {index} {token}".strip()
         for index, (text, token) in enumerate(zip(texts, tokens, strict=True))
     ]
 
 
-def quote_token(text: str) -> str:
+def quote(text: str) -> str:
     """A token as a name, whose blank can be seen."""
     return f"“{text}”"
 

@@ -119,7 +119,7 @@ def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
     return None
 
 
-def count_learned_positions(model: PreTrainedModel) -> int | None:
+def position_limit(model: PreTrainedModel) -> int | None:
     """How many tokens have a learned place, beyond which a call fails; None without such a table."""
     counts = []
     for name, module in model.named_modules():
@@ -142,5 +142,5 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
 
 def positions_of(model: PreTrainedModel) -> int | None:
     """How long a text may be; None where there is no limit."""
-    learned = count_learned_positions(model)
+    learned = position_limit(model)
     return getattr(model.config, "max_position_embeddings", None) if learned is None else learned

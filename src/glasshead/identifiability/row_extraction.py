@@ -21,6 +21,7 @@ from glasshead.identifiability.attention_row import AttentionRow, weight_domain
 from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
+from glasshead.opening.precision import HALVES
 from glasshead.trace import (
     READ,
     AttentionSelector,
@@ -49,8 +50,6 @@ __all__ = [
     "usual_rows",
     "weight_domain",
 ]
-
-HALVES = (torch.float16, torch.bfloat16)
 
 
 def attention_rows(
@@ -293,11 +292,11 @@ def spread_rows(shares: Floats, most: int | None) -> list[int]:
 
 def query_indices(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool_]) -> list[int]:
     """The numbers of the chosen rows of one text, of which ``count`` were recorded."""
-    there = np.flatnonzero(real) if count > 1 else np.array([0])  # a learned query, or the first alone
+    places = np.flatnonzero(real) if count > 1 else np.array([0])  # a learned query, or the first alone
     if isinstance(rows, tuple):
-        return [row for row in rows if row in there]
+        return [row for row in rows if row in places]
     named = ROW_NAMES[rows]
-    return there.tolist() if named == "all" else there[-1:].tolist() if named == "last" else [0]
+    return places.tolist() if named == "all" else places[-1:].tolist() if named == "last" else [0]
 
 
 def batch_index(

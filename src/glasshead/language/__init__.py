@@ -6,7 +6,7 @@ from glasshead.language.corpus import Corpus, cut_blocks, pack, read_corpus
 from glasshead.language.model_types import OBJECTIVES, language_model_types, model_fields, objective_of
 from glasshead.language.perplexity import Perplexity, perplexity
 from glasshead.language.probe import Probe, linear_probe
-from glasshead.language.rows import BlockBatch, BlockDataset, Masking
+from glasshead.language.rows import BlockDataset, Blocks, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.language.train import LANGUAGE_RECORD, make_language_trainer, train_language_model
@@ -14,9 +14,9 @@ from glasshead.language.train import LANGUAGE_RECORD, make_language_trainer, tra
 __all__ = [
     "LANGUAGE_RECORD",
     "OBJECTIVES",
-    "BlockBatch",
     "BlockDataset",
     "BlockScores",
+    "Blocks",
     "Corpus",
     "LanguageModelConfig",
     "Masking",

@@ -19,7 +19,7 @@ from glasshead.data import (
     SUFFIXES,
     LoadOptions,
     Picture,
-    holds_lines,
+    has_lines,
     inputs_of,
     join_pair,
     load,
@@ -81,9 +81,7 @@ def read_corpus(
 
 def holds_trees(path: Path) -> bool:
     """Whether a text file holds labelled trees, which are a data set."""
-    return (
-        path.name.lower().endswith((".txt", ".txt.gz")) and path.stat().st_size > 0 and not holds_lines(path)
-    )
+    return path.name.lower().endswith((".txt", ".txt.gz")) and path.stat().st_size > 0 and not has_lines(path)
 
 
 def text_files(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.language.rows import IGNORED, BlockBatch
+from glasshead.language.rows import IGNORED, Blocks
 from glasshead.statistics import mean_interval
 
 LOGITS = 2**26
@@ -54,7 +54,7 @@ def perplexity_of(loss: float) -> float:
 
 
 @torch.no_grad()
-def score_blocks(model: PreTrainedModel, rows: BlockBatch, *, masked: bool) -> BlockScores:
+def score_blocks(model: PreTrainedModel, rows: Blocks, *, masked: bool) -> BlockScores:
     """−log p of every token to be found, block by block.
 
     −log p(x_{t+1} | x_{1…t}) for t = 1, …, n − 1, or −log p(x_t | the block with hidden tokens) of those.
@@ -83,7 +83,7 @@ def score_blocks(model: PreTrainedModel, rows: BlockBatch, *, masked: bool) -> B
 
 def unigram_scores(
     train: Int[Tensor, " tokens"],
-    rows: BlockBatch,
+    rows: Blocks,
     vocab_size: int,
     *,
     masked: bool,

@@ -22,7 +22,7 @@ from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig
 from glasshead.language.corpus import Corpus, cut_blocks, pack
 from glasshead.language.perplexity import perplexity
-from glasshead.language.rows import IGNORED, BlockBatch, BlockDataset, Masking
+from glasshead.language.rows import IGNORED, BlockDataset, Blocks, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.torch_modes import in_own_modes
@@ -149,7 +149,7 @@ def make_language_trainer(
     model: PreTrainedModel,
     config: LanguageModelConfig,
     train: BlockDataset,
-    held_out: BlockBatch,
+    held_out: Blocks,
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
@@ -213,10 +213,7 @@ def asks_hidden_alone(model: PreTrainedModel) -> bool:
     ids = torch.arange(8, device=model.device).view(2, 4) % model.config.get_text_config().vocab_size
     labels = ids.masked_fill(ids % 3 > 0, IGNORED)
     try:
-        some, every = (
-            logits_at_hidden(model, ids, labels),
-            model(input_ids=ids).logits[labels != IGNORED],
-        )
+        some, every = (logits_at_hidden(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED])
     except (KeyError, IndexError, RuntimeError, TypeError, ValueError):  # a head of another kind
         return False
     finally:

@@ -11,7 +11,7 @@ from glasshead.models.encoder import (
     EncoderConfig,
     SinusoidalPositions,
     WordEmbedding,
-    check_encoder_sizes,
+    check_encoder,
     initialise,
     token_positions,
     vectors_of_places,
@@ -30,13 +30,7 @@ from glasshead.models.pooled import (
 )
 from glasshead.models.registry import MODELS, register_model
 from glasshead.models.segments import SegmentLayout
-from glasshead.models.text_classifier import (
-    REGRESSION,
-    TextClassifier,
-    as_logits,
-    count_outputs,
-    is_regression,
-)
+from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, output_size
 from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.models.vision import IMAGE_MODELS, VisionConfig
 from glasshead.models.word_vectors import read_vectors
@@ -65,12 +59,12 @@ __all__ = [
     "VisionConfig",
     "WordEmbedding",
     "as_logits",
-    "check_encoder_sizes",
-    "count_outputs",
+    "check_encoder",
     "embedding_of",
     "encoder_size",
     "initialise",
     "is_regression",
+    "output_size",
     "pooling_of",
     "read_vectors",
     "register_model",

@@ -15,7 +15,7 @@ from transformers.utils.generic import ModelOutput
 
 from glasshead.attention import SCORE_FUNCTIONS, Activation, AttentionPooling, pooling_activation
 from glasshead.errors import InputError, ParameterError
-from glasshead.models.text_classifier import TextClassifier, count_outputs
+from glasshead.models.text_classifier import TextClassifier, output_size
 from glasshead.registry import Registry
 
 
@@ -162,7 +162,7 @@ class PooledClassifier(TextClassifier):
         self.encoder = ENCODERS[config.encoder](config)
         self.pooling = self.make_pooling(config)
         value_dim = config.value_dim or encoder_size(config)
-        self.classifier = nn.Linear(value_dim, count_outputs(config), bias=config.bias)
+        self.classifier = nn.Linear(value_dim, output_size(config), bias=config.bias)
         self.post_init()
 
     def make_pooling(self, config: PooledConfig) -> AttentionPooling:

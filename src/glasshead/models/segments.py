@@ -64,6 +64,6 @@ class SegmentLayout:
         lined = vectors.new_zeros(texts, width, vectors.shape[-1]).index_put(
             (self.text, self.number), vectors
         )
-        there = torch.zeros(texts, width, dtype=torch.bool, device=vectors.device)
-        there[self.text, self.number] = True
-        return lined, there
+        filled = torch.zeros(texts, width, dtype=torch.bool, device=vectors.device)
+        filled[self.text, self.number] = True
+        return lined, filled

@@ -20,7 +20,7 @@ from transformers import (
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import count_learned_positions
+from glasshead.huggingface import position_limit
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
 from glasshead.trace import Subject, eval_mode, logits_of
@@ -135,7 +135,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         inputs: list[Any] = [Image.fromarray(noise)]
         read: list[Any] = [as_picture(inputs[0])]
     else:
-        positions = count_learned_positions(subject.model)
+        positions = position_limit(subject.model)
         length = min(text_limit(pipeline), NO_LIMIT if positions is None else positions)
         tokenizer = copy.deepcopy(subject.tokenizer)
         tokenizer.model_max_length = length

@@ -18,7 +18,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
     SEES,
-    find_saved_class,
+    find_class,
     is_answerer,
     is_writer,
     load,
@@ -91,7 +91,7 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
         if not is_writer(config):
             refuse_other_tasks(config)
         # Of what reads images or sounds beside the text no one auto class has all.
-        cls = (find_saved_class(config) if also_reads(config) else None) or AutoModelForCausalLM
+        cls = (find_class(config) if also_reads(config) else None) or AutoModelForCausalLM
     missing: list[str] = []
     try:
         if spec_of(config) is not None:

@@ -238,8 +238,8 @@ def model_subject(
         check_tokenizer(name, model, tokenizer)
     notes = []
     if writer:
-        if beside := also_reads(config_to_save(model)):
-            notes.append(f"the model also reads {beside}: texts are given to it alone")
+        if other := also_reads(config_to_save(model)):
+            notes.append(f"the model also reads {other}: texts are given to it alone")
         model, tokenizer = read_next_token(model, tokenizer)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)

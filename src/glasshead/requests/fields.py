@@ -29,7 +29,7 @@ def is_whole_number(value: object) -> bool:
 def are_words(value: object) -> bool:
     """Words in a list; one alone has been put in one."""
     several = isinstance(value, Sequence) and not isinstance(value, bytes | str)
-    return several and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
+    return several and all(isinstance(item, str) for item in value)  # type: ignore[attr-defined]
 
 
 FIELD_KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
@@ -102,7 +102,7 @@ class Request:
 def options_of(request: Any) -> dict[str, Option]:
     """The options of a request by their fields: what is given by its place, then what is its own, then what
     it shares with others."""
-    fields = {each.name: each for each in dataclasses.fields(request)}
+    fields = {field.name: field for field in dataclasses.fields(request)}
     names = [name for kind in request.__mro__ for name in vars(kind).get("__annotations__", ())]
     ordered = sorted(dict.fromkeys(names), key=lambda name: bool(fields[name].kw_only))
     return {name: fields[name].metadata["option"] for name in ordered}
@@ -123,7 +123,7 @@ def types_of(request: Any) -> dict[str, tuple[Any, ...]]:
 @cache
 def defaults_of(request: Any) -> dict[str, Any]:
     """The fields that need not be given, with what they are then."""
-    fields = {each.name: each.default for each in dataclasses.fields(request)}
+    fields = {field.name: field.default for field in dataclasses.fields(request)}
     return {name: fields[name] for name in options_of(request) if fields[name] is not dataclasses.MISSING}
 
 
@@ -132,7 +132,7 @@ def union_types(hint: Any) -> tuple[Any, ...]:
     if get_origin(hint) is Literal:
         return (hint,)
     if get_origin(hint) in (Union, types.UnionType):
-        return tuple(kind for each in get_args(hint) for kind in union_types(each))
+        return tuple(kind for part in get_args(hint) for kind in union_types(part))
     return (get_origin(hint) or hint,)
 
 

@@ -51,7 +51,7 @@ def numbers(field: str, value: Any) -> Any:
         parts = [part.strip() for part in value.split(",")]
         chosen: list[Any] = [int(part) if part.isdecimal() else None for part in parts]
     elif isinstance(value, Iterable) and not isinstance(value, Mapping):
-        chosen = [each if is_whole_number(each) else None for each in value]
+        chosen = [item if is_whole_number(item) else None for item in value]
     else:
         chosen = [value if is_whole_number(value) else None]
     if None in chosen:

@@ -64,7 +64,7 @@ class Attributions(Drawable, Sequence[Attribution]):
         """One row for each token (or word) of each text."""
         import pandas as pd
 
-        return pd.DataFrame([row for number, each in enumerate(self) for row in token_rows(each, number)])
+        return pd.DataFrame([row for number, one in enumerate(self) for row in token_rows(one, number)])
 
 
 def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:

@@ -155,8 +155,8 @@ class Written(Drawable):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, log-probability and perplexity of the answer."""
-        whole = {"log_probability": self.log_probability, "perplexity": self.perplexity}
-        return {name: getattr(self, name) for name in Written.__dataclass_fields__} | whole
+        numbers = {"log_probability": self.log_probability, "perplexity": self.perplexity}
+        return {name: getattr(self, name) for name in Written.__dataclass_fields__} | numbers
 
     def to_json(self) -> str:
         """An object with all fields, log-probability and perplexity of the answer."""

@@ -86,7 +86,7 @@ def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
     check_stretches(join_pair(text, pair), question.without)
     line = len(text)
     behind = [(start - line - 1, end - line - 1) for start, end in question.without if start > line]
-    before = [each for each in question.without if each[0] <= line]
+    before = [span for span in question.without if span[0] <= line]
     for stretch in before:
         if stretch[1] > line:
             raise ParameterError("without", f"has {list(stretch)}, which lies in both texts: name two")
@@ -155,7 +155,7 @@ def colour_caution(first: Attribution, second: Attribution, opened: Sequence[Ope
         return None
     one, other = (model.subject.labels for model in opened)
     why = "choose one class for both" if one == other else "the classes of the two have different names"
-    above, below = (in_quotes(visible(each.target)) for each in (first, second))
+    above, below = (in_quotes(visible(one.target)) for one in (first, second))
     return f"red speaks for {above} above and for {below} below: {why}"
 
 
@@ -264,7 +264,7 @@ def question_rows(question: HeadsQuestion) -> list[dict[str, str]]:
 
 def method_facts(installed: Callable[[str], bool]) -> list[MethodFacts]:
     """Every method whose package is there, family by family."""
-    methods = sorted(EXPLAINERS.items(), key=lambda each: FAMILIES.index(each[1].family))
+    methods = sorted(EXPLAINERS.items(), key=lambda entry: FAMILIES.index(entry[1].family))
     return [
         MethodFacts(
             name=name,

@@ -121,11 +121,11 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
     if not folders:
         raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
-    for each in folders:
-        name = audit_name(each, folder)
+    for path in folders:
+        name = audit_name(path, folder)
         while name in shelf:  # the folder itself may be called as one in it
             name += "′"
-        shelf[name] = ShelvedAudit(name, each)
+        shelf[name] = ShelvedAudit(name, path)
     return shelf
 
 

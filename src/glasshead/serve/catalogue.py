@@ -85,7 +85,7 @@ class Catalogue:
                 name=served.name, source=served.source, state=served.state, message=served.message
             )
         explained = opened.kind in ("classifier", "language model")
-        methods = [each for each in list_installed_methods() if explained and each.name not in opened.refused]
+        methods = [kind for kind in list_installed_methods() if explained and kind.name not in opened.refused]
         return ModelFacts(
             name=served.name,
             source=served.source,

@@ -92,7 +92,7 @@ def validation_in_words(error: RequestValidationError) -> str:
         return NO_OBJECT
     place = field_of(first["loc"])
     # A value that may be of several kinds is refused once by each of them.
-    messages = [wrong_value(each) for each in error.errors() if field_of(each["loc"]) == place]
+    messages = [wrong_value(problem) for problem in error.errors() if field_of(problem["loc"]) == place]
     sentence = ", or ".join(f"{message[:1].lower()}{message[1:]}" for message in dict.fromkeys(messages))
     return f"`{place}`: {sentence}" if place else sentence
 

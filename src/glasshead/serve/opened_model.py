@@ -21,7 +21,7 @@ from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
-Pairs = Literal["none", "possible", "needed"]
+PairsNeeded = Literal["none", "possible", "needed"]
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
@@ -45,7 +45,7 @@ class OpenedModel:
     refused: frozenset[str] = frozenset()
 
     @property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairsNeeded:
         """Whether it reads a second text: our own models say so, others may."""
         model = self.subject.model
         if isinstance(model, TextClassifier):

@@ -100,7 +100,7 @@ class HeadsQuestion(Strict):
     effects: bool = False
 
 
-class Span(Answer):
+class CharacterSpan(Answer):
     """Letters [start, end) of the text with the colour of their ``tokens``, of which ``token`` is the first:
     ``number`` is the sum that is coloured, ``certain`` whether no other gives the same output, ``share`` its
     share of full strength in [−1, 1], ``least`` that of the least weight they can have."""
@@ -118,7 +118,7 @@ class Span(Answer):
     description: str
 
 
-class Numbers(Answer):
+class NumberList(Answer):
     """The numbers of one token in letters."""
 
     token: str
@@ -131,7 +131,7 @@ class Numbers(Answer):
 class Drawing(Answer):
     """What is drawn of a text and said beside it."""
 
-    spans: list[Span]
+    spans: list[CharacterSpan]
     prediction: str
     meaning: str
     facts: list[str]
@@ -144,7 +144,7 @@ class Drawing(Answer):
     diverging: bool
     ranged: bool
     score: str
-    numbers: list[Numbers]
+    numbers: list[NumberList]
 
 
 class ExplainAnswer(Answer):

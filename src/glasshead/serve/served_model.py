@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from glasshead.errors import InputError
 from glasshead.serve.cancellation import check_current
-from glasshead.serve.jobs import Job, JobQueue
+from glasshead.serve.jobs import JobQueue, QueuedJob
 from glasshead.serve.opened_model import OpenedModel
 from glasshead.spelling import current_spelling, use_spelling
 
@@ -65,7 +65,7 @@ class ServedModel:
         """Begin to open the model."""
         self._thread.start()
 
-    def submit(self, work: Callable[[OpenedModel], T]) -> Job[T]:
+    def submit(self, work: Callable[[OpenedModel], T]) -> QueuedJob[T]:
         """Let a question wait for its turn.
 
         Raises:

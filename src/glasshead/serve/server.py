@@ -188,8 +188,8 @@ def serve(
     def announce_start() -> None:
         on_start(address(own_address(request.host)))
         if browser:
-            here = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
-            threading.Thread(target=webbrowser.open, args=(here,), daemon=True).start()
+            url = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
     config = uvicorn.Config(
         app,
@@ -202,13 +202,13 @@ def serve(
         ws="none",
         server_header=False,
     )
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with use_spelling(in_python):  # its clients do not type
             Server(config, announce_start, catalogue.stop, on_signal).run()
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def own_address(host: str) -> str:
@@ -247,7 +247,7 @@ def check_port(request: ServeRequest) -> int:
 
 
 DATA = "synthetic"
-ACTIVATIONS = ("softmax", "tanhmax")
+DEMO_MODELS = ("softmax", "tanhmax")
 SENTENCE = "the film was very funny and lovely but the story was dull"
 """Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
 DEMO_REMARK = "it is trained on made-up reviews, once: half a minute"
@@ -256,7 +256,7 @@ DEMO_REMARK = "it is trained on made-up reviews, once: half a minute"
 def demo_openers(cache: Path | None = None) -> dict[str, Callable[[], OpenedModel]]:
     """What opens each model of the demo, by its name; ``cache`` is where they are kept."""
     folder = cache or user_cache_path("glasshead") / "demo" / glasshead.__version__
-    return {f"demo-{name}": opener_of(name, folder / name) for name in ACTIVATIONS}
+    return {f"demo-{name}": opener_of(name, folder / name) for name in DEMO_MODELS}
 
 
 def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:

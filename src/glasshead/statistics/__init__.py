@@ -9,7 +9,7 @@ from glasshead.statistics.bootstrap import (
     mean_difference_interval,
     mean_interval,
     mean_intervals,
-    mean_of_defined,
+    nan_mean,
     share_interval,
     tau_interval,
 )
@@ -25,9 +25,9 @@ from glasshead.statistics.paired_tests import (
     difference_intervals,
     exchange_test,
     is_correct,
-    is_paired_by_seed,
     metric_values,
     metrics_of,
+    same_seeds,
     seed_test,
 )
 from glasshead.statistics.rationale_overlap import (
@@ -37,14 +37,8 @@ from glasshead.statistics.rationale_overlap import (
     token_f1,
     top_tokens,
 )
-from glasshead.statistics.resampling import (
-    LEVEL,
-    RESAMPLES,
-    draw_resample_counts,
-    interval_ends,
-    resamples_for,
-)
-from glasshead.statistics.shares import share_difference_interval, share_interval_of_clusters
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends, resamples_for
+from glasshead.statistics.shares import cluster_interval, share_difference_interval
 from glasshead.statistics.spread import typical_range
 from glasshead.statistics.student import (
     detectable_difference,
@@ -66,9 +60,10 @@ __all__ = [
     "auc",
     "auc_difference_interval",
     "auc_interval",
+    "cluster_interval",
     "detectable_difference",
     "difference_intervals",
-    "draw_resample_counts",
+    "draw_counts",
     "exchange_tails",
     "exchange_test",
     "group_tests",
@@ -79,7 +74,6 @@ __all__ = [
     "interval_of_mean",
     "intervals_beside_nulls",
     "is_correct",
-    "is_paired_by_seed",
     "jensen_shannon",
     "kendall_tau_b",
     "kl_divergence",
@@ -87,17 +81,17 @@ __all__ = [
     "mean_difference_interval",
     "mean_interval",
     "mean_intervals",
-    "mean_of_defined",
     "metric_values",
     "metrics_of",
+    "nan_mean",
     "pointing_hits",
     "precision_recall_area",
     "prediction_interval",
     "resamples_for",
+    "same_seeds",
     "seed_test",
     "share_difference_interval",
     "share_interval",
-    "share_interval_of_clusters",
     "simultaneous_level",
     "student_interval",
     "tau_interval",

@@ -194,11 +194,11 @@ def intervals_beside_nulls(
     differences = [beyond_rounding(values[row], null) for row, _, null in paired]
     stacked = np.stack([*values, *differences])
     estimates = mean_intervals(stacked, rng=rng, level=level, resamples=resamples_for(level))
-    beside: list[dict[str, Estimate]] = [{} for _ in values]
+    over_nulls: list[dict[str, Estimate]] = [{} for _ in values]
     for (row, name, _), estimate in zip(paired, estimates[len(values) :], strict=True):
         if estimate.mean is not None:
-            beside[row][name] = estimate
-    return list(zip(estimates[: len(values)], beside, strict=True))
+            over_nulls[row][name] = estimate
+    return list(zip(estimates[: len(values)], over_nulls, strict=True))
 
 
 def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -207,7 +207,7 @@ def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray
     return np.where(np.abs(difference) <= SAME_WITHIN * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
 
 
-def mean_of_defined(values: NDArray[np.floating] | None) -> float | None:
+def nan_mean(values: NDArray[np.floating] | None) -> float | None:
     """The mean of what is no NaN; None of nothing."""
     defined = np.array([]) if values is None else values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None

@@ -86,9 +86,9 @@ def usable_groups(
         kinds = kinds[counts >= least]
         usable &= np.isin(groups, kinds)
         for stratum in () if strata is None else np.unique(strata[usable]):
-            here = usable & (strata == stratum)
-            if len(np.unique(groups[here])) < 2:
-                usable &= ~here
+            chosen = usable & (strata == stratum)
+            if len(np.unique(groups[chosen])) < 2:
+                usable &= ~chosen
         if int(usable.sum()) == before:
             return kinds
 

@@ -130,8 +130,8 @@ def _block(
     """τ-b and p [A, B, C] of one block: x [A, C, L], y [B, C, L], mask [C, L]."""
     n = np.count_nonzero(mask, axis=-1)
     xs, ys = ([_sort(vector, mask, n) for vector in vectors] for vectors in (x, y))
-    x_ties, x_triples = (np.stack(each)[:, None] for each in zip(*(v[2:] for v in xs), strict=True))
-    y_ties, y_triples = (np.stack(each)[None] for each in zip(*(v[2:] for v in ys), strict=True))
+    x_ties, x_triples = (np.stack(part)[:, None] for part in zip(*(v[2:] for v in xs), strict=True))
+    y_ties, y_triples = (np.stack(part)[None] for part in zip(*(v[2:] for v in ys), strict=True))
     discordant, both_tied = _discordant(xs, ys, mask.size, n)  # [A, B, C]
     pairs = n * (n - 1) // 2
     balance = pairs - x_ties - y_ties + both_tied - 2 * discordant

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_resample_counts, interval_ends
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends
 
 DRAWS_AT_ONCE = 1 << 22  # coin tosses held at once
 TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another order
@@ -110,7 +110,7 @@ def metric_values(metric: Metric, predictions: Predictions) -> AnyFloats:
     return metric.value(metric.rows(predictions).sum(axis=1), len(predictions.labels))
 
 
-def is_paired_by_seed(first: Predictions, second: Predictions) -> bool:
+def same_seeds(first: Predictions, second: Predictions) -> bool:
     """Whether run s of the one and run s of the other began alike."""
     return first.seeds == second.seeds
 
@@ -157,14 +157,14 @@ def difference_intervals(
     (2007).
     """
     n, split = len(first.labels), len(first.seeds)
-    paired = is_paired_by_seed(first, second)
+    paired = same_seeds(first, second)
     rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
     flat = [values.transpose(1, 0, 2).reshape(n, -1) for values in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
     sums: list[list[AnyFloats]] = [[] for _ in metrics]
-    for counts in draw_resample_counts(n, resamples, examples):
+    for counts in draw_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
         for metric_sums, values in zip(sums, flat, strict=True):
             metric_sums.append((narrow if values.dtype == np.float32 else counts) @ values)

@@ -12,7 +12,7 @@ MOST_RESAMPLES = 5 * RESAMPLES
 CHUNK_DRAWS = 1 << 16  # draws held at once: what stays near the processor takes half of the time
 
 
-def draw_resample_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+def draw_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     """How often each of n examples is drawn in each resample, in chunks [R, n] of bounded size."""
     for count in chunks(n, resamples):
         yield tally(rng.integers(n, size=(count, n)), n).astype(np.float64)
@@ -23,7 +23,7 @@ def resample_means(
 ) -> NDArray[np.float64]:
     """The means of statistics [S, n] in every resample of their n examples: [R, S]."""
     n = values.shape[1]
-    return np.concatenate([counts @ values.T / n for counts in draw_resample_counts(n, resamples, rng)])
+    return np.concatenate([counts @ values.T / n for counts in draw_counts(n, resamples, rng)])
 
 
 def chunks(n: int, resamples: int) -> Iterator[int]:

@@ -26,7 +26,7 @@ from glasshead.trace.attention_stack import (
     SUMMARY,
     AttentionStack,
     StackLayer,
-    connect_streams,
+    connect,
     no_shares,
     record_stack,
 )
@@ -94,7 +94,7 @@ __all__ = [
     "attention_use",
     "class_sides",
     "combine_heads",
-    "connect_streams",
+    "connect",
     "default_target",
     "entropies",
     "eval_mode",

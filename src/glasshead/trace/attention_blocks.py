@@ -62,11 +62,11 @@ class BlockRun:
             states = self.without_values(texts, torch.zeros(len(texts), 1, dtype=torch.bool))
         except (RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return False
-        whole = self.whole[texts]
-        if states.shape != whole.shape:
+        full = self.whole[texts]
+        if states.shape != full.shape:
             return False
-        tolerance = max(BLOCK_TOLERANCE, 16 * torch.finfo(whole.dtype).eps)
-        return bool((states - whole).abs().max() <= tolerance * whole.abs().max())
+        tolerance = max(BLOCK_TOLERANCE, 16 * torch.finfo(full.dtype).eps)
+        return bool((states - full).abs().max() <= tolerance * full.abs().max())
 
 
 def select_variants(value: Any, texts: Int[Tensor, " variants"], size: int) -> Any:

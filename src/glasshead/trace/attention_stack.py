@@ -228,7 +228,7 @@ def record_stack(
     layout = token_layout(model, inputs, site.key_unit)
     layers = tuple(
         replace(layer, norm=watcher.blocks.get(layer.record.layer))
-        for layer in connect_streams(model, records, gradients, layout.mask)
+        for layer in connect(model, records, gradients, layout.mask)
     )
     refuse_merging(layers)
     shares = rows.of(texts, layout, records[-1].call.q.shape[2])
@@ -256,7 +256,7 @@ def reads_same_unit(model: PreTrainedModel, layer: LayerRecord, site: AttentionS
     return layer.name.split(".")[0] == site.name.split(".")[0]
 
 
-def connect_streams(
+def connect(
     model: PreTrainedModel,
     records: list[LayerRecord],
     gradients: list[Tensor | None],

@@ -274,7 +274,7 @@ def block_diagonal(weights: np.ndarray, blocks: Sequence[TokenBlock]) -> np.ndar
         return np.concatenate(
             [weights[block.row, :, :size] for block, size in zip(blocks, sizes, strict=True)], 1
         )
-    whole = np.full((starts[-1], starts[-1]), np.nan)
+    full = np.full((starts[-1], starts[-1]), np.nan)
     for block, start, size in zip(blocks, starts, sizes, strict=False):
-        whole[start : start + size, start : start + size] = weights[block.row, :size, :size]
-    return whole
+        full[start : start + size, start : start + size] = weights[block.row, :size, :size]
+    return full

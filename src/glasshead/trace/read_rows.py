@@ -262,8 +262,8 @@ def averages_rows(
             state, output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
         )
         off = (through - at_output).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        whole = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        averaged |= same & (off <= SHARE_TOLERANCE * whole)
+        total = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        averaged |= same & (off <= SHARE_TOLERANCE * total)
     return averaged
 
 
@@ -281,8 +281,10 @@ def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> se
     """What was found: one row, and which, a mean, or a weighting. A sequence of one row says nothing."""
     real = real_rows(mask, shares.shape[1])
     kinds = set()
-    for own, there in zip(shares.cpu(), real.cpu(), strict=True):
-        rows = torch.ones_like(there) if bool(own[~there].any()) else there  # rows that stand for no tokens
+    for own, exists in zip(shares.cpu(), real.cpu(), strict=True):
+        rows = (
+            torch.ones_like(exists) if bool(own[~exists].any()) else exists
+        )  # rows that stand for no tokens
         if rows.sum() > 1:
             kinds.add(kind_of_rows(own[rows]))
     return kinds

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.statistics import LEVEL, RESAMPLES, draw_resample_counts, interval_ends
+from glasshead.statistics import LEVEL, RESAMPLES, draw_counts, interval_ends
 
 ONE_SIDED = 0.98
 """Share of Σ|a| from which on weights have one sign: see docs/results/sign-gauge.md."""
@@ -183,13 +183,13 @@ def class_ranges(sums: NDArray[np.float64]) -> list[tuple[GaugeRange | None, Gau
     n, heads, _ = sums.shape
     totals = sums.sum(axis=0)
     flat = sums.reshape(n, -1)
-    drawn = [counts @ flat for counts in draw_resample_counts(n, RESAMPLES, np.random.default_rng(0))]
+    drawn = [counts @ flat for counts in draw_counts(n, RESAMPLES, np.random.default_rng(0))]
     drawn_totals = np.concatenate(drawn).reshape(-1, heads, 4)
     ranges = []
-    for part, whole in ((0, 1), (2, 3)):
+    for part, total in ((0, 1), (2, 3)):
         with np.errstate(invalid="ignore"):
-            estimates = totals[:, part] / totals[:, whole]
-            low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
+            estimates = totals[:, part] / totals[:, total]
+            low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, total], LEVEL)
         ranges.append(np.stack([estimates, low, high], axis=-1).tolist())
     return [
         tuple(tuple(bounds) if np.isfinite(bounds).all() else None for bounds in pair)  # type: ignore[misc]

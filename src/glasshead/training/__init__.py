@@ -6,7 +6,7 @@ from glasshead.lazy import lazy_exports
 from glasshead.training.baselines import describe_guess
 from glasshead.training.build_model import (
     BuiltModel,
-    check_data,
+    check_kind,
     encoded_split,
     label_tensor,
     load_embeddings,
@@ -69,7 +69,7 @@ __all__ = [
     "TrainingRun",
     "align_classes",
     "attention_run_name",
-    "check_data",
+    "check_kind",
     "check_same",
     "class_metrics",
     "describe_guess",

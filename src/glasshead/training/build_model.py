@@ -24,6 +24,7 @@ from glasshead.data import (
     has_ratings,
     inputs_of,
 )
+from glasshead.data.split_inputs import PAIR
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import plug
 from glasshead.models import (
@@ -45,7 +46,6 @@ from glasshead.training.pretrained import load_pretrained
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-PAIR = "text_pair"
 
 USUAL_SIZE = 32
 """The side to which images are scaled that have several sizes, or none of a small classifier."""
@@ -62,7 +62,7 @@ class BuiltModel:
     objective: Objective | None = None
 
 
-def check_data(config: TrainingConfig, data: "DatasetDict") -> None:
+def check_kind(config: TrainingConfig, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs, or images, and the data have none, or the reverse."""
     images = has_images(data["train"])
     if config.of_images and not images:
@@ -128,7 +128,7 @@ def build_classifier(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     Raises:
         InputError: if the model does not read such data, or a file of the configuration cannot be used.
     """
-    check_data(config, data)
+    check_kind(config, data)
     if config.of_images:
         return BuiltModel(*build_image_model(config, data, label_settings(data)))
     if config.pretrained:

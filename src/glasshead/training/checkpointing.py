@@ -14,7 +14,7 @@ from glasshead.files import (
     KNOWN,
     Reserved,
     check_foreign,
-    find_unknown_names,
+    find_foreign,
     partial_path,
     remove,
     reserve_folder,
@@ -119,7 +119,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
             f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
-        check_foreign(work, find_unknown_names(sorted(path.name for path in work.iterdir()), WORK_FILES))
+        check_foreign(work, find_foreign(sorted(path.name for path in work.iterdir()), WORK_FILES))
     remove(work)
     work.mkdir()
     write_json(record, plan)
@@ -164,13 +164,13 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
 
 def valid_checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in order of steps; one that was cut off while being written, or since, is removed."""
-    whole = []
+    good = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
         if is_complete(checkpoint):
-            whole.append(checkpoint)
+            good.append(checkpoint)
         else:
             remove(checkpoint)
-    return whole
+    return good
 
 
 def is_complete(checkpoint: Path) -> bool:

@@ -19,7 +19,7 @@ from glasshead.trace import attention_use
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build_classifier,
-    check_data,
+    check_kind,
     encoded_split,
     identifiable_length,
     label_tensor,
@@ -69,7 +69,7 @@ def train(
     """
     out = Path(out)
     check_writable(out, overwrite=overwrite, resume=resume)
-    check_data(config, data)
+    check_kind(config, data)
     plan = training_fingerprint(data, config, seed, source)
     with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
         _fill(run, data, config)

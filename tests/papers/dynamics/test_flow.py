@@ -27,7 +27,7 @@ from glasshead.papers.dynamics.forms.form import (
     directional_change,
     score_flow,
 )
-from glasshead.papers.dynamics.forms.select import find_closed_form, read_parameters
+from glasshead.papers.dynamics.forms.select import form_of, read_parameters
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.results import read_history
 from glasshead.training import TRAINING_PRESETS, penalty_of, train
@@ -166,7 +166,7 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
         return model, make_scaled_loss(1.0, rated=False)(model(ids, mask), labels)
 
     model, _ = fresh()
-    form, p, batch = find_closed_form(model), read_parameters(model), Batch(ids, mask, labels, 2.0)
+    form, p, batch = form_of(model), read_parameters(model), Batch(ids, mask, labels, 2.0)
     penalty_of(model, penalties).backward()
     uphill = read_parameters(
         model, read=lambda each: torch.zeros_like(each) if each.grad is None else each.grad

@@ -21,7 +21,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.papers.dynamics.forms.form import FORMS, Batch, closed_form_gradients, output_gradients
-from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, read_parameters
+from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
 from glasshead.training.trainer import make_scaled_loss
 from small import TEXTS, random_model, tokenizer
 
@@ -229,11 +229,11 @@ class TestTheTrainedModel:
             classes=classes, score=score, encoder=encoder, bias=bias, temperature=2.5, dropout=0.5
         ).double()
         ids, mask, labels = encoded(classes)
-        assert find_closed_form(model).name == name
+        assert form_of(model).name == name
         batch = Batch(ids, mask.bool(), labels, model.config.temperature, loss_scale)
         make_scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
         p = read_parameters(model)
-        found = closed_form_gradients(find_closed_form(model), p, batch)
+        found = closed_form_gradients(form_of(model), p, batch)
         expected = read_parameters(model, read=lambda parameter: parameter.grad).leaves()
         there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
         assert expected.keys() == {"embeddings", "context", "output"} | there
@@ -249,11 +249,11 @@ class TestTheTrainedModel:
         ids, mask, labels = encoded(3)
         output = model(ids, mask, output_attentions=True)
         p = read_parameters(model)
-        tokens = find_closed_form(model).tokens(p, 2.5)
+        tokens = form_of(model).tokens(p, 2.5)
         real = mask.bool()
         assert_exact(tokens.score[ids][real], output.scores[real])
         assert_exact(tokens.polarity[ids][real], output.polarity[real])
-        grads = output_gradients(find_closed_form(model), p, Batch(ids, real, labels, 2.5))
+        grads = output_gradients(form_of(model), p, Batch(ids, real, labels, 2.5))
         assert_exact(grads.weights, output.weights)
 
     def test_parameters_are_copies(self):
@@ -276,7 +276,7 @@ class TestTheTrainedModel:
         model = random_model(**options)
         assert reason in no_closed_form_reason(model)
         with pytest.raises(InputError, match="are recorded all the same"):
-            find_closed_form(model)
+            form_of(model)
 
     def test_ratings_have_none(self):
         model = PooledClassifier(PooledConfig(vocab_size=5, problem_type="regression", num_labels=1))

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from glasshead.attention.mechanism import AttentionInputs, select_pair_heads
+from glasshead.attention.mechanism import AttentionInputs, pick_heads
 
 MIN_BLOCK_ROWS = 16
 """Rows of a block, however long they are."""
@@ -55,8 +55,8 @@ def in_groups(
                 q=call.q[:, queries],
                 k=call.k[:, keys],
                 v=call.v[:, keys],
-                mask=replace(call.mask, attn_mask=select_pair_heads(call.mask.attn_mask, queries)),
-                bias=select_pair_heads(call.bias, queries),
+                mask=replace(call.mask, attn_mask=pick_heads(call.mask.attn_mask, queries)),
+                bias=pick_heads(call.bias, queries),
             )
         )
     return output

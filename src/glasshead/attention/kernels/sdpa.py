@@ -72,7 +72,7 @@ def loses_digits(call: AttentionInputs) -> bool:
     paired = call.mechanism.activation.uses_paired_exponential and not call.mechanism.position.needs_positions
     if not (looks and paired and call.q.dtype == torch.float32) or not call.q.numel() or not call.k.numel():
         return False
-    longest = [float(each.detach().norm(dim=-1).max()) for each in (call.q, call.k)]
+    longest = [float(rows.detach().norm(dim=-1).max()) for rows in (call.q, call.k)]
     return 0 < abs(call.scale) * longest[0] * longest[1] < SMALL_SCORE
 
 
@@ -140,7 +140,7 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     causal = natively_causal(call)
     allowed = empty = None
     if not causal and not call.mask.is_full:
-        allowed = block_mask(call)
+        allowed = mask_rows(call)
         # What a row without any key yields differs between kernels: it attends to all, and is then zeroed.
         empty = ~allowed.any(dim=-1, keepdim=True)
         allowed = allowed | empty
@@ -161,7 +161,7 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-def block_mask(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
+def mask_rows(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
     """The mask of a block; one row for all queries if they are masked alike."""
     if call.mask.causal or call.mask.attn_mask is not None or call.mask.padding is None:
         return call.mask.allowed(call.q.device)

@@ -90,7 +90,7 @@ class Doublings:
         search = self.setting.search
         candidates, unit = self.draw(pool)
         balanced = self.balance(pool, candidates)
-        before, after = (search.merit(pool, pool.weights(each)) for each in (candidates, balanced))
+        before, after = (search.merit(pool, pool.weights(points)) for points in (candidates, balanced))
         better = (after > before)[pool.owner].reshape(-1, *(1,) * (balanced.ndim - 1))
         balanced = torch.where(better, balanced, candidates)
         merit = torch.maximum(before, after).reshape(search.candidates, self.texts)

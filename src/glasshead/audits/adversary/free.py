@@ -193,7 +193,7 @@ def farthest_free(
         if isinstance(one, LinearAdversary):
             mixed = best_mixtures(one, generator, setting.search.candidates // 2)
             if mixed is not None:
-                weights, feasible = (each.transpose(0, 1).flatten(0, 1) for each in mixed)
+                weights, feasible = (part.transpose(0, 1).flatten(0, 1) for part in mixed)
                 starts[: len(weights)][feasible] = border_parameters(weights, setting.domain)[feasible]
         return starts, torch.ones_like(starts)
 
@@ -255,7 +255,7 @@ def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> T
             if variant >= texts:
                 continue
             keys = mask[at].nonzero()[:, 0]
-            weights, polarity = (each[at][keys].double().cpu().numpy() for each in (adversary.own, slopes))
+            weights, polarity = (part[at][keys].double().cpu().numpy() for part in (adversary.own, slopes))
             middle = float(weights @ polarity)
             low, high = (
                 middle + (plane - scores[variant]) / maps_of[variant]

@@ -162,8 +162,8 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
         return
     share = overall["share"]
     even = (share.null or {}).get(UNIFORM_NULL)
-    beside = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
-    yield f"Special tokens get {percent(share)} of the attention{beside}."
+    remark = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
+    yield f"Special tokens get {percent(share)} of the attention{remark}."
     if "inflation" in overall:
         relevance = percent(overall["relevance-share"])
         words = COMPARISONS["inflation"]

@@ -272,12 +272,12 @@ def draw_requested_texts(
     return draw_head_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
 
 
-Removal = tuple[int, tuple[int, ...]]
+HeadRemoval = tuple[int, tuple[int, ...]]
 """A layer, and which of its heads are taken out together."""
 
 
 def ablate_heads(
-    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[Removal],
+    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[HeadRemoval],
     on_edits: Callable[[int, int], None],
 ) -> NDArray[np.float64]:  # fmt: skip
     """ŷ(x) − ŷ(x without the heads) [texts, removals] of the ``target`` class, or of the rating: their
@@ -296,11 +296,11 @@ def ablate_heads(
     for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         for layer in layers:
             passes = ResumedPasses(model, inputs, shortcuts[layer])
-            whole = passes.logits(lambda number, weights, call: weights).cpu()
+            unchanged = passes.logits(lambda number, weights, call: weights).cpu()
             for place, (number, heads) in enumerate(removals):
                 if number == layer:
                     drops[texts.numpy(), place] = drop(
-                        context, whole, passes.logits(zero_heads(*heads)), target[texts]
+                        context, unchanged, passes.logits(zero_heads(*heads)), target[texts]
                     )
                     done += len(texts)
                     on_edits(done, total)

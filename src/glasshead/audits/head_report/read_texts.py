@@ -17,7 +17,7 @@ from glasshead.data import (
     LoadOptions,
     NoLabelError,
     Sentence,
-    holds_lines,
+    has_lines,
     is_conllu,
     is_undivided,
     join_pair,
@@ -60,7 +60,7 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         return HeadTexts(texts, None, texts, sentences, facts)
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
-    if holds_lines(request.data):
+    if has_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:
         rows = read_split(request.data, split, options)

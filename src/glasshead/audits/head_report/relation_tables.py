@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from glasshead.arrays import Floats, Integers
 from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
 from glasshead.statistics import (
+    cluster_interval,
     share_difference_interval,
-    share_interval_of_clusters,
     simultaneous_level,
 )
 
@@ -145,7 +145,7 @@ def relation_finding(
     head, baseline = (
         Finding(
             audit=HEADS, statistic=name, against=direction, group=relation, estimate=float(mean), std=None,
-            interval=share_interval_of_clusters(hits, totals, level), null={}, n=n, undefined={},
+            interval=cluster_interval(hits, totals, level), null={}, n=n, undefined={},
             significant_fraction=None, citation=CITATION, level=level, **Verdict("").fields,
         )
         for name, hits, mean in zip(("accuracy", "offset-accuracy"), (own, other), means, strict=True)

@@ -21,7 +21,7 @@ from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
 from glasshead.trace import unit_of_each, word_map
 
-FARTHEST = 10
+PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
 UNIFORM_NULL = "uniform"
 UNSPLIT = "unsplit words"
@@ -152,8 +152,8 @@ def beside(
     """Shares on the token that stands beside the own in each direction, and on itself."""
     for name, neighbours in keys.encoded.neighbours(keys.words).items():
         rows = np.flatnonzero(neighbours >= 0)
-        there, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
-        yield mean_over(name, "", there, real[:, rows] & sees, even)
+        sums, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
+        yield mean_over(name, "", sums, real[:, rows] & sees, even)
 
 
 def mean_distance(
@@ -198,10 +198,10 @@ def places(
         rows = real & (pairs & view.allowed).any(-1)
         yield mean_over(name, "", (shares * pairs).sum(-1), rows, (uniform * pairs).sum(-1))
     steps = torch.arange(len(ids), device=ids.device)
-    bins = (steps - steps[:, None]).clamp(-FARTHEST, FARTHEST).flatten() + FARTHEST
+    bins = (steps - steps[:, None]).clamp(-PROFILE_REACH, PROFILE_REACH).flatten() + PROFILE_REACH
     heads = len(shares)
-    profile = shares.new_zeros(heads, 2 * FARTHEST + 1).index_add(1, bins, shares.flatten(1))
-    for distance, total in enumerate(profile.T, start=-FARTHEST):
+    profile = shares.new_zeros(heads, 2 * PROFILE_REACH + 1).index_add(1, bins, shares.flatten(1))
+    for distance, total in enumerate(profile.T, start=-PROFILE_REACH):
         yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
 
 

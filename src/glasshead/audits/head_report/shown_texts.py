@@ -50,9 +50,9 @@ def text_maps(
     for view in views:
         layer, heads = view.facts.layer, len(view.weights)
         rows = 1 if view.facts.kind == "pooled" else size
-        whole = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
+        maps = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
         at = (np.arange(heads)[:, None, None], number_rows(view.queries)[:, None], number_rows(view.keys))
-        whole[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
+        maps[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
         for vectors, kept, places in (
             (view.query_vectors, queries, view.queries),
             (view.key_vectors, keys, view.keys),

@@ -171,7 +171,7 @@ def head_pattern(findings: Sequence[Finding]) -> str:
 def is_most(finding: Finding) -> bool:
     """Whether a share is more than one half, and more than uniform attention gives, at the lower ends of both
     intervals: the first rows of a causal text have few keys to look at."""
-    beside = finding.over_null.get(UNIFORM_NULL)
-    if finding.interval is None or beside is None or beside.interval is None:
+    over = finding.over_null.get(UNIFORM_NULL)
+    if finding.interval is None or over is None or over.interval is None:
         return False
-    return finding.interval[0] > HALF and beside.interval[0] > 0
+    return finding.interval[0] > HALF and over.interval[0] > 0

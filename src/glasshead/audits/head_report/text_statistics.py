@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.arrays import Floats
 from glasshead.audits.head_report.head_agreement import AgreementSums
-from glasshead.audits.head_report.row_statistics import FARTHEST, RowSum, row_sums, text_tokens
+from glasshead.audits.head_report.row_statistics import PROFILE_REACH, RowSum, row_sums, text_tokens
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
 from glasshead.audits.progress import StageProgress
@@ -83,7 +83,7 @@ class LayerStatistics:
 
     def profile(self) -> Floats:
         """The mean share by distance [heads, 2 · reach + 1]; of no columns where there are no distances."""
-        keys = [("distance", str(distance)) for distance in range(-FARTHEST, FARTHEST + 1)]
+        keys = [("distance", str(distance)) for distance in range(-PROFILE_REACH, PROFILE_REACH + 1)]
         if keys[0] not in self.totals:
             return np.zeros((self.facts.num_heads, 0))
         columns = []

@@ -59,12 +59,12 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
 
 def judge_attention_share(summary: StatSummary) -> Verdict:
     """Judge a share of attention, beside one half and beside uniform attention."""
-    interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM_NULL)
-    if interval is None or beside is None:
+    interval, over = summary.reliable_interval, summary.reliable_differences.get(UNIFORM_NULL)
+    if interval is None or over is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > HALF:
         return Verdict("more than half of its attention")
-    return Verdict(BESIDE_UNIFORM[side_of(beside)])
+    return Verdict(BESIDE_UNIFORM[side_of(over)])
 
 
 def size_verdict(low: float, high: float) -> Verdict:
@@ -145,11 +145,11 @@ def side_of(ends: Interval) -> int:
 
 def pair_verdict(summary: StatSummary) -> Verdict:
     """Judge how far apart heads are on average, beside unrelated maps of the same breadth."""
-    beside = summary.reliable_differences.get(UNRELATED_MAPS)
-    if beside is None:
+    over = summary.reliable_differences.get(UNRELATED_MAPS)
+    if over is None:
         return TOO_FEW_EXAMPLES
-    if beside[0] <= 0 <= beside[1]:
+    if over[0] <= 0 <= over[1]:
         return Verdict("heads are not distinguishable from unrelated maps of the same breadth")
     return Verdict(
-        f"heads are {'more' if beside[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
+        f"heads are {'more' if over[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
     )

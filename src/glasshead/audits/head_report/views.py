@@ -23,7 +23,7 @@ from glasshead.trace import (
     KeyUnit,
     StackLayer,
     TokenLayout,
-    connect_streams,
+    connect,
     forward,
     is_causal,
     record,
@@ -114,7 +114,7 @@ def record_views(model: PreTrainedModel, inputs: Inputs, score: Score | None) ->
                 materialize_grads=True,
             )
         )
-    return list(connect_streams(model, records, gradients, inputs["attention_mask"].bool()))
+    return list(connect(model, records, gradients, inputs["attention_mask"].bool()))
 
 
 def layer_views(
@@ -151,16 +151,16 @@ def views_of(layer: StackLayer, layout: TokenLayout, texts: Integers) -> Iterato
             keys = queries
         if layer.target == SUMMARY:
             queries = np.array([START_TOKEN])
-        here = (row, slice(None), slice(len(queries)), slice(n))
+        place = (row, slice(None), slice(len(queries)), slice(n))
         yield AttentionView(
             int(texts[rows[row]]),
             facts,
-            weights[here],
-            allowed[here],
-            scores[here],
+            weights[place],
+            allowed[place],
+            scores[place],
             queries,
             keys,
-            None if layer.gradient is None else layer.gradient[here],
+            None if layer.gradient is None else layer.gradient[place],
             None if vectors[0] is None else vectors[0][row, :, : len(queries)],
             None if vectors[1] is None else vectors[1][row, :, :n],
         )

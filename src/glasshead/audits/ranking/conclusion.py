@@ -14,7 +14,7 @@ from glasshead.results import (
 )
 
 Leaders = Mapping[str, tuple[str, ...]]
-Pairs = Sequence[tuple[str, MethodDifference]]
+MethodPairs = Sequence[tuple[str, MethodDifference]]
 """Differences of two methods, each behind the meaning of deleting that it is about."""
 BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
@@ -39,11 +39,11 @@ def conclude_ranking(
     if leaders:
         own = {method.name: method.own_removal for method in methods}
         removal_of = {finding_name(statistic, removal): removal for removal in leaders}
-        pairs = [(removal_of[each.name], each) for each in differences if each.name in removal_of]
+        pairs = [(removal_of[pair.name], pair) for pair in differences if pair.name in removal_of]
         if len(methods) == 1:
             sentences += sentences_of_one(methods[0], leaders, nouns)
         else:
-            sentences += leading_sentences(leaders, own, find_reversed_pairs(methods, pairs, leaders), nouns)
+            sentences += leading_sentences(leaders, own, find_flips(methods, pairs, leaders), nouns)
         sentences += margin_sentences(methods, pairs, statistic, leaders)
         sentences += tie_sentences(methods, pairs, leaders)
         sentences += random_sentences(methods, statistic, removals, nouns)
@@ -104,22 +104,20 @@ def leaders_in_words(names: Sequence[str]) -> str:
     return f"{join_and(names)} (tied)" if len(names) > 1 else join_and(names) or "none"
 
 
-def find_reversed_pairs(
-    methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders
-) -> set[tuple[str, str]]:
+def find_flips(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> set[tuple[str, str]]:
     """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
     the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
-    for removal, each in pairs:
-        pair = methods[each.one], methods[each.other]
-        winner, loser = pair if each.side == 1 else pair[::-1]
-        if each.side and winner.name in leaders[removal] and winner.own_removal != removal:
+    for removal, difference in pairs:
+        pair = methods[difference.one], methods[difference.other]
+        winner, loser = pair if difference.side == 1 else pair[::-1]
+        if difference.side and winner.name in leaders[removal] and winner.own_removal != removal:
             ahead.add((winner.name, loser.name))
     return {(one, other) for one, other in ahead if (other, one) in ahead}
 
 
 def margin_sentences(
-    methods: Sequence[RankedMethod], pairs: Pairs, statistic: str, leaders: Leaders
+    methods: Sequence[RankedMethod], pairs: MethodPairs, statistic: str, leaders: Leaders
 ) -> list[str]:
     """How little better the only leader is than another method, where one leads under all meanings."""
     sets = set(leaders.values())
@@ -127,13 +125,13 @@ def margin_sentences(
         return []
     ((leader,),) = sets
     margins = []
-    for removal, each in pairs:
-        names = methods[each.one].name, methods[each.other].name
+    for removal, difference in pairs:
+        names = methods[difference.one].name, methods[difference.other].name
         if leader in names:
             sign = (1 if names[0] == leader else -1) * (1 if larger_is_better(statistic) else -1)
             other = names[1] if names[0] == leader else names[0]
-            margins.append((sign * each.estimate, other, removal))
-            if not each.side:
+            margins.append((sign * difference.estimate, other, removal))
+            if not difference.side:
                 return []  # it does not lead alone
     if not margins:
         return []
@@ -141,13 +139,13 @@ def margin_sentences(
     return [f"Its smallest lead is {margin:.2g}, over {other} under {removal}."]
 
 
-def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> list[str]:
+def tie_sentences(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> list[str]:
     """Which methods that do not lead cannot be told apart from one that does, and under which meanings."""
     ties: dict[str, list[str]] = {}
-    for removal, each in pairs:
-        if each.side != 0:
+    for removal, difference in pairs:
+        if difference.side != 0:
             continue
-        pair = methods[each.one].name, methods[each.other].name
+        pair = methods[difference.one].name, methods[difference.other].name
         for one, other in (pair, pair[::-1]):
             if one in leaders[removal] and other not in leaders[removal]:
                 own = ties.setdefault(other, [])
@@ -185,7 +183,7 @@ def random_sentences(
             f"order {any_meaning(removals)} ({n:,} {nouns.texts})."
         )
     for name, own in standings.items():
-        worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
+        worse = [removal for removal, side in zip(removals, own, strict=True) if side == Standing.WORSE]
         if worse:
             sentences.append(f"{name} is worse than a random order under {join_and(worse)}.")
     return sentences

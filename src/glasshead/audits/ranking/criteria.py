@@ -14,7 +14,7 @@ from glasshead.audits.plausibility import mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.removal_curves import STATISTICS, ValueDrops, random_ranks, statistic_weights
-from glasshead.explainers import REMOVALS, find_removable_tokens
+from glasshead.explainers import REMOVALS, removable
 from glasshead.results import AUPRC, Verdict
 
 WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
@@ -73,7 +73,7 @@ def faithfulness_criteria(
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
     explanation, side = in_float32(context), choose_prediction_side(context)
-    words = find_removable_tokens(explanation).numpy()
+    words = removable(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])
     nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)

@@ -14,9 +14,7 @@ READABLE_LENGTHS = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
 
 
-def pick_ranked_texts(
-    methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]
-) -> list[RankedText]:
+def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> list[RankedText]:
     """The text in which the methods agree most, least, and one in the middle."""
     picks = pick_texts(methods, agreement)
     if not picks:
@@ -32,10 +30,10 @@ def pick_ranked_texts(
         selector = view.attention_selector if reads else AttentionSelector()
         explained = own.explainer(view.model, view.tokenizer, texts, pairs, attention_selector=selector)
         # Colours are the scores that were ranked, not what the tokens contribute.
-        by_method.append([replace(each, contributions=None) for each in explained])
+        by_method.append([replace(one, contributions=None) for one in explained])
     return [
-        RankedText(reason, Attributions(tuple(each)))
-        for reason, each in zip(picks, zip(*by_method, strict=True), strict=True)
+        RankedText(reason, Attributions(tuple(row)))
+        for reason, row in zip(picks, zip(*by_method, strict=True), strict=True)
     ]
 
 

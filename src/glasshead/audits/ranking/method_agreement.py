@@ -11,9 +11,9 @@ from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.ranking.standings import all_texts, bonferroni_level
+from glasshead.audits.ranking.standings import all_texts, bonferroni
 from glasshead.audits.summary import summarise
-from glasshead.explainers import find_removable_tokens
+from glasshead.explainers import removable
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 from glasshead.statistics import kendall_tau_b
 
@@ -30,7 +30,7 @@ def method_agreement(
     if not pairs:
         return [], {}
     explanation = methods[0].context.explanation
-    mask, nouns = find_removable_tokens(explanation).numpy(), explanation.encoded.nouns
+    mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
     scores = np.stack([method.order.scores for method in methods])
     signed = [has_sides(method.context) for method in methods]
     tables = {}
@@ -41,7 +41,7 @@ def method_agreement(
     chosen = [tables[signed[one] and signed[other]] for one, other in pairs]
     taus = [table[one, other] for table, (one, other) in zip(chosen, pairs, strict=True)]
     nulls = [{"random": table[-1, other]} for table, (_, other) in zip(chosen, pairs, strict=True)]
-    level = bonferroni_level(len(pairs))
+    level = bonferroni(len(pairs))
     agreements = []
     for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
         same = same_numbers(scores[one], scores[other])

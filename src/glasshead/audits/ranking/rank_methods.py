@@ -32,16 +32,10 @@ from glasshead.audits.ranking.criteria import (
     fitting_removals,
     plausibility_criterion,
 )
-from glasshead.audits.ranking.highlights import pick_ranked_texts
+from glasshead.audits.ranking.highlights import rank_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.ranking.standings import (
-    Judged,
-    bonferroni_level,
-    comparisons,
-    join_and,
-    judge_by_criterion,
-)
+from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.subject_facts import (
     model_facts,
@@ -58,7 +52,7 @@ from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
-from glasshead.results import AUPRC, MethodRanking, RankedMethod, describe_unused_layers, guess_in_words
+from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, note_unused
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import versions
@@ -142,20 +136,20 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     marked = plausibility_criterion(methods, request.seed)
     criteria += [] if marked is None else [marked]
     count = comparisons(len(methods), len(meanings) + (marked is not None))
-    judged = judge_methods(methods, criteria, bonferroni_level(count), request.seed)
+    judged = judge_methods(methods, criteria, bonferroni(count), request.seed)
     ranked = [
         RankedMethod(
             method.name,
             method.context.explainer.describe(nouns),
-            [each.findings[place] for each in judged],
-            {each.findings[place].name: each.standings[place] for each in judged},
+            [criterion.findings[place] for criterion in judged],
+            {criterion.findings[place].name: criterion.standings[place] for criterion in judged},
             method.seconds,
             method.seconds / seconds,
             dropped.get(own[method.name] or "", own[method.name]),
         )
         for place, method in enumerate(methods)
     ]
-    differences = [difference for each in judged for difference in each.differences]
+    differences = [difference for criterion in judged for difference in criterion.differences]
     agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
     facts = ranking_facts(subject, context, request, data_facts)
     remarks = [
@@ -180,7 +174,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     return MethodRanking(
         facts={
             **facts,
-            "interval_level": bonferroni_level(count),
+            "interval_level": bonferroni(count),
             "comparisons": count,
             "seconds": round(time.perf_counter() - started, 2),
         },
@@ -191,7 +185,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         agreement=agreement,
         conclusion=conclude_ranking(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
-        texts=pick_ranked_texts(methods, taus),
+        texts=rank_texts(methods, taus),
         examples=method_columns(context, methods, criteria, taus),
     )
 
@@ -209,7 +203,7 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
 
 def use_notes(facts: Mapping[str, Any]) -> list[str]:
     """Whether attention has anything to say."""
-    unused = describe_unused_layers(facts["attention_use"]["after"]) if "attention_use" in facts else ""
+    unused = note_unused(facts["attention_use"]["after"]) if "attention_use" in facts else ""
     return [f"{unused[:1].upper()}{unused[1:]}"] if unused else []
 
 
@@ -227,7 +221,7 @@ def judge_methods(
     """All methods by every criterion, on the same resamples of the texts."""
     names = [method.name for method in methods]
     return [
-        judge_by_criterion(
+        judge_all(
             criterion,
             names,
             level=level,

@@ -40,7 +40,7 @@ def comparisons(methods: int, criteria: int) -> int:
     return criteria * (methods + methods * (methods - 1) // 2)
 
 
-def bonferroni_level(count: int) -> float:
+def bonferroni(count: int) -> float:
     """The level of so many intervals that hold together in 95 % of all draws (Bonferroni)."""
     return 1 - (1 - LEVEL) / max(count, 1)
 
@@ -55,7 +55,7 @@ def all_texts(count: int, level: float) -> Group:
     return Group(GROUP, np.ones(count, dtype=bool), level=level)
 
 
-def judge_by_criterion(
+def judge_all(
     criterion: Criterion,
     names: Sequence[str],
     *,
@@ -80,8 +80,8 @@ def judge_by_criterion(
     )
     usable = [rank for rank, name in enumerate(names) if criterion.no_evidence[name] is None]
     differences = pair_differences(criterion, usable, level=level, rng=rng)
-    better = {(each.one, each.other) for each in differences if each.side == 1}
-    better |= {(each.other, each.one) for each in differences if each.side == -1}
+    better = {(pair.one, pair.other) for pair in differences if pair.side == 1}
+    better |= {(pair.other, pair.one) for pair in differences if pair.side == -1}
     standings = [
         judge_standing(over[rank], any((other, rank) in better for other in usable))
         if rank in usable

@@ -81,7 +81,7 @@ class Removal(ABC):
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token; special tokens are no part of the text and stay."""
-        text, token = find_removable_tokens(context).nonzero(as_tuple=True)
+        text, token = removable(context).nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)
         owner = context.encoded.owner
@@ -126,7 +126,7 @@ def logits_without(
     return REMOVALS[name].compute_logits(context, texts, removed)
 
 
-def find_removable_tokens(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:
+def removable(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:
     """Which tokens belong to the text itself, the first of each unit that is taken out as a whole."""
     return context.encoded.leads & torch.from_numpy(context.encoded.words >= 0)
 

@@ -59,8 +59,8 @@ def logits_of_rest(context: ExplanationContext, inputs: Inputs) -> Float[Tensor,
     try:
         logits: Tensor = context.model(**inputs).logits
     except (RuntimeError, IndexError) as error:
-        left, whole = length_of(inputs), int(context.encoded.mask.sum(dim=1).min())
-        if left >= whole or isinstance(error, torch.OutOfMemoryError):
+        left, full = length_of(inputs), int(context.encoded.mask.sum(dim=1).min())
+        if left >= full or isinstance(error, torch.OutOfMemoryError):
             raise
         raise InputError(
             f"{class_name(context.model)} fails on a text of {left} tokens, which is what is left without "

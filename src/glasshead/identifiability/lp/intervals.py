@@ -297,10 +297,10 @@ def maximise_each(
         ends = np.cumsum(sizes)
         for (number, part), end in zip(parts.items(), ends, strict=True):
             A, start, functions = programs[number]
-            here = slice(end - len(part), end)
-            proofs = certify_maxima(A, A @ start, functions[part], searches.some(here))
+            place = slice(end - len(part), end)
+            proofs = certify_maxima(A, A @ start, functions[part], searches.some(place))
             values[number][part] = proofs
-            certified = searches.basic[here][np.isfinite(proofs)]
+            certified = searches.basic[place][np.isfinite(proofs)]
             zero[number] |= np.bincount(certified.ravel(), minlength=A.shape[1]) < len(certified)
     return [
         solve_with_highs(A, A @ start, functions, maxima)

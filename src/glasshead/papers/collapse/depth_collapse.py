@@ -240,8 +240,8 @@ def iterate(
         states.append(
             torch.stack(
                 [
-                    scale_to(one, whole[mask].square().mean().sqrt())
-                    for one, whole, mask in zip(
+                    scale_to(one, layer[mask].square().mean().sqrt())
+                    for one, layer, mask in zip(
                         new.where(masks[..., None], 0.0), run.whole, masks, strict=True
                     )
                 ]

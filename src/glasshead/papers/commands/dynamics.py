@@ -8,12 +8,7 @@ import typer
 
 from glasshead.cli import Overwrite, RunFolder, app, console, default_out, parse_names, print_line
 from glasshead.papers.commands.dynamics_remarks import history_remarks, not_recorded_remark
-from glasshead.papers.commands.history_options import (
-    Step,
-    TrainingData,
-    load_run_history,
-    split_tokens_with_remarks,
-)
+from glasshead.papers.commands.history_options import Step, TrainingData, open_history, split_tokens
 
 if TYPE_CHECKING:
     from glasshead.papers.report import DynamicsSummary
@@ -72,10 +67,10 @@ def summarise_run(request: DynamicsRequest) -> "DynamicsSummary":
     from glasshead.papers.dynamics import context_findings, findings
     from glasshead.papers.report import DynamicsSummary
 
-    loaded = load_run_history(request.run, request.data)
+    loaded = open_history(request.run, request.data)
     history = loaded.history
     history.nearest(request.step)  # before the work
-    followed, token_remarks = split_tokens_with_remarks(request.run, history, request.tokens)
+    followed, token_remarks = split_tokens(request.run, history, request.tokens)
     all_findings = [*findings(history, step=request.step), *context_findings(history)]
     remarks = [*loaded.remarks, *history_remarks(history, all_findings, request.step), *token_remarks]
     if not loaded.recorded:

@@ -38,7 +38,7 @@ Step = Annotated[
 ]
 
 
-def load_run_history(run: Path, data: str | None, *, contexts: bool = True) -> "LoadedHistory":
+def open_history(run: Path, data: str | None, *, contexts: bool = True) -> "LoadedHistory":
     """The history of a run, with a line on standard error about what is being done."""
     with progress_stages(f"looking at {run.name}") as progress:
         progress("loading")
@@ -47,9 +47,7 @@ def load_run_history(run: Path, data: str | None, *, contexts: bool = True) -> "
         return load_history(run, data, contexts=contexts, progress=progress)
 
 
-def split_tokens_with_remarks(
-    run: Path, history: "History", tokens: Sequence[str]
-) -> tuple[tuple[str, ...], list[str]]:
+def split_tokens(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The tokens with a history, and a remark on each of the others."""
     from glasshead.papers.dynamics import split_followed_tokens
 

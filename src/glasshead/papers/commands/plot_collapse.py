@@ -17,7 +17,7 @@ from glasshead.cli import (
     plots,
     print_line,
     progress_stages,
-    write_drawn_values,
+    write_csv,
     write_plot,
 )
 from glasshead.errors import InputError
@@ -76,6 +76,6 @@ def collapse(
         print_line(f"Written to {out}")
     else:
         write_plot(out, "collapse", value, overwrite)
-    write_drawn_values(table, value.COLUMNS, value.lines, overwrite)
+    write_csv(table, value.COLUMNS, value.lines, overwrite)
     for remark in value.remarks:
         print_line(remark)

@@ -20,7 +20,7 @@ from glasshead.cli import (
     parse_whole_numbers,
     plots,
     progress_stages,
-    write_drawn_values,
+    write_csv,
     write_plot,
 )
 
@@ -66,7 +66,7 @@ def ranks(
             progress,
         )
     write_plot(out, "ranks", ranks, overwrite)
-    write_drawn_values(table, ranks.COLUMNS, ranks.lines, overwrite)
+    write_csv(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 @plots.command("logits")
@@ -110,7 +110,7 @@ def logits(
             progress=progress,
         )
     write_plot(out, "logits", ranks, overwrite)
-    write_drawn_values(table, ranks.COLUMNS, ranks.lines, overwrite)
+    write_csv(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 def output_and_lengths(

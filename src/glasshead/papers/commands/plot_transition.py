@@ -41,7 +41,7 @@ def transition(
     from glasshead.papers.report import transition_lines
     from glasshead.papers.results import Transition
     from glasshead.papers.solvable import TransitionSettings
-    from glasshead.papers.solvable import transition as run
+    from glasshead.papers.solvable import solve_transition as run
 
     chosen = split_numbers("--alphas", alphas, 50)
     file_kind(out, PAGE)

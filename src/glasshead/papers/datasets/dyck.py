@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.data import (
-    DATASETS,
-    DrawnSplit,
-    SyntheticDataset,
-    check_integer,
-    check_synthetic_sizes,
-    split_sizes,
-)
+from glasshead.data import DATASETS, DrawnSplit, SyntheticDataset, check_integer, check_sizes, split_sizes
 
 BRACKETS = ("()", "[]", "{}")
 LONGEST_DYCK = 64
@@ -42,7 +35,7 @@ class DyckOptions:
         check_integer(self, "brackets", 2, len(BRACKETS))
         check_integer(self, "depth", 2, LONGEST_DYCK)
         check_integer(self, "length", 4, LONGEST_DYCK)
-        check_synthetic_sizes(self, self.brackets, "brackets")
+        check_sizes(self, self.brackets, "brackets")
 
     @property
     def lengths(self) -> range:

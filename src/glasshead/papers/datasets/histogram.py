@@ -18,7 +18,7 @@ from glasshead.data import (
     Marks,
     SyntheticDataset,
     check_integer,
-    check_synthetic_sizes,
+    check_sizes,
     split_sizes,
 )
 
@@ -43,7 +43,7 @@ class HistogramOptions:
     def __post_init__(self) -> None:
         check_integer(self, "length", 2, LONGEST_HISTOGRAM)
         check_integer(self, "letters", 2, len(string.ascii_lowercase))
-        check_synthetic_sizes(self, self.length, "counts")
+        check_sizes(self, self.length, "counts")
 
     @property
     def class_names(self) -> tuple[str, ...]:

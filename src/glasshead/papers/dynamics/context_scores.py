@@ -18,6 +18,7 @@ from glasshead.data import Encoded, batches
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
+from glasshead.papers.dynamics.findings import NEUTRAL
 from glasshead.statistics import (
     RESAMPLES,
     Estimate,
@@ -30,7 +31,6 @@ from glasshead.statistics import (
 from glasshead.trace import eval_mode
 
 ALL_TOKENS = "all"
-NEUTRAL = "neutral"
 POLAR = "polar"
 
 

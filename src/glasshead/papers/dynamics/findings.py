@@ -12,9 +12,9 @@ from glasshead.papers.results import (
     QUANTITIES,
     History,
     cumulative_column,
+    doubt_of,
     integration_error,
     rate_column,
-    reason_for_doubt,
     residual_note,
     versus,
 )
@@ -25,7 +25,7 @@ AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
 LARGEST_PART = "the largest part"
-Interval = tuple[float, float] | None
+MaybeInterval = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
                 verdict = why_none
             elif rank == first:
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = reason_for_doubt(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
+                verdict = doubt_of(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
             yield gap_finding(
@@ -180,14 +180,14 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
             )
 
 
-def widen(interval: Interval, doubt: float) -> Interval:
+def widen(interval: MaybeInterval, doubt: float) -> MaybeInterval:
     """Either end farther out; none if the doubt is not known."""
     if interval is None or np.isnan(doubt):
         return None
     return interval[0] - doubt, interval[1] + doubt
 
 
-def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:
+def sign_of_interval(bounds: MaybeInterval, above: str, below: str) -> Verdict:
     """What an interval says of the sign of a number."""
     if bounds is None:
         return TOO_FEW_TOKENS
@@ -201,7 +201,7 @@ def gap_finding(
     against: str,
     group: str,
     estimate: float | None,
-    interval: Interval,
+    interval: MaybeInterval,
     n: int,
     verdict: Verdict,
     std: float | None = None,

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from glasshead.papers.results import ADDED, CURVES, PRODUCTS, RATE, Columns
 
-Curve = tuple[str, str, float, float, int]
+CurveRow = tuple[str, str, float, float, int]
 """Quantity, group, mean, std, n."""
 BoxRow = tuple[str, str, float, float, float, float, float, float, int]
 """Of what, pair of groups, minimum, quartiles, maximum, mean, n."""
-Numbers = dict[str, NDArray[Any]]
+ColumnNumbers = dict[str, NDArray[Any]]
 ROWS_PER_PIECE = 100_000
 """Rows of tokens that are put together at once, at least those of one snapshot."""
 
@@ -28,19 +28,19 @@ class Snapshot:
     unit of τ; ``added`` what the terms have added up to since the start, where that has a meaning.
     """
 
-    curves: list[Curve]
+    curves: list[CurveRow]
     products: list[BoxRow] = field(default_factory=list)
-    tokens: Numbers = field(default_factory=dict)
-    rates: Numbers = field(default_factory=dict)
-    added: Numbers = field(default_factory=dict)
+    tokens: ColumnNumbers = field(default_factory=dict)
+    rates: ColumnNumbers = field(default_factory=dict)
+    added: ColumnNumbers = field(default_factory=dict)
 
-    def columns(self) -> Numbers:
+    def columns(self) -> ColumnNumbers:
         """All columns over tokens, in one file's names."""
         rates = {RATE + name: column for name, column in self.rates.items()}
         return self.tokens | rates | {ADDED + name: column for name, column in self.added.items()}
 
 
-def mean_curve(quantity: str, group: str, values: NDArray[Any]) -> list[Curve]:
+def mean_curve(quantity: str, group: str, values: NDArray[Any]) -> list[CurveRow]:
     """Mean, standard deviation (n − 1; of one value NaN) and n of values; no curve of nothing."""
     if not len(values):
         return []

@@ -69,7 +69,7 @@ class CoefficientPicture:
                 points = {group: first.numbers.get(f"points_{group}", []) for group in self.groups}
                 if any(points.values()):
                     title = f"{cell.cell.title}, seed {first.seed}"
-                    parts[title] = {group: each for group, each in points.items() if each}
+                    parts[title] = {group: ends for group, ends in points.items() if ends}
         if not parts:
             return None
         most = max(len(points) for part in parts.values() for points in part.values())
@@ -108,7 +108,7 @@ class DistributionPicture:
             counts = {
                 f"class {place}": cell.rows[0].numbers.get(f"counts_{name}_{place}") for place in self.classes
             }
-            known = {label: each for label, each in counts.items() if each is not None}
+            known = {label: count for label, count in counts.items() if count is not None}
             if known:
                 yield title, Histogram((least, 1.0), known)
 

@@ -149,8 +149,8 @@ def verdict_in_words(metric: MetricSummary, name: str) -> str:
     if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
         return metric.verdict
     half, margin = (
-        None if each is None else format_printed(each * scale(name), f".{decimals(name)}f")
-        for each in (metric.half_width, metric.margin)
+        None if half is None else format_printed(half * scale(name), f".{decimals(name)}f")
+        for half in (metric.half_width, metric.margin)
     )
     against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
     return f"{metric.verdict} (±{NO_BREAK}{half}{against})"

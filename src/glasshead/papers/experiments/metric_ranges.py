@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from glasshead.registry import did_you_mean
+from glasshead.results.verdict import Interval
 
-Interval = tuple[float, float]
 CORRELATION, SHARE, HALF, SIZE, ANY = (-1.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.0, np.inf), (-np.inf, np.inf)
 METRIC_RANGES = {
     "gradient_contribution": CORRELATION, "erasure_contribution": CORRELATION,

@@ -47,7 +47,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     for row in rows:
-        yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
+        yield "| " + " | ".join(text.replace("|", "\\|") for text in row) + " |"
 
 
 def format_printed(number: float, form: str) -> str:

@@ -117,7 +117,7 @@ class RowStore:
         for folder in self.folders:
             own = self.path(table, cell, seed, folder)
             others = index_of(folder / self.paper).paths(cell.key, seed)
-            for path in (own, *(each for each in others if each != own)):
+            for path in (own, *(other for other in others if other != own)):
                 try:
                     row = Row.from_json(path.read_text(encoding="utf-8"))
                 except (OSError, ValueError, ValidationError):
@@ -148,5 +148,5 @@ def round_numbers(value: Any, digits: int | None = DIGITS) -> Any:
             return None
         return value if digits is None else round(value, digits)
     if isinstance(value, dict):
-        return {name: round_numbers(each, digits) for name, each in value.items()}
-    return [round_numbers(each, digits) for each in value] if isinstance(value, list | tuple) else value
+        return {name: round_numbers(item, digits) for name, item in value.items()}
+    return [round_numbers(item, digits) for item in value] if isinstance(value, list | tuple) else value

@@ -156,8 +156,8 @@ def reproduce(
         remove_finished_runs(schedule, request)
         run_schedule(schedule, request, on_change)
     # Of a part of a table nothing is written: a verdict corrects for all claims.
-    whole = [table for table in PAPERS[paper].tables if table.name in {each.name for each in chosen}]
-    known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
+    full = [table for table in PAPERS[paper].tables if table.name in {one.name for one in chosen}]
+    known = Schedule(quick_or_not(full, request), store, request.seeds_wanted, request.held_out)
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]

@@ -21,7 +21,7 @@ from glasshead.statistics import interval_of_mean
 
 CellKey = tuple[str, str]
 """A table and a cell, by name."""
-Job = tuple[CellKey, int]
+Ticket = tuple[CellKey, int]
 """A cell with a seed."""
 MARGIN = 1.1
 """A cell may take so much longer than it took before."""
@@ -47,12 +47,12 @@ class Schedule:
     wanted: dict[CellKey, list[int]] = field(init=False, default_factory=dict)
     grids: dict[CellKey, list[CellKey]] = field(init=False, default_factory=dict)
     tunings: dict[CellKey, Tuning] = field(init=False, default_factory=dict)
-    running: dict[Job, float] = field(init=False, default_factory=dict)
-    failures: dict[Job, str] = field(init=False, default_factory=dict)
-    busy: set[Job] = field(init=False, default_factory=set)
+    running: dict[Ticket, float] = field(init=False, default_factory=dict)
+    failures: dict[Ticket, str] = field(init=False, default_factory=dict)
+    busy: set[Ticket] = field(init=False, default_factory=set)
     last_finished: dict[CellKey, None] = field(init=False, default_factory=dict)
-    _waiting: set[Job] = field(init=False, default_factory=set)
-    _queue: list[tuple[float, int, int, Job]] = field(init=False, default_factory=list)
+    _waiting: set[Ticket] = field(init=False, default_factory=set)
+    _queue: list[tuple[float, int, int, Ticket]] = field(init=False, default_factory=list)
     _urgencies: dict[CellKey, float] = field(init=False, default_factory=dict)
     _numbers: dict[CellKey, int] = field(init=False, default_factory=dict)
     _slowest: dict[tuple[str, str, str], float] = field(init=False, default_factory=dict)
@@ -98,7 +98,7 @@ class Schedule:
         known = {row.seed for row in self.rows[place]}
         self._wait((place, seed) for seed in wanted if seed not in known)
 
-    def _wait(self, jobs: Iterable[Job]) -> None:
+    def _wait(self, jobs: Iterable[Ticket]) -> None:
         """Let runs wait for their turn."""
         for place, seed in jobs:
             self._waiting.add((place, seed))
@@ -152,7 +152,7 @@ class Schedule:
         of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
         place = self._tuned_by.get(place, place)
         table, cell = self.cells[place]
-        claims = [each for each in table.every_claim if cell.name in (each.better, each.worse)]
+        claims = [claim for claim in table.every_claim if cell.name in (claim.better, claim.worse)]
         if table.every_claim and not claims:
             return -math.inf
         metric = claims[0].metric if claims else table.metrics[0]

@@ -14,6 +14,7 @@ from glasshead.papers.experiments.metric_ranges import within, within_difference
 from glasshead.papers.experiments.row import Row
 from glasshead.papers.experiments.table import Claim, PaperTable, PooledClaim, pairs_of, table_metrics
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_points
+from glasshead.results.verdict import Interval
 from glasshead.statistics import (
     METRICS,
     Predictions,
@@ -33,7 +34,6 @@ FIRST_HELD_OUT = TUNING_SEED + 1
 SIGNIFICANT = 0.05
 INSIDE, OUTSIDE, OTHER_PROTOCOL, UNCLEAR = "inside", "outside", "protocol differs", "cannot tell"
 SHOWN, REVERSED, NOT_SHOWN = "shown", "the opposite is shown", "not shown"
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class TableSummary:
 
     def inside(self) -> dict[tuple[str, int], bool]:
         """Whether every held-out seed, by the key of its cell, is inside the interval for a new one."""
-        return {(cell.cell.key, seed): each for cell in self.cells for seed, each in cell.inside().items()}
+        return {(cell.cell.key, seed): value for cell in self.cells for seed, value in cell.inside().items()}
 
 
 def summary_of(
@@ -181,7 +181,7 @@ def summarise_metrics(table: PaperTable, cell: Cell, rows: Sequence[Row]) -> dic
         values = metric_of(rows, name)
         paper = cell.paper.get(name)
         if values:
-            interval, new_seed = (within(each, name) for each in seed_intervals(values))
+            interval, new_seed = (within(ends, name) for ends in seed_intervals(values))
             margin = smallest_effect(table, cell, name)
             verdict, half_width = "", None
             if paper is not None:
@@ -198,7 +198,7 @@ def summarise_metrics(table: PaperTable, cell: Cell, rows: Sequence[Row]) -> dic
 def smallest_effect(table: PaperTable, cell: Cell, metric: str) -> float | None:
     """The smallest effect that the paper claims of a metric on the data of a cell, else the smallest
     difference of its own numbers there; None if it has fewer than two."""
-    data = {each.name: each.data for each in table.cells}
+    data = {row.name: row.data for row in table.cells}
     effects = [
         abs(claim.effect)
         for claim in table.claims
@@ -207,7 +207,7 @@ def smallest_effect(table: PaperTable, cell: Cell, metric: str) -> float | None:
         and any(data[better] == cell.data for better, _ in pairs_of(claim))
     ]
     printed = {
-        each.paper[metric].value for each in table.cells if each.data == cell.data and metric in each.paper
+        row.paper[metric].value for row in table.cells if row.data == cell.data and metric in row.paper
     }
     gaps = np.diff(sorted(printed)).tolist()
     return min(effects or gaps, default=None)
@@ -247,7 +247,7 @@ def apart(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
     """How far two numbers are apart, or one from a constant."""
 
     def distance(numbers: Mapping[str, Any]) -> float | None:
-        ends = [numbers.get(each) if isinstance(each, str) else each for each in (one, other)]
+        ends = [numbers.get(end) if isinstance(end, str) else end for end in (one, other)]
         known = [end for end in ends if end is not None]
         return abs(known[0] - known[1]) if len(known) == len(ends) else None
 

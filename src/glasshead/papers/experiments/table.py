@@ -68,7 +68,7 @@ class PaperTable:
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
         for claim in self.every_claim:
-            if not {each for pair in pairs_of(claim) for each in pair} <= set(names):
+            if not {name for pair in pairs_of(claim) for name in pair} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
     @property
@@ -90,7 +90,7 @@ class PaperTable:
         """The table with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
-            [claim for claim in several if {each for pair in pairs_of(claim) for each in pair} <= names]
+            [claim for claim in several if {name for pair in pairs_of(claim) for name in pair} <= names]
             for several in (self.claims, self.floor_claims)
         )
         return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)

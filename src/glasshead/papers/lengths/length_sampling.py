@@ -119,7 +119,7 @@ def sample_long_texts(
     return order[: len(lengths)], np.array(lengths, dtype=int)
 
 
-def longest_text(
+def longest_of(
     tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample
 ) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""

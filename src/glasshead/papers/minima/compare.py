@@ -147,13 +147,13 @@ def curvatures(model: Any, rows: TensorDataset, *, limit: int, seed: int = 0) ->
 
 
 def solution(
-    run: Run, whole: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
+    run: Run, rows: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
 ) -> Solution:
     """One run before all texts."""
     assert isinstance(run.model, TokenClassifier)
     model = precise_copy(run.model)
     assert isinstance(model, TokenClassifier)
-    columns = text_columns(model, whole)
+    columns = text_columns(model, rows)
     estimates = {
         name: mean_interval(column, rng=np.random.default_rng([seed, place]))
         for place, (name, column) in enumerate(columns.items())

@@ -56,8 +56,8 @@ def flat(derivatives: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> 
     """Derivatives as one vector, 0 for parameters that nothing reads."""
     return parameters_to_vector(
         [
-            torch.zeros_like(parameter) if each is None else each
-            for parameter, each in zip(parameters, derivatives, strict=True)
+            torch.zeros_like(parameter) if slope is None else slope
+            for parameter, slope in zip(parameters, derivatives, strict=True)
         ]
     )
 
@@ -164,10 +164,10 @@ def losses_between(
     Raises:
         InputError: if the two models have parameters of different shapes.
     """
-    if [each.shape for each in first.parameters()] != [each.shape for each in second.parameters()]:
+    if [part.shape for part in first.parameters()] != [part.shape for part in second.parameters()]:
         raise InputError("these runs have parameters of different shapes: give runs of one recipe")
     between = precise_copy(first)
-    ends = [parameters_to_vector(each.parameters()).double() for each in (first, second)]
+    ends = [parameters_to_vector(end.parameters()).double() for end in (first, second)]
     losses = []
     for t in np.linspace(0.0, 1.0, points):
         vector_to_parameters(torch.lerp(ends[0], ends[1], float(t)), between.parameters())
@@ -207,5 +207,5 @@ def feed_forwards(model: PreTrainedModel) -> Iterator[tuple[str, nn.Linear, nn.L
     """The two maps around the hidden units of each layer."""
     for name, module in model.named_modules():
         if name.endswith(FEED_FORWARD) and isinstance(module, nn.Sequential):
-            linear = [each for each in module if isinstance(each, nn.Linear)]
+            linear = [layer for layer in module if isinstance(layer, nn.Linear)]
             yield name, linear[0], linear[-1]

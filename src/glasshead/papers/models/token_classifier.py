@@ -12,13 +12,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.attention import MultiHeadAttention, position_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import (
-    TextClassifier,
-    check_encoder_sizes,
-    count_outputs,
-    token_positions,
-    vectors_of_places,
-)
+from glasshead.models import TextClassifier, check_encoder, output_size, token_positions, vectors_of_places
 from glasshead.registry import did_you_mean
 
 PARTS = ("both", "positional", "semantic")
@@ -70,7 +64,7 @@ class TokenClassifierConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no such model can be built from."""
-        check_encoder_sizes(self, "embedding_size", "position_size")
+        check_encoder(self, "embedding_size", "position_size")
         for name in ("scores", "start"):
             if getattr(self, name) not in PARTS:
                 raise ParameterError(
@@ -189,7 +183,7 @@ class TokenClassifier(TextClassifier):
         self.embedding = LetterEmbedding(config)
         self.positions = nn.Embedding(config.max_length, config.position_size)
         self.layers = nn.ModuleList(TokenLayer(config) for _ in range(config.num_hidden_layers))
-        self.classifier = nn.Linear(config.hidden_size, count_outputs(config))
+        self.classifier = nn.Linear(config.hidden_size, output_size(config))
         self.post_init()
         self.set_start()  # a model that is loaded gets its weights afterwards
 

@@ -19,6 +19,7 @@ from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject, run_folders
 from glasshead.papers.results import MAPS, PREDICTIONS, MapDivergence
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
+from glasshead.results.verdict import Interval
 from glasshead.spelling import spell
 from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes
@@ -30,8 +31,6 @@ DECISIVE = {
     SEED: "that of another seed", UNIFORM: "uniform weights", CONSTANT: "always answering the same",
 }  # fmt: skip
 """What a verdict rests on, the first that there is."""
-
-Interval = tuple[float, float]
 
 
 class ModelOutputs(NamedTuple):

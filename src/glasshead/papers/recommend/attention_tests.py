@@ -119,6 +119,6 @@ def ranking_numbers(
         after = probabilities(torch.from_numpy(edited))
         numbers[f"shift.{name}"] = float(total_variation(after, np.broadcast_to(before, after.shape)).mean())
         if clicked is not None:
-            each = click_auc(edited, np.broadcast_to(clicked, edited.shape))
-            numbers[f"loss.{name}"] = numbers["auc"] - float(each.mean())
+            auc = click_auc(edited, np.broadcast_to(clicked, edited.shape))
+            numbers[f"loss.{name}"] = numbers["auc"] - float(auc.mean())
     return numbers

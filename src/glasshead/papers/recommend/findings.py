@@ -16,9 +16,9 @@ from glasshead.results import (
     Verdict,
     too_few,
 )
+from glasshead.results.verdict import Interval
 from glasshead.statistics import interval_of_equals
 
-Interval = tuple[float, float]
 HARDLY_RELATED = 0.1
 """A Kendall τ below which two orders are hardly related."""
 

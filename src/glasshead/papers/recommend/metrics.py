@@ -63,7 +63,7 @@ def impression_metrics(
     metrics: Sequence[str] = tuple(RANKING_METRICS),
 ) -> Float[np.ndarray, "metrics impressions"]:
     """Every metric of every impression; each may show another number of news."""
-    sizes = np.array([len(each) for each in scores])
+    sizes = np.array([len(row) for row in scores])
     values = np.empty((len(metrics), len(scores)))
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size).tolist()

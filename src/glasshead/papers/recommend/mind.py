@@ -22,7 +22,7 @@ NEWS = "news.tsv"
 BEHAVIORS = "behaviors.tsv"
 TIME = "%m/%d/%Y %I:%M:%S %p"
 
-Row = TypeVar("Row")
+LogRow = TypeVar("LogRow")
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ def describe_logs(logs: NewsLogs) -> dict[str, Any]:
 
 
 def _read(
-    path: Path, parse: Callable[[list[str]], Row], digest: Any, skip_bad_rows: bool
-) -> tuple[list[tuple[int, Row]], list[str]]:
+    path: Path, parse: Callable[[list[str]], LogRow], digest: Any, skip_bad_rows: bool
+) -> tuple[list[tuple[int, LogRow]], list[str]]:
     """The good rows with their lines, and what is wrong with the others; blank lines are no rows."""
     try:
         content = path.read_bytes()

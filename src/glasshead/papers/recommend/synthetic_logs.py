@@ -167,8 +167,8 @@ def draw_reader(burst: Burst, rng: np.random.Generator) -> Reader:
     close, far, others = order[0], order[1], order[2:]
     noise = rng.permutation(np.repeat(others, NOISE_CLICKS)).tolist()
     free = HISTORY - REPEAT_CLICKS
-    apart = [(0, 2), (0, 3), (1, 3)]
-    head, tail = apart[rng.integers(3)], apart[rng.integers(3)]
+    pairs = [(0, 2), (0, 3), (1, 3)]
+    head, tail = pairs[rng.integers(3)], pairs[rng.integers(3)]
     places = {*head, *(free - 1 - place for place in tail)}
     topics = [far if place in places else noise.pop() for place in range(free)]
     start = free if burst == "last" else int(rng.integers(REPEAT_CLICKS, free - REPEAT_CLICKS + 1))

@@ -30,9 +30,9 @@ class ContextOrder:
 def context_orders(summary: DynamicsSummary) -> list[ContextOrder]:
     """τ-b and the share of flipped signs, of all tokens and group by group."""
     rows = []
-    here = [f for f in summary.findings if f.statistic == "order"]
+    orders = [f for f in summary.findings if f.statistic == "order"]
     first = ["all", *summary.history.groups]
-    for f in sorted(here, key=lambda f: first.index(f.group)):
+    for f in sorted(orders, key=lambda f: first.index(f.group)):
         flipped = summary.finding("flipped", f.against, f.group)
         rows.append(
             ContextOrder(

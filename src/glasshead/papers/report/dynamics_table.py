@@ -77,12 +77,12 @@ def empty_table(*names: str, right: tuple[int, ...] = ()) -> Table:
     """An empty table in the style of all."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for rank, name in enumerate(names):
-        whole = rank in right or name.startswith("95")
+        numeric = rank in right or name.startswith("95")
         # What has to give way is folded.
         table.add_column(
             name,
             justify="right" if rank in right else "left",
-            no_wrap=whole,
+            no_wrap=numeric,
             overflow="fold",
         )
     return table
@@ -114,13 +114,13 @@ def change_table(summary: DynamicsSummary) -> Table:
     for level in changes:
         rank = rank + 1 if level.group == before else 0
         before = level.group
-        beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
+        label = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
         started = [level.start] if summary.recorded else []
         verdict = SHORT_VERDICTS.get(level.reason, level.verdict)
         table.add_row(
             *(
                 Text(visible(cell))
-                for cell in (beside, level.quantity, *started, level.now, level.interval, verdict)
+                for cell in (label, level.quantity, *started, level.now, level.interval, verdict)
             )
         )
     return table
@@ -142,8 +142,8 @@ def context_tables(summary: DynamicsSummary) -> list[Table]:
     same = empty_table("group", "n", "", "τ-b", "95 % interval", "flipped", "95 % interval", right=(1, 3, 5))
     before = ""
     for row in context_orders(summary):
-        beside = ("", "") if row.group == before else (row.group, row.n)
-        cells = *beside, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval
+        label = ("", "") if row.group == before else (row.group, row.n)
+        cells = *label, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval
         same.add_row(*(Text(visible(cell)) for cell in cells))
         before = row.group
     groups = prominences(summary)
@@ -154,6 +154,6 @@ def context_tables(summary: DynamicsSummary) -> list[Table]:
         for rank, (where, (size, bounds)) in enumerate(
             (("in texts", group.local), ("alone", group.alone), ("gain", group.gain))
         ):
-            beside = (group.group, group.n) if rank == 0 else ("", "")
-            out.add_row(*(Text(visible(cell)) for cell in (*beside, where, size, bounds)))
+            label = (group.group, group.n) if rank == 0 else ("", "")
+            out.add_row(*(Text(visible(cell)) for cell in (*label, where, size, bounds)))
     return [same, out]

@@ -74,8 +74,8 @@ def groups_of(history: History, quantity: str) -> list[str]:
 
 def single_row_note(history: History) -> str:
     """Why some layers have no residual, in a sentence; nothing where all have one."""
-    there = groups_of(history, "residual")
-    without = [layer for layer in groups_of(history, "entropy") if layer not in there]
+    groups = groups_of(history, "residual")
+    without = [layer for layer in groups_of(history, "entropy") if layer not in groups]
     if not without:
         return ""
     which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"

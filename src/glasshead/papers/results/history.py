@@ -138,7 +138,7 @@ def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[
     return np.array([*terms, terms.sum()])
 
 
-def reason_for_doubt(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
+def doubt_of(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
     snapshot, or than the last part, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)

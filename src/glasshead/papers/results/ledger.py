@@ -11,9 +11,9 @@ from glasshead.papers.results.history import (
     Columns,
     History,
     cumulative_column,
+    doubt_of,
     integration_error,
     rate_column,
-    reason_for_doubt,
     residual_note,
 )
 from glasshead.spelling import spell
@@ -104,10 +104,10 @@ def mean_ledger(history: History, quantity: str, group: str) -> Ledger:
         InputError: as `token_ledger`.
     """
     terms = ledger_terms(history, quantity)
-    here = history.tokens["group"] == group
+    chosen = history.tokens["group"] == group
     snapshots = len(history.steps)
     rows = {"step": history.steps} | {
-        name: history.tokens[name][here].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
+        name: history.tokens[name][chosen].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
         for name in [quantity, *(cumulative_column(quantity, term) for term in terms)]
     }
     return token_ledger(history, quantity, rows)
@@ -136,7 +136,7 @@ def dominant_term(history: History, token: str, step: int) -> DominantTerm | Non
     parts[NOT_EXPLAINED] = ledger.rest[-1]
     names, sizes = list(parts), np.array(list(parts.values()))
     first = int(np.argmax(np.abs(sizes)))
-    undecided = reason_for_doubt(first, sizes, np.array([error_of[name] for name in names]))
+    undecided = doubt_of(first, sizes, np.array([error_of[name] for name in names]))
     if undecided is not None:
         return DominantTerm(undecided=undecided.words)
     name, value = names[first], float(sizes[first])

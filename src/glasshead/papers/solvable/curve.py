@@ -11,11 +11,11 @@ from glasshead.papers.solvable.state_evolution import STARTS, critical_alpha, li
 
 POWER = 13
 """2^POWER points of the expectations."""
-MOST_NUMBERS = 2e7
+MOST_ENTRIES = 2e7
 """Of a token's coordinates in the texts of one training."""
 
 
-def transition(
+def solve_transition(
     alphas: Sequence[float],
     settings: TransitionSettings | None = None,
     *,
@@ -38,13 +38,13 @@ def transition(
     for name, value, highest in (("d", d, 5000), ("seeds", seeds, 1000)):
         if not 2 <= value <= highest:
             raise InputError(f"{name} is {value}: give a whole number from 2 to {highest:,}")
-    if round(alphas[-1] * d) * d > MOST_NUMBERS:
-        raise InputError(f"d is {d} and the largest alpha {alphas[-1]:g}: more numbers than {MOST_NUMBERS:g}")
+    if round(alphas[-1] * d) * d > MOST_ENTRIES:
+        raise InputError(f"d is {d} and the largest alpha {alphas[-1]:g}: more numbers than {MOST_ENTRIES:g}")
     points = list(known)
-    there = {(point.alpha, point.start) for point in points}
+    known_points = {(point.alpha, point.start) for point in points}
     for alpha in alphas:
         for start in STARTS:
-            if (alpha, start) in there:
+            if (alpha, start) in known_points:
                 continue
             theory = asdict(solve(alpha, start, settings, power=POWER))
             runs = [asdict(train_from(start, alpha, d, settings, seed)) for seed in range(seeds)]

@@ -31,7 +31,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Texts:
+class GaussianTexts:
     """Tokens with and without places, [n, 2, d], and the dot products from which ‖y − ŷ‖² follows."""
 
     tokens: Float[np.ndarray, "n two d"]
@@ -43,17 +43,17 @@ class Texts:
 
 def draw_texts(
     n: int, teacher: Float[np.ndarray, " d"], settings: TransitionSettings, rng: np.random.Generator
-) -> Texts:
+) -> GaussianTexts:
     """Gaussian tokens of variance σ², and what the target makes of them."""
     d = len(teacher)
     z = settings.sigma * rng.standard_normal((n, 2, d))
     x = z + np.array([1.0, -1.0])[:, None] / np.sqrt(d)
     target = target_weights(z @ teacher / np.sqrt(d), settings)
     flipped = z.transpose(0, 2, 1)
-    return Texts(x, target, x @ x.transpose(0, 2, 1) / d, x @ flipped / d, z @ flipped / d)
+    return GaussianTexts(x, target, x @ x.transpose(0, 2, 1) / d, x @ flipped / d, z @ flipped / d)
 
 
-def empirical_loss(q: Floats, texts: Texts) -> tuple[float, Float[np.ndarray, " d"]]:
+def empirical_loss(q: Floats, texts: GaussianTexts) -> tuple[float, Float[np.ndarray, " d"]]:
     """Σ_n ‖y − ŷ‖² / (2 d) and its gradient in q."""
     d = len(q)
     h = texts.tokens @ q / np.sqrt(d)
@@ -64,9 +64,9 @@ def empirical_loss(q: Floats, texts: Texts) -> tuple[float, Float[np.ndarray, " 
     pulled = attended - owed
     squares = (attended * weights).sum() - 2 * (owed * weights).sum() + (wanted @ texts.plain * wanted).sum()
     slope = (pulled[..., 0] - pulled[..., 1]) * first * (1 - first)  # by the score h_l (h_1 − h_2)
-    apart = h[:, :1] - h[:, 1:]
+    gap = h[:, :1] - h[:, 1:]
     by_apart = (slope * h).sum(axis=1, keepdims=True)
-    by_h = slope * apart + by_apart * np.array([1.0, -1.0])
+    by_h = slope * gap + by_apart * np.array([1.0, -1.0])
     return float(squares / 2), np.einsum("nl,nld->d", by_h, texts.tokens) / np.sqrt(d)
 
 

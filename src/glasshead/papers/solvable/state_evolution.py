@@ -141,12 +141,12 @@ def solve(
     places, moves = [place], []
     best, before, overlaps, loss = np.inf, np.inf, overlaps_at(place, start, sigma), 0.0
     for _ in range(most_steps):
-        here = overlaps_at(place, start, sigma)
-        after, value = step(alpha, here, settings, power)
+        moved = overlaps_at(place, start, sigma)
+        after, value = step(alpha, moved, settings, power)
         moves.append(place_of(after, start, sigma) - place)
         residual = float(np.abs(moves[-1] / move_units(place, sigma)).max())
         if residual < best:
-            best, overlaps, loss = residual, here, value
+            best, overlaps, loss = residual, moved, value
         if residual < tolerance:
             break
         if residual > 2 * before:

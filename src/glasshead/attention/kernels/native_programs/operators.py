@@ -27,7 +27,7 @@ def formula(leaves: CallTensors, mask: list[Tensor | None], options: list[Any]) 
     groups = q.shape[1] // k.shape[1]
     wide_q, wide_k, wide_v = (
         upcast_half(q),
-        *(upcast_half(each).repeat_interleave(groups, dim=1) for each in (k, v)),
+        *(upcast_half(part).repeat_interleave(groups, dim=1) for part in (k, v)),
     )
     scores = (wide_q * scale) @ wide_k.mT
     if line is not None and query_positions is not None and key_positions is not None:
@@ -67,8 +67,8 @@ class Libraries:
         """The fastest instructions that torch uses here and a library serves; None without any."""
         using = torch.backends.cpu.get_cpu_capability()
         usable = CAPABILITIES[CAPABILITIES.index(using) if using in CAPABILITIES else -1 :]
-        there = (each for each in usable if native_library(each).is_file())
-        return next((capability for capability in there if self.load(capability)), None)
+        built = (name for name in usable if native_library(name).is_file())
+        return next((capability for capability in built if self.load(capability)), None)
 
     def load(self, capability: str) -> bool:
         """Whether the library of these instructions serves; a file that does not load is told of once."""
@@ -129,7 +129,7 @@ def backward_shapes(
     """The gradients of q, k, v, the bias and the line."""
     wants_bias, none = rest[-1], rest[2].new_empty(0)
     return (
-        *(torch.empty_like(each, memory_format=torch.contiguous_format) for each in (q, k, v)),
+        *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in (q, k, v)),
         torch.empty_like(bias, memory_format=torch.contiguous_format)
         if bias is not None and wants_bias
         else none,

@@ -7,10 +7,10 @@ from glasshead.papers.dynamics.forms.dot_product import DotProduct as DotProduct
 from glasshead.papers.dynamics.forms.form import FORMS as FORMS
 from glasshead.papers.dynamics.forms.form import Batch as Batch
 from glasshead.papers.dynamics.forms.form import ClosedForm as ClosedForm
+from glasshead.papers.dynamics.forms.form import FormParameters as Parameters
 from glasshead.papers.dynamics.forms.form import OutputGradients as OutputGradients
-from glasshead.papers.dynamics.forms.form import Parameters as Parameters
 from glasshead.papers.dynamics.forms.form import ScoreFlow as ScoreFlow
-from glasshead.papers.dynamics.forms.form import TokenScores as Tokens
+from glasshead.papers.dynamics.forms.form import TokenFunctions as Tokens
 from glasshead.papers.dynamics.forms.form import closed_form_gradients as gradients
 from glasshead.papers.dynamics.forms.form import directional_change as directional_change
 from glasshead.papers.dynamics.forms.form import output_gradients as output_gradients

@@ -24,13 +24,13 @@ from glasshead.papers.dynamics.embedding_products import (
 from glasshead.papers.dynamics.forms.form import (
     Batch,
     ClosedForm,
-    Parameters,
+    FormParameters,
     directional_change,
     output_gradients,
 )
-from glasshead.papers.dynamics.forms.select import find_closed_form, no_closed_form_reason, read_parameters
+from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
 from glasshead.papers.dynamics.sampling import choose_sample
-from glasshead.papers.dynamics.snapshots import BoxRow, Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.snapshots import BoxRow, CurveRow, Snapshot, mean_curve
 from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.papers.results import Columns
 from glasshead.trace import entropies, target_polarity
@@ -75,7 +75,7 @@ class PooledObserver:
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)
-        self.form: ClosedForm | None = find_closed_form(model) if reason is None else None
+        self.form: ClosedForm | None = form_of(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
             # The mean over all texts is this times the mean over those with tokens; the others move no token.
@@ -156,7 +156,7 @@ class PooledObserver:
             {name: values[followed] for name, values in rates.items()},
         )
 
-    def _from_forward(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[Curve]]:
+    def _from_forward(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[CurveRow]]:
         """Mean score, polarity and weight of every token over its places in the probe, NaN without any."""
         ids = self.batch["input_ids"]
         with torch.no_grad():
@@ -173,8 +173,8 @@ class PooledObserver:
         return score, polar, weight, self._losses(output.logits.float().cpu(), weights)
 
     def _from_closed_form(
-        self, model: PooledClassifier, p: Parameters
-    ) -> tuple[Floats, dict[str, Floats], list[Curve]]:
+        self, model: PooledClassifier, p: FormParameters
+    ) -> tuple[Floats, dict[str, Floats], list[CurveRow]]:
         """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
         without running the model."""
         assert self.form is not None
@@ -199,7 +199,7 @@ class PooledObserver:
         curves = self._losses(logits, grads.weights) + mean_rates(parts, self.paired)
         return self._per_token(grads.weights), rates, curves
 
-    def _losses(self, logits: Tensor, weights: Tensor) -> list[Curve]:
+    def _losses(self, logits: Tensor, weights: Tensor) -> list[CurveRow]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
         labels = self.batch["labels"]
         loss = torch.nn.functional.cross_entropy(logits, labels)
@@ -225,7 +225,7 @@ class PooledObserver:
         classes = torch.from_numpy(self.groups.class_of)[None]
         return target_polarity(polarity[None], classes)[0].double().numpy()
 
-    def _coupling_and_norms(self, model: PooledClassifier) -> list[Curve]:
+    def _coupling_and_norms(self, model: PooledClassifier) -> list[CurveRow]:
         """VᵀW and norms, where V and W live in one space."""
         context = getattr(model.pooling.score, "context", None)
         output = model.classifier.weight.detach().float().cpu()
@@ -235,13 +235,13 @@ class PooledObserver:
         norms = self._norms(v, output)
         return norms + (self._by_class("VᵀW", output @ v) if v.shape[0] == output.shape[1] else [])
 
-    def _norms(self, context: Tensor, output: Tensor) -> list[Curve]:
+    def _norms(self, context: Tensor, output: Tensor) -> list[CurveRow]:
         return [
             ("‖V‖", "", float(context.norm()), float("nan"), 1),
             *self._by_class("‖W‖", output.norm(dim=1)),
         ]
 
-    def _by_class(self, name: str, values: Tensor) -> list[Curve]:
+    def _by_class(self, name: str, values: Tensor) -> list[CurveRow]:
         """One number, or one of every class."""
         groups = [""] if len(values) == 1 else self.labels
         return [

@@ -17,7 +17,7 @@ from glasshead.huggingface import shows_attention
 from glasshead.language import LanguageModelConfig
 from glasshead.nouns import INPUTS
 from glasshead.papers.dynamics.sampling import choose_sample
-from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.snapshots import CurveRow, Snapshot, mean_curve
 from glasshead.papers.results import Columns
 from glasshead.spelling import spell
 from glasshead.statistics import kendall_tau_b
@@ -61,11 +61,11 @@ class TransformerObserver:
         return Snapshot(curves + agreement_curve(model, self.encoded, self.tokenizer))
 
 
-def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[Curve]:
+def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[CurveRow]:
     """Entropy and residual of every layer."""
     with torch.no_grad(), record(model) as trace:
         model(**encoded.inputs(device=model.device))
-    curves: list[Curve] = []
+    curves: list[CurveRow] = []
     for layer in trace:
         name = f"layer {layer.layer}"
         curves += mean_curve("entropy", name, row_entropies(layer).numpy())
@@ -75,7 +75,7 @@ def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[Curve]:
 
 def agreement_curve(
     model: PreTrainedModel, encoded: Encoded, tokenizer: PreTrainedTokenizerFast
-) -> list[Curve]:
+) -> list[CurveRow]:
     """Agreement of attention with gradient × input, over texts."""
     view = make_context(model, encoded, tokenizer)
     tau = kendall_tau_b(

@@ -30,10 +30,10 @@ def certainty(job: Job) -> Measured:
     ((_, _, encoded),) = sample_texts(tokenizer, texts, sample)
     remove(parts)  # what a killed process left
     store = solve_batches(model, tokenizer, encoded, RowSelector(rows="first"), IntervalOptions(), parts)
-    return Measured(measured.numbers | row_means(store.heads()), measured.hits)
+    return Measured(measured.numbers | mean_rows(store.heads()), measured.hits)
 
 
-def row_means(heads: dict[str, Any]) -> dict[str, float]:
+def mean_rows(heads: dict[str, Any]) -> dict[str, float]:
     """The means over all rows that have the number; every text has as many rows."""
     certificates = np.asarray(heads["given_keys"])
     return {

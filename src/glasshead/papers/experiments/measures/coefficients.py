@@ -43,7 +43,7 @@ def weight_numbers(card: AuditCard) -> dict[str, Any]:
         numbers[f"weight_{name}"] = float(weights.mean())
         most = own[np.argsort(-columns["occurrences"][own], kind="stable")][:DRAWN]
         numbers[f"points_{name}"] = [
-            [float(f"{columns[each][place]:.{SIGNIFICANT_DIGITS}g}") for each in ("score", "weight")]
+            [float(f"{columns[name][place]:.{SIGNIFICANT_DIGITS}g}") for name in ("score", "weight")]
             for place in most
         ]
     if len(sizes) == len(GROUPS):

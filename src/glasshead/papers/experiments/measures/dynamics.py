@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from glasshead.papers.dynamics import dynamics_callback, findings, groups_from_source
+from glasshead.papers.dynamics.findings import NEUTRAL
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.results import NOT_EXPLAINED, History, read_history
@@ -14,7 +15,6 @@ CLOSE = 4
 """Steps between two snapshots of a close look; else a hundredth of the training or so."""
 COUPLINGS = ("V′ᵀW′", "V′ᵀW", "VᵀW")
 """VᵀW of the model at hand is the first of these that it has."""
-NEUTRAL = "neutral"
 
 
 @MEASURES.register("dynamics")
@@ -68,11 +68,11 @@ def term_numbers(history: History) -> dict[str, Any]:
     """What each term has added to the mean score of a group, and which is surely the largest part, or why
     none is (`glasshead.papers.dynamics.findings`); nothing where the terms do not add up to the change."""
     numbers: dict[str, Any] = {}
-    for each in findings(history):
-        if each.statistic != "added to score":
+    for finding in findings(history):
+        if finding.statistic != "added to score":
             continue
-        term = "rest" if each.against == NOT_EXPLAINED else each.against
-        numbers[f"{each.group}_{term}"] = each.estimate
-        if each.verdict:
-            numbers[f"{each.group}_largest"] = each.reason or each.against
+        term = "rest" if finding.against == NOT_EXPLAINED else finding.against
+        numbers[f"{finding.group}_{term}"] = finding.estimate
+        if finding.verdict:
+            numbers[f"{finding.group}_largest"] = finding.reason or finding.against
     return numbers

@@ -17,8 +17,8 @@ from glasshead.errors import InputError
 from glasshead.huggingface import load
 from glasshead.language import (
     LANGUAGE_RECORD,
-    BlockBatch,
     BlockDataset,
+    Blocks,
     BlockScores,
     Corpus,
     LanguageModelConfig,
@@ -122,12 +122,7 @@ def never_found(tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig)
 
 
 def bigram_scores(
-    train_tokens: torch.Tensor,
-    rows: BlockBatch,
-    vocabulary: int,
-    strength: float,
-    *,
-    never: Sequence[int] = (),
+    train_tokens: torch.Tensor, rows: Blocks, vocabulary: int, strength: float, *, never: Sequence[int] = ()
 ) -> BlockScores:
     """−log p(t | s) of every hidden token t behind the token s that is shown before it; tokens that are
     ``never`` hidden have no share."""
@@ -183,7 +178,7 @@ def job_texts(job: Job, split: str) -> list[str]:
 
 def hide_tokens(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
-) -> BlockBatch:
+) -> Blocks:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""
     return draw_hidden_blocks(tokenizer, recipe, texts, split).frozen(MASK_SEED)
 

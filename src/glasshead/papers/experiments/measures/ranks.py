@@ -70,7 +70,7 @@ def full_rank_tokens(ranks: Sequence[Sequence[int]]) -> int:
     no other weights give the same output; 0 if it has not at the shortest."""
     longest = 0
     for length in sorted({length for length, _, _ in ranks}):
-        texts = {rank: often for each, rank, often in ranks if each == length}
+        texts = {rank: often for size, rank, often in ranks if size == length}
         if texts.get(length, 0) < NEARLY_FULL * sum(texts.values()):
             break
         longest = length

@@ -50,7 +50,7 @@ def direction_numbers(history: History) -> dict[str, Any]:
         numbers["opposite"] = numbers["rising_positive"] - numbers["rising_negative"]
         numbers["neutral_change"] = 2 * sizes["neutral"] / (sizes["positive"] + sizes["negative"])
     for name in ("follows", *(f"as {loss}" for loss in LOSSES)):
-        shares = [history.curve(name, each)["mean"] for each in ("positive", "negative")]
+        shares = [history.curve(name, group)["mean"] for group in ("positive", "negative")]
         if all(len(share) for share in shares):
             numbers[name.replace(" ", "_")] = float(np.mean([share.mean() for share in shares]))
     return numbers

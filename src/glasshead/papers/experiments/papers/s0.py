@@ -9,18 +9,15 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import IMDB, NEWS20, PRESETS, SST2
 from glasshead.papers.experiments.papers.s0_figures import FIGURES, GAUGE
 from glasshead.papers.experiments.papers.s0_language import TABLE4
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
 from glasshead.training import preset_config
 
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-SST2 = DataSource("sst2", "SST-2")
 AG = DataSource("ag_news", "AG News, World and Business", LoadOptions(classes=("World", "Business")))
-IMDB = DataSource("imdb", "IMDB")
 SETS = (NEWS20, SST2, AG, IMDB)
-PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
 ACTIVATION_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
 TRAIN_30: dict[str, Any] = {"epochs": 30, "patience": 8}
 """Until dev is flat: TanhMax may leave its start slowly."""
@@ -133,7 +130,7 @@ def tanhmax_claims(metrics: Sequence[str], text: str) -> list[Claim]:
             better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
             for metric in metrics:
                 numbers = (paper_numbers(data, word).get(metric) for word in ("tanhmax", "softmax"))
-                first, second = (None if each is None else each.value for each in numbers)
+                first, second = (None if value is None else value.value for value in numbers)
                 effect = None if first is None or second is None else round(first - second, 6)
                 where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
                 title = f"{data.title}, {source}{where}: {text}"

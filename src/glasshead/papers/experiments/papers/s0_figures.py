@@ -8,14 +8,12 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import CoefficientPicture, DistributionPicture, IntervalPicture
+from glasshead.papers.experiments.papers.data_sources import NEWS20, PRESETS, SST2
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-SST2 = DataSource("sst2", "SST-2")
-PRESET_TITLES = {"s0-code": "published code", "s0-paper": "section 5.1"}
 FIGURE_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
 SCORES = {"query-key": "dot product", "bilinear": "bilinear", "additive": "additive"}
 LOSS_TITLES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
@@ -29,7 +27,7 @@ GROUPS = ("positive", "negative", "neutral")
 
 def coefficient_cells() -> Iterator[Cell]:
     """Figure 2: both activations under both presets, on synthetic texts."""
-    for preset, source in PRESET_TITLES.items():
+    for preset, source in PRESETS.items():
         for word, title in FIGURE_TITLES.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=SYNTHETIC_EPOCHS)
             name = f"{SYNTHETIC.name}/{preset}-{word}"
@@ -38,7 +36,7 @@ def coefficient_cells() -> Iterator[Cell]:
 
 def distribution_cells(data: DataSource) -> Iterator[Cell]:
     """Figure 3: the same on real texts, one seed each."""
-    for preset, source in PRESET_TITLES.items():
+    for preset, source in PRESETS.items():
         for word, title in FIGURE_TITLES.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=30, patience=8)
             name = f"{data.name}/{preset}-{word}"
@@ -158,7 +156,7 @@ FIGURES = (
                 f"{SYNTHETIC.name}/{preset}-softmax",
                 metric="separation_size",
             )
-            for preset, source in PRESET_TITLES.items()
+            for preset, source in PRESETS.items()
         ],
         labels=FIGURE_LABELS
         | {

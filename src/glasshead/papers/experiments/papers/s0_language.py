@@ -5,15 +5,13 @@ from typing import Any
 
 from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import AG_10K, IMDB, NEWS20
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import Claim, PaperTable
 
 SST = DataSource("sst5", "SST")
-IMDB = DataSource("imdb", "IMDB")
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-AG = DataSource("ag_news_lower", "AG News, 10,000 train texts")
-LANGUAGE_SETS = (SST, IMDB, NEWS20, AG)
-TITLES = {
+LANGUAGE_SETS = (SST, IMDB, NEWS20, AG_10K)
+LANGUAGE_TITLES = {
     "softmax": "softmax",
     "relu": "ReLU",
     "dot-product": "dot product",
@@ -26,7 +24,7 @@ TABLE4_NUMBERS = {
     SST.name: ((73.6, 0.14), (73.4, 0.26), (73.5, 0.21), (73.8, 0.15), (74.8, 0.23), (76.1, 0.21)),
     IMDB.name: ((29.5, 0.09), (30.3, 0.18), (30.3, 0.15), (32.7, 0.13), (34.6, 0.21), (33.9, 0.15)),
     NEWS20.name: ((37.8, 0.11), (40.5, 0.23), (32.8, 0.19), (39.2, 0.12), (41.1, 0.16), (41.9, 0.17)),
-    AG.name: ((65.4, 0.13), (64.1, 0.14), (63.9, 0.15), (65.5, 0.15), (65.5, 0.17), (66.2, 0.20)),
+    AG_10K.name: ((65.4, 0.13), (64.1, 0.14), (63.9, 0.15), (65.5, 0.15), (65.5, 0.17), (66.2, 0.20)),
 }
 RECIPE = LanguageModelConfig(
     model="eurobert",
@@ -55,7 +53,9 @@ LANGUAGE_LABELS = {
 def language_model_cells(data: DataSource) -> Iterator[Cell]:
     """Six activations and two floors."""
     recipe = RECIPE.with_changes(epochs=EPOCHS_BY_SET.get(data.name, RECIPE.epochs))
-    for (word, title), (mean, deviation) in zip(TITLES.items(), TABLE4_NUMBERS[data.name], strict=True):
+    for (word, title), (mean, deviation) in zip(
+        LANGUAGE_TITLES.items(), TABLE4_NUMBERS[data.name], strict=True
+    ):
         yield Cell(
             f"{data.name}/{word}",
             title,
@@ -72,8 +72,8 @@ def language_model_cells(data: DataSource) -> Iterator[Cell]:
 def language_claims() -> Iterator[Claim]:
     """TanhMax is better than each of the others, data set by data set."""
     for data in LANGUAGE_SETS:
-        means = dict(zip(TITLES, (mean for mean, _ in TABLE4_NUMBERS[data.name]), strict=True))
-        for word, title in TITLES.items():
+        means = dict(zip(LANGUAGE_TITLES, (mean for mean, _ in TABLE4_NUMBERS[data.name]), strict=True))
+        for word, title in LANGUAGE_TITLES.items():
             if word != "tanhmax":
                 effect = round((means["tanhmax"] - means[word]) / 100, 6)
                 yield Claim(
@@ -87,7 +87,7 @@ def language_claims() -> Iterator[Claim]:
 def floor_claims() -> Iterator[Claim]:
     """Whether attention adds anything to the token before."""
     for data in LANGUAGE_SETS:
-        for word, title in TITLES.items():
+        for word, title in LANGUAGE_TITLES.items():
             yield Claim(
                 f"{data.title}: {title} is better than bigrams", f"{data.name}/{word}", f"{data.name}/bigram"
             )
@@ -116,6 +116,6 @@ TABLE4 = PaperTable(
     ),
     data_differences={
         NEWS20.name: ("The paper reads 20 Newsgroups; two of the groups are at hand.",),
-        AG.name: ("Texts in lower case, 10,000 of 120,000 for training.",),
+        AG_10K.name: ("Texts in lower case, 10,000 of 120,000 for training.",),
     },
 )

@@ -9,15 +9,14 @@ from typing import Any
 
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import IntervalPicture
+from glasshead.papers.experiments.papers.data_sources import AG_10K, SST2
 from glasshead.papers.experiments.papers.s2_recipes import (
-    AG,
     AMAZON,
     DATA_DIFFERENCES,
     DIFFERENCES,
     GRID,
     RATINGS,
     SNLI,
-    SST2,
     TITLES,
     TRAIN_60,
     TREC,
@@ -45,7 +44,7 @@ CUT_SIZES = (4, 8, 16)
 """Tokens; a sentence of SST-2 has 19 on average."""
 ACCURACY_PICTURE = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LONGER: dict[str, dict[str, Any]] = {
-    AG.name: {"max_length": 128},
+    AG_10K.name: {"max_length": 128},
     AMAZON.name: {"model": "hierarchical", "max_length": 256},
 }
 
@@ -71,7 +70,7 @@ def option_table(
     """Figures 4 and 5: one option of DA-Transformer, the paper's value first; of the ``pairs`` sections 4.3
     and 4.4 say that the first is better."""
     cells, claims = [], []
-    for data in (TREC, AG, AMAZON):
+    for data in (TREC, AG_10K, AMAZON):
         for value in values:
             usual = {"attention": "distance-aware"} if value == values[0] else {}
             changes = LONGER.get(data.name, {}) | usual
@@ -130,7 +129,7 @@ def glove_cells() -> Iterator[Cell]:
     for data, model in (
         (TREC, None),
         (SST2, None),
-        (AG, None),
+        (AG_10K, None),
         (SNLI, "pair-encoder"),
         (AMAZON, "hierarchical"),
     ):
@@ -196,7 +195,7 @@ FIGURES = (
     PaperTable(
         "figure6",
         "Figures 6 and 7, what heads learn, by how w starts",
-        [*starts(TREC, AG)],
+        [*starts(TREC, AG_10K)],
         metrics=("accuracy", "positive_w", "least_w", "most_w", "positive_v"),
         picture=IntervalPicture({"least_w": "least w", "most_w": "greatest w"}, "w of a head after training"),
         differences=(

@@ -5,6 +5,7 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.papers.data_sources import AG_10K
 from glasshead.papers.experiments.source import DataSource
 from glasshead.training import TrainingConfig, preset_config
 
@@ -15,13 +16,10 @@ TITLES = {
     "tener": "Adapted Transformer",
     "da-transformer": "DA-Transformer",
 }
-SST2 = DataSource("sst2", "SST-2")
 TREC = DataSource("trec", "TREC")
-AG = DataSource("ag_news_lower", "AG News, 10,000 train texts")
 SNLI = DataSource("snli", "SNLI, 20,000 train pairs, three classes")
 AMAZON = DataSource("amazon_electronics", "Amazon electronics, 2,000 reviews, four ratings as classes")
 RATINGS = DataSource("amazon_electronics", "Amazon electronics, ratings", LoadOptions(task="regression"))
-IMDB = DataSource("imdb", "IMDB")
 
 TRAIN_60: dict[str, Any] = {"epochs": 60, "patience": 5}
 """Until dev is flat."""
@@ -34,7 +32,7 @@ DIFFERENCES = (
     "Feed-forward size, dropout, batch size, pooling and epochs are ours: the paper states none.",
 )
 DATA_DIFFERENCES = {
-    AG.name: ["10,000 train texts, in lower case without digits; the paper has 108,000."],
+    AG_10K.name: ["10,000 train texts, in lower case without digits; the paper has 108,000."],
     AMAZON.name: [
         "2,000 reviews of another collection, without 3 stars, split by ourselves; the paper has 50,000 of "
         "five ratings."

@@ -9,17 +9,16 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import IntervalPicture
-from glasshead.papers.experiments.papers.s3_figures import FIGURES
+from glasshead.papers.experiments.papers.s3_figures import FIGURES, SST
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
-WIDTHS = (1, 4, 16, 64, 256)
+HEAD_WIDTHS = (1, 4, 16, 64, 256)
 HEAD_PRESETS = {"Con": "regular-small", "Add": "identifiable-small"}
 SPLIT = LoadOptions(dev_fraction=0.3)
 IMDB = DataSource("imdb", "IMDB", SPLIT)
 TREC = DataSource("trec", "TREC", SPLIT)
-SST = DataSource("sst5", "SST, three classes", LoadOptions(labels=3))
 SNLI = DataSource("snli", "SNLI, 20,000 train pairs")
 DBPEDIA = DataSource("dbpedia_sample", "DBPedia, 14,000 texts", SPLIT)
 AG = DataSource("ag_news_lower", "AG News, 10,000 train texts", SPLIT)
@@ -45,7 +44,7 @@ def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
         return preset_config(HEAD_PRESETS[version], model).with_changes(**TRAIN_100 | changes | more)
 
     for version in HEAD_PRESETS:
-        for size, accuracy in zip(WIDTHS, PAPER[data.name][version], strict=True):
+        for size, accuracy in zip(HEAD_WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
@@ -73,7 +72,7 @@ def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[
 def paper_size_cells(data: DataSource) -> Iterator[Cell]:
     """Both ways to join heads in the size of the paper, 20 epochs, one seed each."""
     for version, preset in HEAD_PRESETS.items():
-        for size, accuracy in zip(WIDTHS, PAPER[data.name][version], strict=True):
+        for size, accuracy in zip(HEAD_WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
@@ -106,7 +105,7 @@ def size_claims(data: DataSource) -> Iterator[Claim]:
         (("Add", 3), ("Con", 3), "with d_k = 64 Add is better than Con"),
         (("Add", 4), ("Con", 4), "with d_k = 256 Add is better than Con"),
     ):
-        first, second = (f"{data.name}/{version}-{WIDTHS[place]}" for version, place in (better, worse))
+        first, second = (f"{data.name}/{version}-{HEAD_WIDTHS[place]}" for version, place in (better, worse))
         effect = PAPER[data.name][better[0]][better[1]] - PAPER[data.name][worse[0]][worse[1]]
         yield Claim(f"{data.title}: {text}", first, second, effect=round(effect, 3))
 
@@ -115,7 +114,7 @@ TABLE = PaperTable(
     "table1",
     "Table 1, accuracy by size of the keys",
     [*joins(TREC), *joins(SST), *joins(AG), *joins(DBPEDIA), *joins(SNLI, "pair-encoder"), *joins(IMDB)],
-    claims=[each for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for each in size_claims(data)],
+    claims=[claim for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for claim in size_claims(data)],
     floor_claims=[
         Claim(
             f"{data.title}: Con with d_k = 1 is better than a bag of words",

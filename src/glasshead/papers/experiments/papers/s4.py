@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import IMDB, SST2
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.table import PAPERS, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
-SST2 = DataSource("sst2", "SST-2")
-IMDB = DataSource("imdb", "IMDB")
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball (negative) and hockey (positive)")
 DATA_1 = DataSource("synthetic", "Data I")
 DESCENT_MODELS: dict[str, dict[str, Any]] = {"DP": {}, "AD": {"score": "additive"}}

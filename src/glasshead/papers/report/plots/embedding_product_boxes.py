@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from glasshead.papers.report.plots.embedding_products import (
     AXIS,
     SPACES,
-    Pairs,
+    PairColumns,
     pair_style,
     pairs_by_space,
     quartiles,
@@ -27,7 +27,7 @@ def boxes(history: History, options: PlotOptions) -> Figure:
     return Figure(f"Dot products of tokens {when}", panels, caption, source=f"{SUN_AND_LU}, Figs. 2, 8, 11")
 
 
-def box_panel(history: History, space: str, pairs: Pairs, step: int) -> Panel:
+def box_panel(history: History, space: str, pairs: PairColumns, step: int) -> Panel:
     """One box for each pair, the first on top."""
     numbers = dict(reversed(quartiles(pairs, step).items()))
 

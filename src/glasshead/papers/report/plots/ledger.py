@@ -118,8 +118,8 @@ def stack_areas(
     above, below = np.zeros_like(fine), np.zeros_like(fine)
     areas = []
     for name, values in parts.items():
-        here = np.interp(fine, steps, values)
-        up, down = np.maximum(here, 0.0), np.minimum(here, 0.0)
+        curve = np.interp(fine, steps, values)
+        up, down = np.maximum(curve, 0.0), np.minimum(curve, 0.0)
         # One area for both signs: where it is on the one side it has no height on the other.
         areas.append((name, (above, above + up)))
         areas.append((name, (below + down, below)))

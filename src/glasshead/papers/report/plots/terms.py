@@ -66,8 +66,8 @@ def term_curves(history: History, quantity: str) -> Rates:
 
 def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[str, Columns]) -> Panel:
     """The terms of one quantity of a group over a broad line, their sum; broken lines lie on top."""
-    whole = total(by_term)
-    curves = [whole["mean"], *(columns["mean"] for columns in by_term.values())]
+    total = summed_terms(by_term)
+    curves = [total["mean"], *(columns["mean"] for columns in by_term.values())]
     size, power = power_of_ten(curves)
     low, high = limits(*curves, zero=True)
     kinds = list(DASHES)
@@ -76,7 +76,7 @@ def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[
     def draw(axes: Axes, ink: Ink) -> None:
         axes.set_ylim(low / size, high / size)
         axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
-        axes.plot(whole["step"], whole["mean"] / size, color=ink("--ink"), **BROAD)
+        axes.plot(total["step"], total["mean"] / size, color=ink("--ink"), **BROAD)
         for name in ordered:
             cause, columns = cause_of(name), by_term[name]
             axes.plot(
@@ -91,7 +91,7 @@ def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[
     return Panel(f"{quantity}, {group}", (STEPS, axis), draw, description, x="steps")
 
 
-def total(by_term: dict[str, Columns]) -> Columns:
+def summed_terms(by_term: dict[str, Columns]) -> Columns:
     """The sum of all terms."""
     curves = list(by_term.values())
     return {"step": curves[0]["step"], "mean": np.sum([columns["mean"] for columns in curves], axis=0)}
