@@ -93,7 +93,7 @@ def test_the_mask_pair_by_pair_and_block_by_block(mask):
         flex.pair_rule(mask, torch.device("cpu"))(*places_of(call)).expand_as(allowed), allowed
     )
 
-    some, every = (each.expand(2, 2, -1, -1) for each in flex.allowed_blocks(mask, torch.device("cpu")))
+    some, every = (each.expand(2, 2, -1, -1) for each in flex.find_blocks(mask, torch.device("cpu")))
     for row in range(some.shape[2]):
         for column in range(some.shape[3]):
             block = allowed[:, :, row * 128 : (row + 1) * 128, column * 128 : (column + 1) * 128]
@@ -102,12 +102,12 @@ def test_the_mask_pair_by_pair_and_block_by_block(mask):
 
 
 def test_empty_and_full_blocks_are_found():
-    some, every = flex.allowed_blocks(
+    some, every = flex.find_blocks(
         Mask(384, 384, causal=True, query_positions=range(384)), torch.device("cpu")
     )
     assert some[0, 0].tolist() == torch.ones(3, 3).tril().bool().tolist()
     assert every[0, 0].tolist() == torch.ones(3, 3).tril(-1).bool().tolist()
-    some, every = flex.allowed_blocks(MASKS["blocks of pairs"], torch.device("cpu"))
+    some, every = flex.find_blocks(MASKS["blocks of pairs"], torch.device("cpu"))
     assert some[0, 0].tolist() == torch.ones(3, 3).triu(1).bool().tolist()
     counts, columns = flex.block_lists(some)
     assert counts[0, 0].tolist() == [2, 1, 0]

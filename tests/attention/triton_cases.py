@@ -198,10 +198,10 @@ def test_positions_that_are_dot_products_learn(position):
 @pytest.mark.slow
 def test_the_operator_keeps_the_promises_of_torch():
     """Schema, shapes without data, autograd registration and tracing, checked by torch itself."""
-    from glasshead.attention.kernels.triton_programs.launch import paired_attention
+    from glasshead.attention.kernels.triton_programs.launch import attend_pairs
 
     case = Case((1, 2, 1, 5, 7, 16, 8), padding=(2, 0))
-    torch.library.opcheck(paired_attention, (*case.tensors(torch.float32), case.mask().padding, 0.25, None))
+    torch.library.opcheck(attend_pairs, (*case.tensors(torch.float32), case.mask().padding, 0.25, None))
 
 
 def test_nothing_is_launched_for_nothing():

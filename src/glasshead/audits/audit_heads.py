@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
 from glasshead.audits.audit_subject import jsonable
-from glasshead.audits.build_context import subsample, texts_of
+from glasshead.audits.build_context import sample_split, texts_of
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress
@@ -59,7 +59,7 @@ def audit_heads(
     nouns = reader_of(tokenizer).nouns
     stages.nouns = nouns
     stages.begin(f"reading the {nouns.texts}")
-    indices, split = subsample(split, request.limit, request.seed)
+    indices, split = sample_split(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
     if not encoded.mask.any():

@@ -112,7 +112,10 @@ def ask_audits(
     if not context.explainer.reads_weights:
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-    gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
+    gathered, rest = (
+        AuditResult([], example_columns(context), facts=sink_facts(context)),
+        without_sinks(context),
+    )
     finished = find_finished_audits(request.store, context, request)
     for name, selected_audit in selected.items():
         result = finished.take(name)
@@ -235,7 +238,7 @@ def share_of_first(context: AuditContext) -> float | None:
     return float((sizes[total > 0, 0] / total[total > 0]).mean()) if (total > 0).any() else None
 
 
-def rest_of(context: AuditContext) -> AuditContext | None:
+def without_sinks(context: AuditContext) -> AuditContext | None:
     """Texts with their first token left out of every question, if it holds more than half of the
     weight; else None."""
     share = share_of_first(context)
@@ -244,7 +247,7 @@ def rest_of(context: AuditContext) -> AuditContext | None:
 
 def sink_facts(context: AuditContext) -> dict[str, float]:
     """How much of the weights is on the first token, if that is a sink."""
-    return {} if rest_of(context) is None else {"sink_share": share_of_first(context) or 0.0}
+    return {} if without_sinks(context) is None else {"sink_share": share_of_first(context) or 0.0}
 
 
 def ask_with_rest(audit: Audit, context: AuditContext, rest: AuditContext | None, seed: int) -> AuditResult:

@@ -56,7 +56,7 @@ def build_context(
             of texts) or what it is to be sliced ``by``, or the model has no such reading.
     """
     all_labels, label_note = labels_for(subject.model, split)
-    indices, split = subsample(split, limit, seed)
+    indices, split = sample_split(split, limit, seed)
     texts, seconds, shown = texts_of(split)
     check_pairs(subject.model, seconds is not None)
     columns = {name: column_values(split, name) for name in columns_to_read(by)}
@@ -104,17 +104,23 @@ def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: Pr
             raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
 
 
-def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+def sample_rows(count: int, limit: int | None, seed: int) -> NDArray[np.int64]:
+    """The numbers of a random part of so many rows, in order; InputError on a limit below 1."""
+    if limit is not None and limit < 1:
+        raise ParameterError("limit", f"must be at least 1, not {limit}")
+    if limit is None or limit >= count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))
+
+
+def sample_split(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
     """A random part of so many rows, in order, and their numbers.
 
     Raises:
         InputError: on a limit below 1, and if there is no row.
     """
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    indices = np.arange(len(split))
-    if limit is not None and limit < len(split):
-        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
+    indices = sample_rows(len(split), limit, seed)
+    if len(indices) < len(split):
         split = split.select(indices)
     if not len(split):
         raise InputError("there is no text to audit")

@@ -5,9 +5,9 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from datasets import Dataset, DatasetDict
 
+from glasshead.audits.build_context import sample_rows
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
     ALL_SPLITS,
@@ -111,7 +111,7 @@ def open_for_next_tokens(
         texts: Sequence[str] = plain.firsts
     else:
         texts = read_split(request.data, split_name, options)["text"][:]
-    chosen = sample(texts, request.limit, request.seed)
+    chosen = sample_values(texts, request.limit, request.seed)
     split, note = next_token_data(subject, chosen, request.seed)
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
@@ -210,11 +210,6 @@ def source_facts(request: DataRequest, split: str, options: LoadOptions) -> dict
     }
 
 
-def sample(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
+def sample_values(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     """A random part of so many values, in order."""
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    if limit is None or limit >= len(values):
-        return list(values)
-    chosen = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))
-    return [values[place] for place in chosen]
+    return [values[place] for place in sample_rows(len(values), limit, seed)]

@@ -19,7 +19,6 @@ from glasshead.files import format_from_suffix
 from glasshead.registry import did_you_mean
 
 MAX_HEADS = 16
-MAX_LENGTHS = 40
 FileOut = Annotated[
     Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
 ]
@@ -33,8 +32,6 @@ TableOut = Annotated[
 ModelFolder = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A run, or a folder with a saved Hugging Face model.")
 ]
-Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
-Head = Annotated[int, typer.Option(help="From 0.", min=0)]
 Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.", **SEEDS)]
 

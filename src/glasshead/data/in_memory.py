@@ -15,7 +15,7 @@ from glasshead.data.marks import MARKS, find_marks, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings
 from glasshead.data.read import Columns
-from glasshead.data.read import coded_class_names as coded_names
+from glasshead.data.read import names_of_codes as coded_names
 from glasshead.data.schema import tabulate
 from glasshead.errors import InputError
 

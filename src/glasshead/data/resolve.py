@@ -9,7 +9,7 @@ from huggingface_hub import HfApi, constants
 from glasshead.data.image_folders import holds_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.keep_images_encoded import keep_images_encoded
-from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, coded_class_names, data_stem, read
+from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, names_of_codes, read
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
@@ -165,7 +165,7 @@ def from_hub(name: str) -> dict[str, Columns]:
                 for column, kind in rows.features.items()
                 if isinstance(kind, datasets.Value | datasets.ClassLabel | datasets.Image)
             },
-            coded_class_names(rows.features),
+            names_of_codes(rows.features),
         )
         for split, rows in ((split, keep_images_encoded(rows)) for split, rows in splits.items())
     }

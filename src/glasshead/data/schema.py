@@ -19,7 +19,7 @@ from glasshead.spelling import spell
 
 IMAGE_COLUMNS = ("image", "img")
 """What data sets of the Hub call them."""
-PICTURES = " pictures"
+PICTURE_COLUMN = " pictures"
 """The column of images while a table is made, which no file can call so."""
 NAMELESS = "image"
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
@@ -143,7 +143,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             for values in [cell_texts(columns.source, name, decode_column(columns, name))]
         },
         marks=find_marks(columns.source, cells, rows, joined, options.marks_column, boxes=image is not None),
-        pictures=None if image is None else [as_picture(cells[PICTURES][i]) for i in labelled],
+        pictures=None if image is None else [as_picture(cells[PICTURE_COLUMN][i]) for i in labelled],
     )
 
 
@@ -178,7 +178,7 @@ def name_pictures(
     kept: dict[str, list[Any]] = {
         name: values for name, values in columns.values.items() if name not in (image, "text")
     }
-    kept["text"], kept[PICTURES] = [picture.name for picture in pictures], pictures
+    kept["text"], kept[PICTURE_COLUMN] = [picture.name for picture in pictures], pictures
     cells = kept
     return replace(columns, values=cells), cells, replace(options, text_column=None)
 

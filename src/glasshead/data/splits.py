@@ -24,15 +24,14 @@ def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """Train, dev and test from one table."""
     table = tables["train"]
     parts = _divide(table, FRACTIONS, options)
-    source = f"{Path(table.source).name}, {_manner(table, options)}{_unlabelled_remark(table)}"
+    source = f"{Path(table.source).name}, {_manner(table, options)}{_label_remark(table)}"
     return parts, {split: f"{100 * share:g} % of {source}" for split, share in FRACTIONS.items()}
 
 
 def describe_source(tables: Mapping[str, Table]) -> dict[str, str]:
     """Where each split was read."""
     return {
-        split: f"read from {Path(table.source).name}{_unlabelled_remark(table)}"
-        for split, table in tables.items()
+        split: f"read from {Path(table.source).name}{_label_remark(table)}" for split, table in tables.items()
     }
 
 
@@ -101,7 +100,7 @@ def _manner(table: Table, options: LoadOptions) -> str:
     return f"cut with seed {options.split_seed}, {_by(options)}, equal {nouns.texts} on one side"
 
 
-def _unlabelled_remark(table: Table) -> str:
+def _label_remark(table: Table) -> str:
     return f", {table.unlabelled} rows without a label left out" if table.unlabelled else ""
 
 

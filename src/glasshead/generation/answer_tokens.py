@@ -33,10 +33,10 @@ def describe_tokens(
             WrittenToken(
                 float(own[token]),
                 int((own > own[token]).sum()) + 1,
-                chance(row, token),
+                sampling_chance(row, token),
                 float(entropies[place]),
                 tuple(
-                    Alternative(names[other], other, float(own[other].exp()), chance(row, other))
+                    Alternative(names[other], other, float(own[other].exp()), sampling_chance(row, other))
                     for other in top
                 ),
             )
@@ -54,6 +54,6 @@ def chances_of(
     return [nn.functional.one_hot(row[0].argmax(), row.shape[1]).double() for row in scores]
 
 
-def chance(chances: Float[Tensor, " vocabulary"] | None, token: int) -> float | None:
+def sampling_chance(chances: Float[Tensor, " vocabulary"] | None, token: int) -> float | None:
     """The probability with which a token would have been chosen."""
     return None if chances is None else float(chances[token])

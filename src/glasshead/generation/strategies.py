@@ -145,7 +145,7 @@ def parse_strategy(strategy: str) -> GenerationConfig:
     return GenerationConfig(**options)
 
 
-def chances(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
+def sampling_probabilities(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
     """The chances with which a strategy takes tokens of these probabilities, as `transformers` works it out.
 
     Raises:

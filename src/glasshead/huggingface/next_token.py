@@ -171,13 +171,13 @@ def writes_behind_text(cls: type[PreTrainedModel]) -> bool:
 def speaks(config: PreTrainedConfig, cls: type[PreTrainedModel]) -> bool:
     """Whether models of a class write sounds, and no text."""
     writes_text, writes_sounds = (
-        cls.__name__ in mapped_class_names(getattr(auto, "_model_mapping", {}), config)
+        cls.__name__ in class_names_in(getattr(auto, "_model_mapping", {}), config)
         for auto in (AutoModelForMultimodalLM, AutoModelForTextToWaveform)
     )
     return writes_sounds and not writes_text
 
 
-def mapped_class_names(mapping: Any, config: PreTrainedConfig) -> list[str]:
+def class_names_in(mapping: Any, config: PreTrainedConfig) -> list[str]:
     """The names of the classes that such a mapping has for a configuration."""
     if type(config) not in mapping:
         return []

@@ -56,7 +56,7 @@ from glasshead.results.head_report import (
     HeadText,
     LayerKind,
 )
-from glasshead.results.json_text import json_text, plain
+from glasshead.results.json_text import json_text, to_json_values
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -225,8 +225,8 @@ __all__ = [
     "json_text",
     "no_order",
     "note_unused",
-    "plain",
     "sink_of",
+    "to_json_values",
     "too_few",
     "use_is_unclear",
     "use_lines",

@@ -14,7 +14,7 @@ from glasshead.generation import check_methods, generate_texts, parse_strategy
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
-from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
+from glasshead.results import Attribution, Attributions, HeadReport, Written, to_json_values
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.derive import request_of
 from glasshead.serve.opened_model import OpenedModel
@@ -66,8 +66,8 @@ def as_answer(
     drawing = draw_text(attributions[0], scale, len(opened.subject.labels))
     return ExplainAnswer(
         text=attributions[0].text,
-        attributions=plain(attributions.attributions),
-        drawing=Drawing(**plain(drawing)),
+        attributions=to_json_values(attributions.attributions),
+        drawing=Drawing(**to_json_values(drawing)),
         remarks=[remark for remark in attributions.remarks if remark != attributions[0].caveat],
         python=python,
     )
@@ -215,7 +215,9 @@ def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> Generate
         InputError: as `write_answer`.
     """
     written = write_answer(opened.subject, question)
-    return GenerateAnswer(written=plain(written.to_dict()), python=generate_line(opened.source, question))
+    return GenerateAnswer(
+        written=to_json_values(written.to_dict()), python=generate_line(opened.source, question)
+    )
 
 
 def inspect_heads(

@@ -104,7 +104,7 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
             for name, open_it in demo_openers().items()
         }
         return Catalogue(models, audits)
-    names = short_names(request.models)
+    names = served_names(request.models)
     return Catalogue(
         {
             name: ServedModel(name, opener(source), source=source, on_failure=on_failure)
@@ -114,7 +114,7 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
     )
 
 
-def short_names(sources: Sequence[str]) -> dict[str, str]:
+def served_names(sources: Sequence[str]) -> dict[str, str]:
     """The last part of each folder or id, with as much before it as tells it from the others.
 
     Raises:

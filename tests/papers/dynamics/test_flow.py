@@ -20,13 +20,7 @@ from written_out import (
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.forms.form import (
-    FORMS,
-    Batch,
-    closed_form_gradients,
-    directional_change,
-    score_flow,
-)
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, directional_change, form_gradients, score_flow
 from glasshead.papers.dynamics.forms.select import form_of, read_parameters
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.results import read_history
@@ -83,7 +77,7 @@ def test_every_term_is_what_it_is_called(name):
     flow = score_flow(form, p, batch)
     assert list(flow.polarity) == list(form.polarity_terms)
     assert list(flow.score) == list(form.score_terms)
-    downhill = {key: -each for key, each in closed_form_gradients(form, p, batch).items()}
+    downhill = {key: -each for key, each in form_gradients(form, p, batch).items()}
 
     def only(parameter):
         return directional_change(form, p, batch.temperature, {parameter: downhill[parameter]})

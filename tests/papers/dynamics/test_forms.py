@@ -20,7 +20,7 @@ from written_out import (
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.papers.dynamics.forms.form import FORMS, Batch, closed_form_gradients, output_gradients
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, form_gradients, output_gradients
 from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
 from glasshead.training.trainer import make_scaled_loss
 from small import TEXTS, random_model, tokenizer
@@ -37,7 +37,7 @@ def assert_same(found, expected):
 @settings(max_examples=60, deadline=None)
 def test_autograd(name, data):
     p, batch = data.draw(cases(name))
-    found = closed_form_gradients(FORMS[name], p, batch)
+    found = form_gradients(FORMS[name], p, batch)
     expected = autograd_gradients(name, p, batch)
     assert_same({key: found[key] for key in expected}, expected)
     assert set(found) - set(expected) <= {"bias"}  # told also where the model has none
@@ -93,7 +93,7 @@ def test_two_scores_that_mirror_each_other_are_one():
     one = random_parameters("DP", classes=1, bias=False)
     two = one.with_tensors({"output": torch.cat([-one.output, one.output]) / 2})
     batch = random_batch()
-    found, expected = (closed_form_gradients(FORMS["DP"], p, batch) for p in (two, one))
+    found, expected = (form_gradients(FORMS["DP"], p, batch) for p in (two, one))
     for name in ("embeddings", "context"):
         assert_exact(found[name], expected[name])
     assert_exact(found["output"], torch.cat([-expected["output"], expected["output"]]))
@@ -103,7 +103,7 @@ def test_an_empty_text_has_no_weights():
     batch = random_batch()
     batch.mask[2] = False
     with pytest.raises(ValueError, match="an empty text has no attention weights"):
-        closed_form_gradients(FORMS["DP"], random_parameters("DP"), batch)
+        form_gradients(FORMS["DP"], random_parameters("DP"), batch)
 
 
 class TestEquationsAsPrinted:
@@ -145,7 +145,7 @@ class TestEquationsAsPrinted:
                 also_d_e[word] -= yb * alpha[j] * ((s_j[j] - s) / scale * V + W) / m  # 42
                 d_V -= yb / scale * alpha[j] * outer(e[j] - h, e[j]) @ W / m  # 40
                 also_d_V -= yb * alpha[j] * e[j] * (s_j[j] - s) / (m * scale)  # 41
-        found = closed_form_gradients(FORMS["DP"], p, batch)
+        found = form_gradients(FORMS["DP"], p, batch)
         assert_exact(found["output"][0], d_W)
         for expected in (d_e, also_d_e):
             assert_exact(found["embeddings"], expected)
@@ -162,7 +162,7 @@ class TestEquationsAsPrinted:
                 d_e[word] -= yb * alpha[j] * ((s_j[j] - s) * M.T @ V / scale + M.T @ W) / m
                 d_V -= yb * alpha[j] * (s_j[j] - s) * h_j[j] / scale / m
                 d_M -= yb * alpha[j] * ((s_j[j] - s) * outer(V, e[j]) / scale + outer(W, e[j])) / m
-        found = closed_form_gradients(FORMS["DP-A"], p, batch)
+        found = form_gradients(FORMS["DP-A"], p, batch)
         assert_exact(found["embeddings"], d_e)
         assert_exact(found["context"], d_V)
         assert_exact(found["map"], d_M)
@@ -180,7 +180,7 @@ class TestEquationsAsPrinted:
                 d_e[word] -= yb * alpha[j] * (outer(M.T @ D[j] @ V, e[j] - h) / scale + torch.eye(4)) @ W / m
                 d_V -= yb / scale * alpha[j] * s_j[j] * (tanh(x[j]) - mean) / m
                 d_M -= yb / scale * alpha[j] * s_j[j] * (outer(e[j], V) @ D[j] - mean_M).T / m
-        found = closed_form_gradients(FORMS["AD"], p, batch)
+        found = form_gradients(FORMS["AD"], p, batch)
         assert_exact(found["embeddings"], d_e)
         assert_exact(found["context"], d_V)
         assert_exact(found["map"], d_M)
@@ -199,7 +199,7 @@ class TestEquationsAsPrinted:
                 d_e[word] += alpha[j] * (outer(V, e[j] - h) / scale + torch.eye(4)) @ W @ p_hat / m  # 78
                 d_V += alpha[j] * e[j] * ((e[j] - h) @ W @ p_hat) / (m * scale)  # 80
                 also_d_V += alpha[j] * e[j] * ((s_j[j] - s) @ p_hat) / (m * scale)  # 80
-        found = closed_form_gradients(FORMS["DP"], p, batch)
+        found = form_gradients(FORMS["DP"], p, batch)
         assert_exact(output_gradients(FORMS["DP"], p, batch).residual, torch.stack(residuals))
         assert_exact(found["output"].T, d_W)
         assert_exact(found["embeddings"], d_e)
@@ -233,7 +233,7 @@ class TestTheTrainedModel:
         batch = Batch(ids, mask.bool(), labels, model.config.temperature, loss_scale)
         make_scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
         p = read_parameters(model)
-        found = closed_form_gradients(form_of(model), p, batch)
+        found = form_gradients(form_of(model), p, batch)
         expected = read_parameters(model, read=lambda parameter: parameter.grad).leaves()
         there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
         assert expected.keys() == {"embeddings", "context", "output"} | there

@@ -114,7 +114,7 @@ class TiledFunction(torch.autograd.Function):
     def backward(ctx: Any, along: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, factors, output = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph: who wants a second derivative gets it by the formula
-            return *tiled_gradients(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
+            return *tile_gradients(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
         _, heads, queries, _ = q.shape
         along = along.contiguous()
         delta = (along * output).sum(dim=-1, keepdim=True)
@@ -134,7 +134,7 @@ class TiledFunction(torch.autograd.Function):
         return dq, dk, dv, df, None
 
 
-def tiled_gradients(
+def tile_gradients(
     inputs: tuple[Tensor, ...], wanted: tuple[bool, ...], real: list[slice], along: Tensor
 ) -> Iterator[Tensor | None]:
     """The gradients of what `TiledFunction` computes, themselves part of the graph."""

@@ -48,7 +48,7 @@ class Flex(Kernel):
         """Whether a GPU holds much, and it is compiled for this or may still be."""
         if not call.q.is_cuda or KERNELS["reference"].is_preferred(call):
             return False
-        return affordable(call)
+        return is_affordable(call)
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         q, k, v, changed = as_changed_products(call)
@@ -77,7 +77,7 @@ class Flex(Kernel):
         return output.masked_fill(call.q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
 
 
-def affordable(call: AttentionInputs) -> bool:
+def is_affordable(call: AttentionInputs) -> bool:
     """Whether nothing new has to be compiled, or only one of a few."""
     return len(SEEN) < MOST_COMPILATIONS or compilation_key(call) in SEEN
 
@@ -189,7 +189,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     """Which blocks of the mask are empty, full or neither, without ever holding the mask itself."""
     from torch.nn.attention.flex_attention import BlockMask
 
-    some, every = allowed_blocks(mask, device)
+    some, every = find_blocks(mask, device)
     partly = block_lists(some & ~every)
     fully = block_lists(every)
     return BlockMask.from_kv_blocks(
@@ -201,7 +201,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     )
 
 
-def allowed_blocks(
+def find_blocks(
     mask: Mask, device: torch.device
 ) -> tuple[Bool[Tensor, "b h rows columns"], Bool[Tensor, "b h rows columns"]]:
     """Blocks that may hold an allowed pair, and blocks of nothing else."""

@@ -58,7 +58,7 @@ class SDPA(Kernel):
             call = replace(call, q=upcast_half(call.q), k=upcast_half(call.k), v=upcast_half(call.v))
 
         def blockwise(part: AttentionInputs) -> Tensor:
-            return in_blocks(part, rows_per_block(part), fused_attention)
+            return in_blocks(part, rows_per_block(part), call_torch_kernel)
 
         return in_groups(call, heads_per_block(call), blockwise).to(dtype)
 
@@ -129,7 +129,7 @@ def natively_causal(call: AttentionInputs) -> bool:
     return whole and alone and call.scale > 0 and not call.mechanism.activation.uses_paired_exponential
 
 
-def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
+def call_torch_kernel(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     """One call of PyTorch's kernel."""
     q, k, v, scale = features(call)
     value_dim = v.shape[-1]

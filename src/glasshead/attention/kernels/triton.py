@@ -38,7 +38,7 @@ class Triton(Kernel):
         return call.q.is_cuda and not is_interpreted()
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
-        from glasshead.attention.kernels.triton_programs.launch import paired_attention
+        from glasshead.attention.kernels.triton_programs.launch import attend_pairs
 
         q, k, v, scale = call.q, call.k, call.v, call.scale
         if call.mechanism.position.needs_positions:
@@ -46,7 +46,7 @@ class Triton(Kernel):
             q, k = call.mechanism.position.features(q, k, scale, call.token_positions())
             v, scale = upcast_half(v), 1.0
         first = call.mask.first if call.mask.causal else None
-        return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
+        return attend_pairs(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
 def reason_against_triton(call: AttentionInputs) -> str | None:

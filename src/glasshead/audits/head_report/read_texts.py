@@ -9,8 +9,8 @@ from typing import Any
 
 from datasets import Dataset
 
-from glasshead.audits.build_context import subsample, texts_of
-from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
+from glasshead.audits.build_context import sample_split, texts_of
+from glasshead.audits.open_request import data_options, default_split, read_split, sample_values, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
     ALL_SPLITS,
@@ -54,8 +54,8 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         if request.split is not None:
             raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
         check_pairs(subject.model, False)
-        sentences = sample(read_conllu(Path(request.data)), request.limit, request.seed)
-        texts = [sentence.text for sentence in sample(sentences, limit, request.seed)]
+        sentences = sample_values(read_conllu(Path(request.data)), request.limit, request.seed)
+        texts = [sentence.text for sentence in sample_values(sentences, limit, request.seed)]
         facts = {"data": str(request.data), "sentences": len(sentences)}
         return HeadTexts(texts, None, texts, sentences, facts)
     options = data_options(request, subject)
@@ -68,7 +68,7 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         if options.classes or not is_one_table(request.data):
             raise
         return read_unlabelled(request, subject, options, limit)
-    _, rows = subsample(rows, limit, request.seed)
+    _, rows = sample_split(rows, limit, request.seed)
     firsts, seconds, shown = texts_of(rows)
     check_pairs(subject.model, seconds is not None)
     facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
@@ -93,7 +93,7 @@ def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
     check_pairs(subject.model, texts.seconds is not None)
-    chosen = sample(range(len(texts.firsts)), limit, request.seed)
+    chosen = sample_values(range(len(texts.firsts)), limit, request.seed)
     firsts = [texts.firsts[place] for place in chosen]
     seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
     shown = list(map(str, firsts)) if seconds is None else list(map(join_pair, firsts, seconds))

@@ -87,11 +87,11 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
     for kind, mask in masks.items():
         at = torch.from_numpy(mask).to(shares.device)
         yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
-    yield from breadth(view, shares, allowed)
+    yield from entropy_statistics(view, shares, allowed)
     if view.within:
-        yield from beside(view, shares, uniform, real, keys)
+        yield from neighbour_shares(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
-            yield from places(view, shares, uniform, real, keys)
+            yield from repeat_shares(view, shares, uniform, real, keys)
             yield from row_sums_of_words(shares, uniform, real, keys)
         else:
             yield mean_distance(shares, uniform, real, keys)
@@ -126,7 +126,7 @@ def kind_masks(view: AttentionView, keys: TextTokens) -> dict[str, NDArray[np.bo
     return masks
 
 
-def breadth(
+def entropy_statistics(
     view: AttentionView, shares: Float[Tensor, "h q k"], allowed: Bool[Tensor, "h q k"]
 ) -> Iterator[RowSum]:
     """H(p) / log n and exp H(p) of rows with n > 1 keys, and the standard deviation of their scores."""
@@ -142,7 +142,7 @@ def breadth(
     yield mean_over("score-sd", "", (squares / sizes).sqrt(), rows)
 
 
-def beside(
+def neighbour_shares(
     view: AttentionView,
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
@@ -180,7 +180,7 @@ def mean_distance(
     )
 
 
-def places(
+def repeat_shares(
     view: AttentionView,
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],

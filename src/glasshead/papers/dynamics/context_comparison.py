@@ -15,7 +15,7 @@ from glasshead.papers.dynamics.context_scores import (
     disagreement,
     global_scores,
     local_scores,
-    prominence,
+    measure_prominence,
 )
 from glasshead.papers.dynamics.findings import gap_finding, sign_of_interval
 from glasshead.papers.results import MIN_TOKENS_PER_GROUP, History, versus
@@ -130,7 +130,7 @@ def prominence_findings(
     """How far the tokens of classes stand out from the neutral ones, where there are both."""
     higher, lower = ("larger", "smaller") if local.signed else ("higher", "lower")
     of_pair = {versus(name, NEUTRAL): name for name in (POLAR, *np.unique(groups).tolist())}
-    for row in prominence(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
+    for row in measure_prominence(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
         if row.gain.mean is None:
             continue
         first = of_pair[row.group]

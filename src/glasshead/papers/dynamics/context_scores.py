@@ -188,7 +188,7 @@ class Prominence(NamedTuple):
     gain: Estimate
 
 
-def prominence(
+def measure_prominence(
     local: TokenScores, alone: TokenScores, groups: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
 ) -> list[Prominence]:
     """How much the tokens of classes, all together and group by group, stand out from the neutral ones.

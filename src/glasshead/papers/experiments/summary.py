@@ -243,7 +243,7 @@ def over_heads(
     return derive
 
 
-def apart(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
+def distance(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
     """How far two numbers are apart, or one from a constant."""
 
     def distance(numbers: Mapping[str, Any]) -> float | None:
@@ -260,8 +260,8 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "least_w": over_heads("w", np.min),
     "most_w": over_heads("w", np.max),
     "positive_v": over_heads("v", lambda values: (values > 0).mean()),
-    "parted": apart("rising_positive", "rising_negative"),
-    "separation_size": apart("separation", 0.5),
+    "parted": distance("rising_positive", "rising_negative"),
+    "separation_size": distance("separation", 0.5),
 }
 """Metrics that follow from what the rows keep."""
 

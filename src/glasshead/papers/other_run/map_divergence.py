@@ -150,7 +150,7 @@ def predict_maps(subject: Subject, texts: Sequence[str], *, like: Subject | None
         InputError: if the model reads texts, or names classes, in another way than the other one.
     """
     if like is not None:
-        if reads(subject.tokenizer) != reads(like.tokenizer):
+        if attention_source(subject.tokenizer) != attention_source(like.tokenizer):
             raise InputError(f"{subject.name} and {like.name} have other tokens: train both on the same data")
         if class_names(subject.model) != class_names(like.model):
             raise InputError(
@@ -168,7 +168,7 @@ def predict_maps(subject: Subject, texts: Sequence[str], *, like: Subject | None
     return ModelOutputs(weights, probabilities)
 
 
-def reads(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
+def attention_source(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
     """What decides the tokens of a text."""
     return tokenizer.get_vocab(), tokenizer.model_max_length
 

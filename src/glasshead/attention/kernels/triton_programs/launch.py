@@ -98,13 +98,13 @@ def padding_and_stride(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
 
 
 @torch.library.custom_op("glasshead::paired", mutates_args=())
-def paired_attention(
+def attend_pairs(
     q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, scale: float, first: int | None
 ) -> tuple[Tensor, Tensor]:
     """Output ``[B, H, Q, d_v]`` and log₂ Z ``[B, H, Q]``; ``first`` is the index of the first query among the
     keys under a causal mask, None without one."""
     q, k, v = rowwise(q), rowwise(k), rowwise(v)
-    out, norm = paired_shapes(q, k, v, padding, scale, first)
+    out, norm = pair_shapes(q, k, v, padding, scale, first)
     real, p_b = padding_and_stride(padding, q)
     if out.numel():
         with on_device(q.device):
@@ -116,8 +116,8 @@ def paired_attention(
     return out, norm
 
 
-@paired_attention.register_fake
-def paired_shapes(
+@attend_pairs.register_fake
+def pair_shapes(
     q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, scale: float, first: int | None
 ) -> tuple[Tensor, Tensor]:
     """Heads lie beside one another in memory, so that merging them costs nothing."""
@@ -127,7 +127,7 @@ def paired_shapes(
 
 
 @torch.library.custom_op("glasshead::paired_backward", mutates_args=())
-def paired_gradients(
+def pair_gradients(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, out: Tensor, norm: Tensor,
     scale: float, first: int | None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
@@ -153,7 +153,7 @@ def paired_gradients(
     return grad_q, grad_k, grad_v
 
 
-@paired_gradients.register_fake
+@pair_gradients.register_fake
 def gradient_shapes(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, out: Tensor, norm: Tensor,
     scale: float, first: int | None,
@@ -172,11 +172,11 @@ def save_paired_inputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, 
     ctx.set_materialize_grads(False)
 
 
-def paired_backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
+def pair_backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
     if grad is None:
         return (None,) * 6
     q, k, v, padding, out, norm = ctx.saved_tensors
-    return *paired_gradients(grad, q, k, v, padding, out, norm, ctx.scale, ctx.first), None, None, None
+    return *pair_gradients(grad, q, k, v, padding, out, norm, ctx.scale, ctx.first), None, None, None
 
 
-paired_attention.register_autograd(paired_backward, setup_context=save_paired_inputs)
+attend_pairs.register_autograd(pair_backward, setup_context=save_paired_inputs)

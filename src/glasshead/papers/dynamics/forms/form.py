@@ -167,7 +167,7 @@ def output_residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) ->
     return logits.softmax(dim=1) - torch.nn.functional.one_hot(labels, logits.shape[1])
 
 
-def closed_form_gradients(form: ClosedForm, p: FormParameters, batch: Batch) -> dict[str, Tensor]:
+def form_gradients(form: ClosedForm, p: FormParameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
     return {
         name: -step

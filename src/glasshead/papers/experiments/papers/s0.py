@@ -67,7 +67,7 @@ def model_cells(data: DataSource) -> Iterator[Cell]:
             )
 
 
-def selected_words_cells(data: DataSource) -> Iterator[Cell]:
+def word_cells(data: DataSource) -> Iterator[Cell]:
     """The words that both models select, once each."""
     for cell in model_cells(data):
         yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
@@ -257,7 +257,7 @@ TABLES = (
     PaperTable(
         "words",
         "Words that attention selects",
-        [cell for data in (NEWS20, SST2) for cell in selected_words_cells(data)],
+        [cell for data in (NEWS20, SST2) for cell in word_cells(data)],
         metrics=("accuracy",),
         words=("largest_weights", "smallest_weights"),
         labels={"largest_weights": "largest weights", "smallest_weights": "smallest weights"},
