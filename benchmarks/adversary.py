@@ -23,7 +23,7 @@ from glasshead.audits.adversary.doublings import Effort
 from glasshead.audits.adversary.free import exact_distances, search_linear
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.weight_families import random_starts
-from glasshead.audits.context import Floats
+from glasshead.audits.context import AnyFloats
 from glasshead.audits.null_weights import base_weights
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.opening import open_subject
@@ -56,7 +56,7 @@ def setting_of(length: int) -> Setting:
     return Setting(build_context(open_subject(model, tokenizer), data))
 
 
-def ways_of(setting: Setting) -> dict[str, Callable[[], Floats]]:
+def ways_of(setting: Setting) -> dict[str, Callable[[], AnyFloats]]:
     """The distances from the model's own maps by each way; the first two find those of random and uniform
     maps as well."""
     readout, texts = setting.context.readout, np.arange(TEXTS)
@@ -64,7 +64,7 @@ def ways_of(setting: Setting) -> dict[str, Callable[[], Floats]]:
     bases = base_weights(readout, np.random.default_rng(0))
     generator = torch.Generator().manual_seed(0)
 
-    def from_random() -> Floats:
+    def from_random() -> AnyFloats:
         variants = torch.arange(TEXTS).repeat(STARTS)
         adversary = LinearAdversary(setting, readout, variants, readout.weights[variants])
         starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)

@@ -29,7 +29,7 @@ from benchmarks.measuring import (
 from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
 from glasshead.attention import AttentionInputs
 from glasshead.data import batch_size, encode
-from glasshead.explainers import REMOVALS, ExplanationContext, ForwardObservation, make_context, words_of
+from glasshead.explainers import REMOVALS, ExplanationContext, ForwardObservation, make_context, removable
 from glasshead.huggingface import isolated_copy, plug
 from glasshead.trace import Shortcut, intervene
 
@@ -90,7 +90,7 @@ def works(settings: ErasureSettings, layers: int) -> Iterator[tuple[str, dict[st
     observation = context.observation
     assert isinstance(observation, ForwardObservation)
     whole = whole_model(observation)
-    words = words_of(context)
+    words = removable(context)
     yield (
         WEIGHT,
         {

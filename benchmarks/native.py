@@ -13,7 +13,7 @@ from benchmarks.attention import AttentionSettings, measure_attention
 from benchmarks.measuring import machine, time_interleaved
 from benchmarks.training import TrainingSettings, measure_training
 from glasshead.attention import KERNELS, AttentionInputs, mechanism, run_kernel
-from glasshead.compiled import compiled_capabilities
+from glasshead.compiled import list_compiled_capabilities
 
 ROUNDS = 9
 PAIRED = ("tanhmax", "tanhmax+distance-aware")
@@ -107,6 +107,6 @@ def crossover() -> Iterator[dict]:
 def measure_native() -> Iterator[tuple[str, object]]:
     """Everything, part by part; minutes."""
     assert KERNELS["native"].unsupported_reason(call_of("tanhmax", 1)) is None, "glasshead kernels build"
-    yield "machine", {**machine("cpu"), "compiled": compiled_capabilities(), "rounds": ROUNDS}
+    yield "machine", {**machine("cpu"), "compiled": list_compiled_capabilities(), "rounds": ROUNDS}
     for part in (errors, crossover, training, speed):
         yield part.__name__, list(part())

@@ -59,7 +59,7 @@ def native_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with the native kernel compiled for what torch uses here, once for all workers."""
     from filelock import FileLock
 
-    from glasshead.attention.kernels.native_programs.build import build
+    from glasshead.attention.kernels.native_programs.build import build_libraries
 
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
@@ -68,7 +68,7 @@ def native_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("there is no C++ compiler to build the native kernel with")
     with FileLock(folder / "lock"), pytest.MonkeyPatch.context() as patch:
         patch.setenv("GLASSHEAD_CACHE", str(folder))
-        build((torch.backends.cpu.get_cpu_capability(),))
+        build_libraries((torch.backends.cpu.get_cpu_capability(),))
     return folder
 
 

@@ -69,7 +69,7 @@ def answers(where):
 
 def size(where):
     """How many nodes are there already."""
-    with contextlib.suppress(InputError), cluster.connected(Cluster(where)) as ray:
+    with contextlib.suppress(InputError), cluster.connect(Cluster(where)) as ray:
         return len([node for node in ray.nodes() if node["Alive"]])
     return 0
 

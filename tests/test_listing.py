@@ -10,7 +10,15 @@ from typer.testing import CliRunner
 
 from glasshead.cli.app import app
 from glasshead.cli.catalogue import TABLES, catalogue
-from glasshead.cli.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
+from glasshead.cli.listing import (
+    ENTRY_FOLDERS,
+    LISTED_KINDS,
+    PACKAGE,
+    entry_files,
+    list_table,
+    read_stored,
+    store,
+)
 from glasshead.cli.plot import plots
 from glasshead.errors import InputError
 from glasshead.report import PLOTS
@@ -33,13 +41,13 @@ def modules_after(command: list[str], suspects: set[str]) -> set[str]:
 
 
 @whole
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LISTED_KINDS)
 def test_the_stored_tables_are_those_of_the_registries(kind):
-    assert stored_table(kind) == catalogue(kind), "run `make catalogue`"
+    assert read_stored(kind) == catalogue(kind), "run `make catalogue`"
 
 
 def test_every_table_has_a_kind_and_every_file_a_place():
-    assert set(TABLES) == set(KINDS)
+    assert set(TABLES) == set(LISTED_KINDS)
     files = entry_files()
     for folder in ENTRY_FOLDERS:
         if (PACKAGE / folder).is_dir() or not folder.startswith("papers/"):  # the wing may be gone
@@ -63,11 +71,11 @@ def test_every_plot_is_listed_with_the_command_that_draws_it():
 def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
     stored = tmp_path / "catalogue.json"
     store(["penalties"], stored)
-    assert stored_table("penalties", stored) == catalogue("penalties")
+    assert read_stored("penalties", stored) == catalogue("penalties")
     now = entry_files()
     monkeypatch.setattr("glasshead.cli.listing.entry_files", lambda: [*now, "explain/new.py"])
-    assert stored_table("penalties", stored) is None
-    assert stored_table("penalties", tmp_path / "none.json") is None
+    assert read_stored("penalties", stored) is None
+    assert read_stored("penalties", tmp_path / "none.json") is None
     assert list_table("penalties", stored) == catalogue("penalties")
 
 
@@ -79,7 +87,7 @@ def listed(*arguments):
 
 def test_kinds_are_counted():
     counts = {row["what"]: row["entries"] for row in json.loads(listed("--format", "json"))}
-    assert counts == {kind: len(catalogue(kind)[1]) for kind in KINDS}
+    assert counts == {kind: len(catalogue(kind)[1]) for kind in LISTED_KINDS}
     words = listed().split()
     assert words[words.index("audits") + 2] == str(counts["audits"])
 

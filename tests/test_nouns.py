@@ -5,7 +5,7 @@ import re
 import pytest
 
 from glasshead.explainers import EXPLAINERS
-from glasshead.nouns import IMAGES, TEXTS, nouns_of
+from glasshead.nouns import IMAGE_NOUNS, TEXTS, nouns_of
 
 
 @pytest.mark.parametrize(
@@ -20,25 +20,25 @@ from glasshead.nouns import IMAGES, TEXTS, nouns_of
 )  # fmt: skip
 def test_a_template_is_filled_with_nouns(template, of_texts, of_images):
     assert TEXTS.fill(template) == of_texts
-    assert IMAGES.fill(template) == of_images
+    assert IMAGE_NOUNS.fill(template) == of_images
 
 
 def test_what_is_put_in_stays_as_it_is():
     name = "{tokens} of a text"
-    assert IMAGES.fill("{tokens} of {name}", name=name) == "patches of {tokens} of a text"
+    assert IMAGE_NOUNS.fill("{tokens} of {name}", name=name) == "patches of {tokens} of a text"
 
 
 def test_several_results_are_about_images_if_all_are():
-    assert nouns_of({"inputs": "images"}, {"inputs": "images"}) == IMAGES
+    assert nouns_of({"inputs": "images"}, {"inputs": "images"}) == IMAGE_NOUNS
     assert nouns_of({"inputs": "images"}, {}) == nouns_of({}) == nouns_of() == TEXTS
-    assert (IMAGES.count(1), IMAGES.count(1200)) == ("1 image", "1,200 images")
+    assert (IMAGE_NOUNS.count(1), IMAGE_NOUNS.count(1200)) == ("1 image", "1,200 images")
 
 
 @pytest.mark.parametrize("name", list(EXPLAINERS))
 def test_what_an_explainer_does_is_said_of_any_input(name):
     explainer = EXPLAINERS[name]
     assert explainer.describe(TEXTS) == explainer.description
-    of_images = explainer.describe(IMAGES)
+    of_images = explainer.describe(IMAGE_NOUNS)
     if "token" in explainer.description and not name.startswith("captum:"):  # those put in tokens
         assert "patch" in of_images
     assert not re.search(r"[{}]", explainer.description + of_images)

@@ -43,7 +43,7 @@ MAPPING_FACTS = {
     "monotone": "monotone",
 }
 # What these refuse on every machine; they also refuse where a machine lacks what they need.
-ANYWHERE = {"flex": flex.unsupported_reason, "triton": triton.unsupported_reason}
+ANYWHERE = {"flex": flex.reason_against_flex, "triton": triton.reason_against_triton}
 HEADS = {"num_heads": 8, "head_dim": 64}
 
 

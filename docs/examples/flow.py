@@ -5,10 +5,10 @@ import torch
 from glasshead.papers.dynamics import (
     FORMS,
     Batch,
-    Parameters,
+    FormParameters,
     linear_terms,
     output_gradients,
-    product_rates,
+    rate_products,
     score_flow,
 )
 
@@ -20,7 +20,7 @@ def draw(*shape):
 
 
 tokens, size = 20, 8
-dot = Parameters(embeddings=draw(tokens, size), context=draw(size), output=draw(1, size))
+dot = FormParameters(embeddings=draw(tokens, size), context=draw(size), output=draw(1, size))
 texts = torch.randint(tokens, (6, 10), generator=rng)
 everything = torch.arange(tokens)
 
@@ -32,7 +32,7 @@ def missing(approximate, exact):
 print("left out by   eq. 46  eq. 47")
 for scale in (1.0, 10.0, 100.0):
     batch = Batch(texts, torch.ones(6, 10, dtype=torch.bool), texts[:, 0] % 2, scale)
-    rates = product_rates(
+    rates = rate_products(
         FORMS["DP"], dot, scale, output_gradients(FORMS["DP"], dot, batch), everything, everything
     )
     flow = score_flow(FORMS["DP"], dot, batch)
@@ -44,7 +44,7 @@ for scale in (1.0, 10.0, 100.0):
 
 print("\nleft out by   eq. 71")
 for stretch in (1.0, 0.1):
-    additive = Parameters(dot.embeddings, dot.context, dot.output, map=stretch * torch.eye(size).double())
+    additive = FormParameters(dot.embeddings, dot.context, dot.output, map=stretch * torch.eye(size).double())
     linear = linear_terms(additive, scale, output_gradients(FORMS["AD"], additive, batch))
     exact = score_flow(FORMS["AD"], additive, batch).total().score
     print(f"M = {stretch:g} I".ljust(13) + f" {missing(sum(linear.values()), exact)}")

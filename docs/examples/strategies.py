@@ -2,7 +2,7 @@
 
 import torch
 
-from glasshead.generation import chances
+from glasshead.generation import sampling_probabilities
 
 words = ["good", "fine", "dull", "odd", "loud"]
 p = torch.tensor([0.50, 0.25, 0.15, 0.07, 0.03])
@@ -17,7 +17,7 @@ for strategy in (
     "temperature=2",
     "temperature=2+top-k=3",
 ):
-    print(f"{strategy:24}" + "".join(f"{value:6.2f}" for value in chances(p, strategy)))
+    print(f"{strategy:24}" + "".join(f"{value:6.2f}" for value in sampling_probabilities(p, strategy)))
 
 # A greedy first step may lead where nothing is probable: two beams keep the other one.
 second = {"a": {"film": 0.4, "plot": 0.3, "cast": 0.3}, "the": {"film": 0.9, "plot": 0.1}}

@@ -17,7 +17,7 @@ def checkpoint() -> None:
 
 
 @contextmanager
-def checked_by(check: Callable[[], None]) -> Iterator[None]:
+def check_at_checkpoints(check: Callable[[], None]) -> Iterator[None]:
     """Let every checkpoint that this thread reaches in the block ask ``check``, which may raise."""
     token = _CHECK.set(check)
     try:

@@ -67,7 +67,7 @@ class NodeReport(NamedTuple):
 
 
 @contextlib.contextmanager
-def connected(cluster: Cluster) -> Iterator[Any]:
+def connect(cluster: Cluster) -> Iterator[Any]:
     """The module `ray`, connected to the cluster.
 
     Raises:
@@ -127,28 +127,28 @@ def check_nodes(ray: Any, *, shared: Path | None = None, data_folder: Path | Non
 
 
 def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
-    """The same of a file that was written already."""
+    """Ask every node about a file that was written already."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     paths = [str(path) for path in (token, data_folder) if path is not None]
-    ask = ray.remote(report)
+    ask = ray.remote(node_facts)
     try:
         nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
         placed = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
         answers = [ask.options(num_cpus=0, scheduling_strategy=place).remote(paths) for place in placed]
-        here = versions()
+        own = versions()
         for answer in answers:
-            found: NodeReport = ray.get(answer)
-            if token is not None and str(token) in found.missing:
+            facts: NodeReport = ray.get(answer)
+            if token is not None and str(token) in facts.missing:
                 raise InputError(
-                    f"{found.name} does not see {token.parent}: take a folder that all computers share"
+                    f"{facts.name} does not see {token.parent}: take a folder that all computers share"
                 )
-            if found.missing:
-                raise InputError(f"{found.name} does not see {found.missing[0]}, where the data are")
+            if facts.missing:
+                raise InputError(f"{facts.name} does not see {facts.missing[0]}, where the data are")
             for name in COMPARED:
-                if found.versions.get(name) != here.get(name):
+                if facts.versions.get(name) != own.get(name):
                     raise InputError(
-                        f"{found.name} has {name} {found.versions.get(name)}, and {here.get(name)} is here: "
+                        f"{facts.name} has {name} {facts.versions.get(name)}, and {own.get(name)} is here: "
                         "install the same versions everywhere"
                     )
     except ray.exceptions.RayError as error:
@@ -156,13 +156,13 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
         raise InputError(f"a computer of the cluster cannot run Glasshead: {reason[-200:]}") from None
 
 
-def report(paths: Sequence[str]) -> NodeReport:
+def node_facts(paths: Sequence[str]) -> NodeReport:
     """What a computer sees and has."""
     missing = [path for path in paths if not Path(path).exists()]
     return NodeReport(socket.gethostname(), missing, versions())
 
 
-def room(ray: Any, cluster: Cluster) -> int:
+def free_slots(ray: Any, cluster: Cluster) -> int:
     """How many tasks the cluster, as it is now, can run at a time; one at least, so that somebody waits."""
     resources = ray.cluster_resources()
     rooms = [resources.get("CPU", 0)]

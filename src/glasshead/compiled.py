@@ -9,7 +9,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-SOURCES = Path(__file__).parent / "attention" / "kernels" / "native_programs"
+NATIVE_SOURCES = Path(__file__).parent / "attention" / "kernels" / "native_programs"
 CAPABILITIES = ("AVX512", "AVX2", "DEFAULT")
 """Instructions that a library is compiled for, by torch's names for them; the fastest first."""
 
@@ -24,7 +24,7 @@ def cache_folder() -> Path:
 def edition() -> str:
     """The version of torch, the kind of processor and the sources that a library is for."""
     digest = hashlib.sha256()
-    for path in sorted([*SOURCES.glob("*.cpp"), *SOURCES.glob("*.h")]):
+    for path in sorted([*NATIVE_SOURCES.glob("*.cpp"), *NATIVE_SOURCES.glob("*.h")]):
         digest.update(path.name.encode() + path.read_bytes())
     return f"torch-{version('torch')}-{platform.machine()}-{digest.hexdigest()[:12]}"
 
@@ -32,10 +32,10 @@ def edition() -> str:
 def native_library(capability: str) -> Path:
     """The file of a library: that of a wheel which brings its own, else one in the cache."""
     name = Path(edition()) / f"{capability.lower()}.so"
-    packed = SOURCES / "compiled" / name
+    packed = NATIVE_SOURCES / "compiled" / name
     return packed if packed.is_file() else cache_folder() / "native" / name
 
 
-def compiled_capabilities() -> tuple[str, ...]:
-    """For which instructions there is a library."""
-    return tuple(each for each in CAPABILITIES if native_library(each).is_file())
+def list_compiled_capabilities() -> tuple[str, ...]:
+    """The instructions for which there is a library."""
+    return tuple(name for name in CAPABILITIES if native_library(name).is_file())

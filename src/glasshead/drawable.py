@@ -16,10 +16,10 @@ from glasshead.spelling import spell
 if TYPE_CHECKING:
     import pandas as pd
 
-IMAGES = ("svg", "png", "pdf")
-FILES = ("html", "json", "md", *IMAGES)
+IMAGE_FILES = ("svg", "png", "pdf")
+VALUE_FILES = ("html", "json", "md", *IMAGE_FILES)
 """The endings of the files that a value can be saved in."""
-TABLES = ("csv", "parquet")
+TABLE_FILES = ("csv", "parquet")
 """The endings of the files that the numbers of a value with ``to_pandas`` can be saved in."""
 
 
@@ -77,15 +77,15 @@ class Drawable:
             write_text(out, renderer.page(value), overwrite=overwrite)
         elif kind == "md" and renderer is not None and renderer.markdown is not None:
             write_text(out, renderer.markdown(value), overwrite=overwrite)
-        elif kind in IMAGES and renderer is not None and renderer.image is not None:
+        elif kind in IMAGE_FILES and renderer is not None and renderer.image is not None:
             write_bytes(out, renderer.image(value, kind), overwrite=overwrite)
-        elif kind in TABLES and hasattr(value, "to_pandas"):
+        elif kind in TABLE_FILES and hasattr(value, "to_pandas"):
             write_bytes(out, table_bytes(value.to_pandas(), kind), overwrite=overwrite)
         else:
             kinds = ["json"] if renderer is None else ["html", "json"]
             kinds += [] if renderer is None or renderer.markdown is None else ["md"]
-            kinds += TABLES if hasattr(value, "to_pandas") else ()
-            kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
+            kinds += TABLE_FILES if hasattr(value, "to_pandas") else ()
+            kinds += [] if renderer is None or renderer.image is None else [*IMAGE_FILES]
             raise InputError(
                 f"{spell('out')} ends with none of {', '.join(f'.{name}' for name in kinds)}: {out.name}"
             )

@@ -41,7 +41,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same, with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
+    """Text with arrows for line feeds and tabs: a name of a file or class cannot pass for a line."""
     return visible(text).replace("\n", "↵").replace("\t", "⇥")
 
 
@@ -58,7 +58,7 @@ def sendable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(sendable, value))
     if isinstance(value, dict):
-        return {sendable(key): sendable(each) for key, each in value.items()}
+        return {sendable(key): sendable(item) for key, item in value.items()}
     return value
 
 

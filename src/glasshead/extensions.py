@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-GROUP = "glasshead.extensions"
+ENTRY_POINTS = "glasshead.extensions"
 KINDS = (
     "activations",
     "audits",
@@ -36,19 +36,19 @@ KINDS = (
 def extensions() -> dict[str, list[EntryPoint]]:
     """The entry points of all installed packages, by kind."""
     by_kind: dict[str, list[EntryPoint]] = {kind: [] for kind in KINDS}
-    for entry in entry_points(group=GROUP):
+    for entry in entry_points(group=ENTRY_POINTS):
         if entry.name in by_kind:
             by_kind[entry.name].append(entry)
         else:
             known = ", ".join(KINDS)
-            warnings.warn(f"{describe(entry)} adds {entry.name!r}; the kinds are {known}", stacklevel=2)
+            warnings.warn(f"{origin_of(entry)} adds {entry.name!r}; the kinds are {known}", stacklevel=2)
     return by_kind
 
 
 _attached: set[str] = set()
 
 
-def attach(kind: str) -> None:
+def attach_extensions(kind: str) -> None:
     """Import what installed packages add of a kind, once.
 
     What cannot be imported is left out, with a warning; a package that is gone and has left its metadata,
@@ -64,10 +64,10 @@ def attach(kind: str) -> None:
             if isinstance(error, ModuleNotFoundError) and f"{entry.module}.".startswith(f"{error.name}."):
                 continue
             reason = " ".join(str(error).split())
-            warnings.warn(f"{describe(entry)} is left out: {type(error).__name__}: {reason}", stacklevel=2)
+            warnings.warn(f"{origin_of(entry)} is left out: {type(error).__name__}: {reason}", stacklevel=2)
 
 
-def describe(entry: EntryPoint) -> str:
+def origin_of(entry: EntryPoint) -> str:
     """A package and its module, for a warning."""
     package = "a package" if entry.dist is None else entry.dist.name
     return f"the extension {entry.module} of {package}"

@@ -53,11 +53,11 @@ def with_article(noun: str) -> str:
 
 
 TEXTS = Nouns("text", "texts", "token", "tokens", "word", "words")
-IMAGES = Nouns("image", "images", "patch", "patches", "patch", "patches")
+IMAGE_NOUNS = Nouns("image", "images", "patch", "patches", "patch", "patches")
 INPUTS = "inputs"
 """The fact of a result that says what its inputs are."""
 
 
 def nouns_of(*facts: Mapping[str, Any]) -> Nouns:
-    """Of what results speak by their facts; of texts, where one does not say it."""
-    return IMAGES if {each.get(INPUTS) for each in facts} == {IMAGES.texts} else TEXTS
+    """What results speak of by their facts: of texts, where one does not say it."""
+    return IMAGE_NOUNS if {fact.get(INPUTS) for fact in facts} == {IMAGE_NOUNS.texts} else TEXTS

@@ -13,7 +13,7 @@ IN_USE = threading.RLock()
 
 
 @contextmanager
-def seeded(seed: int | None, devices: Sequence[torch.device] = ()) -> Iterator[None]:
+def use_seed(seed: int | None, devices: Sequence[torch.device] = ()) -> Iterator[None]:
     """Random numbers follow from the seed in the block (None: from what was), and go on behind it as before:
     those of torch on the CPU and on ``devices``, of NumPy and of Python. Other such blocks wait for it."""
     with IN_USE:

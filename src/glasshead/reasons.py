@@ -7,7 +7,7 @@ from typing import Any
 from glasshead.errors import InputError
 
 NUMBER, WHOLE = "must be a number", "must be a whole number"
-WORDS = {
+REASON_OF = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
     "dict_type": "must be an object of names and values",
@@ -37,16 +37,16 @@ TYPED = 40
 """So many characters of a value are repeated."""
 
 
-def wrong_value(found: Mapping[str, Any]) -> str:
+def wrong_value(problem: Mapping[str, Any]) -> str:
     """What is wrong with a value, from one of the ``errors()`` of pydantic: ``must be a whole number, not
     'abc'``."""
-    kind, value = found["type"], found.get("input")
-    words = WORDS.get(kind)
+    kind, value = problem["type"], problem.get("input")
+    words = REASON_OF.get(kind)
     if words is None:
-        return " ".join(str(found["msg"]).removeprefix("Value error, ").split())
-    said = words.format(**found.get("ctx", {}))
+        return " ".join(str(problem["msg"]).removeprefix("Value error, ").split())
+    sentence = words.format(**problem.get("ctx", {}))
     shown = kind.endswith(("_parsing", "_from_float")) and isinstance(value, str | int | float)
-    return f"{said}, not {ascii(value)[:TYPED]}" if shown else said
+    return f"{sentence}, not {ascii(value)[:TYPED]}" if shown else sentence
 
 
 def because(error: BaseException) -> str:

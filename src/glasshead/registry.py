@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from glasshead.errors import InputError
-from glasshead.extensions import attach
+from glasshead.extensions import attach_extensions
 
 T = TypeVar("T")
 
@@ -42,10 +42,10 @@ class Registry(Mapping[str, T], Generic[T]):
         self._extensions = extensions
         self._entries: dict[str, T] = {}
 
-    def _attached(self) -> dict[str, T]:
+    def _all_entries(self) -> dict[str, T]:
         """All entries, with those of other packages."""
         if self._extensions is not None:
-            attach(self._extensions)
+            attach_extensions(self._extensions)
         return self._entries
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -61,20 +61,20 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._entries[name] if name in self._entries else self._attached()[name]
+            return self._entries[name] if name in self._entries else self._all_entries()[name]
         except (KeyError, TypeError):  # a list has no hash
             raise InputError(
-                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._attached())}"
+                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._all_entries())}"
             ) from None
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and (name in self._entries or name in self._attached())
+        return isinstance(name, str) and (name in self._entries or name in self._all_entries())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._attached()))
+        return iter(sorted(self._all_entries()))
 
     def __len__(self) -> int:
-        return len(self._attached())
+        return len(self._all_entries())
 
 
 def import_siblings(package: str, path: Iterable[str]) -> None:

@@ -32,7 +32,7 @@ def current_spelling() -> Spelling:
 
 
 @contextmanager
-def spelled(spelling: Spelling) -> Iterator[None]:
+def use_spelling(spelling: Spelling) -> Iterator[None]:
     """Sentences that are made inside spell parameters so."""
     token = _spelling.set(spelling)
     try:

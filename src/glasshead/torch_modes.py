@@ -28,8 +28,8 @@ def in_own_modes(function: Callable[Parameters, Result]) -> Callable[Parameters,
     """Decorator: a public function that gives the same under ``torch.no_grad()`` and its like as outside."""
 
     @wraps(function)
-    def wrapped(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         with own_modes():
             return function(*args, **kwargs)
 
-    return wrapped
+    return wrapper

@@ -93,7 +93,7 @@ def test_the_mask_pair_by_pair_and_block_by_block(mask):
         flex.pair_rule(mask, torch.device("cpu"))(*places_of(call)).expand_as(allowed), allowed
     )
 
-    some, every = (each.expand(2, 2, -1, -1) for each in flex.blocks_of(mask, torch.device("cpu")))
+    some, every = (each.expand(2, 2, -1, -1) for each in flex.find_blocks(mask, torch.device("cpu")))
     for row in range(some.shape[2]):
         for column in range(some.shape[3]):
             block = allowed[:, :, row * 128 : (row + 1) * 128, column * 128 : (column + 1) * 128]
@@ -102,10 +102,12 @@ def test_the_mask_pair_by_pair_and_block_by_block(mask):
 
 
 def test_empty_and_full_blocks_are_found():
-    some, every = flex.blocks_of(Mask(384, 384, causal=True, query_positions=range(384)), torch.device("cpu"))
+    some, every = flex.find_blocks(
+        Mask(384, 384, causal=True, query_positions=range(384)), torch.device("cpu")
+    )
     assert some[0, 0].tolist() == torch.ones(3, 3).tril().bool().tolist()
     assert every[0, 0].tolist() == torch.ones(3, 3).tril(-1).bool().tolist()
-    some, every = flex.blocks_of(MASKS["blocks of pairs"], torch.device("cpu"))
+    some, every = flex.find_blocks(MASKS["blocks of pairs"], torch.device("cpu"))
     assert some[0, 0].tolist() == torch.ones(3, 3).triu(1).bool().tolist()
     counts, columns = flex.block_lists(some)
     assert counts[0, 0].tolist() == [2, 1, 0]
@@ -257,9 +259,9 @@ def long(length, using="sigmoid", mask=None, scale=None):
 def unseen(monkeypatch):
     """A process that has computed nothing yet, and may compile three kinds."""
     monkeypatch.setattr(flex, "SEEN", set())
-    monkeypatch.setattr(flex, "BUDGET", 3)
+    monkeypatch.setattr(flex, "MOST_COMPILATIONS", 3)
     monkeypatch.setattr(
-        flex, "compiled_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
+        flex, "compile_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
     )
 
 
@@ -318,6 +320,6 @@ def test_whether_it_can_is_asked_for_one_token(monkeypatch):
     asked = []
     position = type(call.mechanism.position)
     monkeypatch.setattr(position, "coefficient", lambda self, at, dtype: asked.append(len(at)) or at.float())
-    assert flex.unsupported_reason(call) is None
+    assert flex.reason_against_flex(call) is None
     assert len(asked) == 1
     assert asked[0] <= 2

@@ -25,7 +25,7 @@ from glasshead.attention.attend import run_kernel
 from glasshead.attention.kernels.native import unbuilt
 from glasshead.attention.kernels.native_programs.build import possible_capabilities
 from glasshead.attention.kernels.native_programs.operators import best_capability, operators
-from glasshead.compiled import compiled_capabilities, native_library
+from glasshead.compiled import list_compiled_capabilities, native_library
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_FORMULA_SINGLE
 
@@ -365,7 +365,7 @@ class TestCompiled:
         monkeypatch.setattr("glasshead.attention.kernels.native_programs.build.compile_library", None)
         capability = torch.backends.cpu.get_cpu_capability()
         assert build_native((capability,)) == (native_library(capability),)
-        assert compiled_capabilities() == (capability,)
+        assert list_compiled_capabilities() == (capability,)
 
 
 FRESH = """
@@ -457,7 +457,7 @@ def tanhmax_call(length=512, **options):
 
 
 def test_without_a_library_everything_is_as_before():
-    assert compiled_capabilities() == ()
+    assert list_compiled_capabilities() == ()
     assert select_kernel(tanhmax_call()) == "sdpa"
     with pytest.raises(
         InputError, match=r"native kernel cannot serve tanhmax: it is not compiled: call `glasshead"
@@ -490,7 +490,7 @@ def test_no_compiler_and_no_ninja_are_one_line(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "ninja" else name)
     with pytest.raises(InputError, match=r"pip install 'glasshead\[native\]'"):
         build_native()
-    assert compiled_capabilities() == ()
+    assert list_compiled_capabilities() == ()
 
 
 @pytest.mark.parametrize("spread", [1e-4, 0.01, 1.0])

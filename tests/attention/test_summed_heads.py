@@ -84,7 +84,7 @@ def blocks_of(monkeypatch, rows):
     """So few rows at a time, as if texts were long."""
     monkeypatch.setattr(ways, "is_small", lambda call: False)
     monkeypatch.setattr(ways, "block_rows", lambda call: rows)
-    assert blockwise.rows_per_block is not ways.block_rows
+    assert blockwise.blockwise_rows is not ways.block_rows
 
 
 @every_mask

@@ -121,7 +121,7 @@ def test_values_and_gradients_at_every_length(name, dtype):
 def test_every_tiling_gives_the_same(choice, monkeypatch):
     from glasshead.attention.kernels.triton_programs import launch
 
-    for tuned in (launch.attend, launch.attend_queries, launch.attend_keys):
+    for tuned in (launch.attend_paired, launch.attend_queries, launch.attend_keys):
         monkeypatch.setattr(tuned, "configs", [tuned.configs[choice]])
     check(Case((1, 2, 1, 130, 290, 16, 24), causal=True, padding=(70, 9)), torch.float32)
 
@@ -198,10 +198,10 @@ def test_positions_that_are_dot_products_learn(position):
 @pytest.mark.slow
 def test_the_operator_keeps_the_promises_of_torch():
     """Schema, shapes without data, autograd registration and tracing, checked by torch itself."""
-    from glasshead.attention.kernels.triton_programs.launch import paired_attention
+    from glasshead.attention.kernels.triton_programs.launch import attend_pairs
 
     case = Case((1, 2, 1, 5, 7, 16, 8), padding=(2, 0))
-    torch.library.opcheck(paired_attention, (*case.tensors(torch.float32), case.mask().padding, 0.25, None))
+    torch.library.opcheck(attend_pairs, (*case.tensors(torch.float32), case.mask().padding, 0.25, None))
 
 
 def test_nothing_is_launched_for_nothing():

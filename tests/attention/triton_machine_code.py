@@ -40,9 +40,9 @@ def compiled(tuned, configs, capability, dtype, size, ones):
 if __name__ == "__main__":
     capability, dtype, size = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     for tuned, configs in (
-        (launch.attend, launch.FORWARD),
+        (launch.attend_paired, launch.FORWARD),
         (launch.attend_queries, launch.QUERIES),
-        (launch.attend_keys, launch.KEYS),
+        (launch.attend_keys, launch.TILINGS),
     ):
         program = compiled(tuned, configs, capability, dtype, size, ONES if sys.argv[4:] else ())
         assert len(program.asm["cubin"]) > 1000

@@ -17,7 +17,7 @@ from glasshead.audits.adversary.free import (
 )
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.setting import Setting
-from glasshead.audits.adversary.weight_families import FAMILIES as WEIGHT_FAMILIES
+from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES as WEIGHT_FAMILIES
 from glasshead.audits.adversary.weight_families import random_starts
 from glasshead.audits.null_weights import base_weights
 from glasshead.errors import InputError

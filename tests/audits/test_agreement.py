@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glasshead.audits.agreement import focus_of, focus_verdict, round_digits
+from glasshead.audits.agreement import focus_of, judge_focus, round_digits
 from glasshead.nouns import TEXTS
 from glasshead.results import TOO_FEW_EXAMPLES
 
@@ -45,6 +45,6 @@ def test_focus_by_hand():
     ],
 )
 def test_focus_is_judged_against_uniform_weights(over, words):
-    verdict = focus_verdict((0.3, 0.5), {"random": (0.1, 0.2), "uniform": over}, TEXTS)
+    verdict = judge_focus((0.3, 0.5), {"random": (0.1, 0.2), "uniform": over}, TEXTS)
     assert words in verdict.words
-    assert focus_verdict((0.3, 0.5), {"random": (0.1, 0.2)}, TEXTS) == TOO_FEW_EXAMPLES
+    assert judge_focus((0.3, 0.5), {"random": (0.1, 0.2)}, TEXTS) == TOO_FEW_EXAMPLES

@@ -8,8 +8,8 @@ import pytest
 
 from fake_runs import classes, guesses, metrics_of, write_repeats, write_run
 from glasshead.audits.compare_runs import (
-    ALIKE,
     ONE_SEED,
+    SAME_DIFFERENCES,
     UNEQUAL,
     compare_runs,
     describe_run_difference,
@@ -75,7 +75,7 @@ def test_other_seeds_and_sizes(tmp_path):
     assert not accuracy.seed_test.paired
     assert (accuracy.unexchanged, macro_f1.unexchanged, macro_f1.exchange) == ("", UNEQUAL, None)
     twins = [repeats(tmp_path / "c", 0.8), repeats(tmp_path / "d", 0.8)]
-    assert compare_runs(twins, resamples=100).differences[0].untested == ALIKE
+    assert compare_runs(twins, resamples=100).differences[0].untested == SAME_DIFFERENCES
 
 
 def test_the_order_of_rows_and_seeds_is_nothing(tmp_path, pair):

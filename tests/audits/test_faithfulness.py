@@ -19,7 +19,7 @@ from glasshead.audits.faithfulness import (
 )
 from glasshead.audits.reference_orders import best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
-    BINS,
+    REMOVED_PERCENTS,
     STATISTICS,
     area_weights,
     bin_weights,
@@ -31,7 +31,7 @@ from glasshead.audits.removal_curves import (
 )
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
-from glasshead.nouns import IMAGES, TEXTS
+from glasshead.nouns import IMAGE_NOUNS, TEXTS
 from glasshead.opening import open_subject
 from glasshead.results import TOO_FEW_EXAMPLES
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -100,7 +100,7 @@ def test_the_curve_at_shares_of_the_tokens_is_a_line_where_all_tokens_weigh_the_
 def by_loop(effects):
     """The four statistics of one text of an additive model, in order, by the definitions alone."""
     count, total = len(effects), sum(effects)
-    sizes = sorted({int(count * share // 100) for share in BINS} - {0})
+    sizes = sorted({int(count * share // 100) for share in REMOVED_PERCENTS} - {0})
     grid = (
         range(count + 1)
         if count <= 10
@@ -269,7 +269,7 @@ def test_signed_scores_are_turned_towards_the_predicted_class():
         order = np.argsort(-towards, kind="stable")
         if len(set(np.round(towards, 9))) < len(words):
             continue
-        sizes = sorted({len(words) * share // 100 for share in BINS} - {0})
+        sizes = sorted({len(words) * share // 100 for share in REMOVED_PERCENTS} - {0})
         full = probability(model, " ".join(words), predicted)
         drops = [
             full
@@ -354,5 +354,5 @@ def test_rounding_is_no_difference_from_another_order():
     ],
 )
 def test_a_verdict_rests_on_the_paired_interval(interval, statistic, words):
-    assert faithfulness_verdict(interval, statistic, IMAGES).words.startswith(words)
-    assert faithfulness_verdict(None, statistic, IMAGES) == TOO_FEW_EXAMPLES
+    assert faithfulness_verdict(interval, statistic, IMAGE_NOUNS).words.startswith(words)
+    assert faithfulness_verdict(None, statistic, IMAGE_NOUNS) == TOO_FEW_EXAMPLES

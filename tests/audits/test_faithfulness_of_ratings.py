@@ -8,7 +8,7 @@ import torch
 from datasets import Dataset
 
 from glasshead.audits import audit, build_context
-from glasshead.audits.class_scores import predicted_side, token_order
+from glasshead.audits.class_scores import choose_prediction_side, token_order
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.models import PooledClassifier
 from glasshead.opening import open_subject
@@ -59,7 +59,7 @@ def test_scores_with_signs_are_taken_towards_the_side_of_the_rating():
     """``gradient`` of ``bad`` is negative, and it is the reason of a low rating."""
     data = Dataset.from_list(rated((6, 6)))
     context = build_context(open_subject(rating_model(), tokenizer=tokenizer()), data, method="gradient")
-    side = predicted_side(context)
+    side = choose_prediction_side(context)
     np.testing.assert_array_equal(side.sign, np.where(context.predicted < 3, -1, 1))
     first = token_order(context).ranks.argmin(axis=1)
     ids = context.explanation.encoded.ids.numpy()[np.arange(12), first]

@@ -9,7 +9,7 @@ import pytest
 from glasshead.audits import audit_subject, run_audit
 from glasshead.audits.finished import plain_values
 from glasshead.errors import InputError
-from glasshead.requests import AuditRequest, measured_fields, options_of
+from glasshead.requests import AuditRequest, fingerprint_fields, options_of
 from image_families import image_model, processor, rows
 from readable import bert, data
 
@@ -105,7 +105,7 @@ def test_what_was_asked_with_other_training_data_is_another_audit(tmp_path):
 
 def test_every_field_of_a_request_is_compared_but_for_those_with_a_reason():
     request = AuditRequest(**texts())
-    compared = measured_fields(request)
+    compared = fingerprint_fields(request)
     assert set(options_of(AuditRequest)) - set(compared) == {
         "model", "tokenizer", "data", "device", "progress", "processes", "ray", "gpus_per_task", "store",
         "facts",

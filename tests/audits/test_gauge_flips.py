@@ -17,7 +17,7 @@ from glasshead.models import is_regression
 from glasshead.opening import open_subject
 from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.trace import AttentionSelector, head_gauges, intervene, permute, record, uniform
-from glasshead.training.store_gauge import pooled_gauge
+from glasshead.training.store_gauge import fix_pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from readable import WORDS, as_run, data, family, turn
 
@@ -75,7 +75,7 @@ def test_the_one_head_of_a_pooled_model(rating):
                 parameter.neg_()
     encoded = encode(kind.tokenizer, kind.texts)
     rows = TensorDataset(encoded, torch.tensor(labels))
-    gauges = [pooled_gauge(each.model, rows) for each in (kind, other)]
+    gauges = [fix_pooled_gauge(each.model, rows) for each in (kind, other)]
     assert gauges[0].sign == -gauges[1].sign
     assert gauges[0].margin == pytest.approx(gauges[1].margin, abs=1e-4)
     same_but_raw(

@@ -6,7 +6,7 @@ import torch
 import transformers as hf
 
 import glasshead
-from glasshead.audits.head_report.relations import align, predicted_heads
+from glasshead.audits.head_report.relations import align, predict_heads
 from glasshead.audits.head_report.views import attention_views
 from glasshead.data import encode, read_conllu
 from planted_heads import empty_bert, place_map, set_head, to_conllu, tokenizer_of
@@ -125,7 +125,7 @@ def test_predictions_are_those_of_a_literal_loop(trees):
             weights = view.weights.double().numpy()
             pieces = [np.flatnonzero(tree.words == word) for word in range(len(tree.heads))]
             split += sum(len(piece) > 1 for piece in pieces)
-            for direction, predicted in enumerate(predicted_heads(view, tree)):
+            for direction, predicted in enumerate(predict_heads(view, tree)):
                 for head in range(2):
                     for word, own in enumerate(pieces):
                         best, place = -1.0, -1

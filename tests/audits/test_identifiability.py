@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from glasshead.audits import Identifiability, audit, build_context
-from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
+from glasshead.audits.identifiability_verdicts import judge_maps, keys_verdict
 from glasshead.errors import InputError
 from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject
@@ -159,19 +159,19 @@ def test_verdicts_about_width_need_a_null():
 def test_all_and_none_are_said_of_nothing_less():
     only = "the only one with its head output"
     lines = np.array([1.0] * 299 + [0.0])
-    said = share_verdict("identifiable", (0.99, 1.0), lines, TEXTS).words
+    said = judge_maps("identifiable", (0.99, 1.0), lines, TEXTS).words
     assert said == f"almost every map is {only} (299 of 300 are unique, 1 are not)"
     lines[:6] = np.nan
-    said = share_verdict("identifiable", (1.0, 1.0), lines[:-1], TEXTS).words
+    said = judge_maps("identifiable", (1.0, 1.0), lines[:-1], TEXTS).words
     assert said == (
         f"almost every map that could be decided is {only} (293 of 299 are unique, 0 are not, 6 undecided)"
     )
-    said = share_verdict("identifiable", (0.0, 0.0), 0 * lines, TEXTS).words
+    said = judge_maps("identifiable", (0.0, 0.0), 0 * lines, TEXTS).words
     assert said.startswith("for almost every map that could be decided other weights give the same")
-    assert share_verdict("another-first", (0.0, 0.05), lines, TEXTS).words.endswith(
+    assert judge_maps("another-first", (0.0, 0.05), lines, TEXTS).words.endswith(
         "(293 of 300 maps, 6 undecided)"
     )
-    assert share_verdict("may-be-zero", (0.6, 0.7), lines, TEXTS).words.endswith("(6 of 300 maps undecided)")
+    assert judge_maps("may-be-zero", (0.6, 0.7), lines, TEXTS).words.endswith("(6 of 300 maps undecided)")
 
 
 def keys(unique=0, other=0, undetermined=0, fixed=0, undefined=0):

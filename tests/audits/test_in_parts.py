@@ -10,7 +10,7 @@ import readable
 from glasshead.audits.on_cluster import Worker, part_of
 from glasshead.data import EncodedImages, encode
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, make_context, words_of
+from glasshead.explainers import REMOVALS, make_context, removable
 from glasshead.huggingface import isolated_copy
 
 
@@ -57,7 +57,7 @@ def test_parts_are_the_whole(name, removal):
     torch.testing.assert_close(REMOVALS[removal].logits_of_each(there), expected, atol=1e-9, rtol=0)
     assert (there.in_parts.sent == []) == REMOVALS[removal].is_product(here)
     # Any sets of words, in any order.
-    words = words_of(here)
+    words = removable(here)
     texts = torch.tensor([3, 0, 5, 3, 1])
     removed = (torch.rand(5, words.shape[1], generator=torch.Generator().manual_seed(0)) < 0.4) & words[texts]
     expected = REMOVALS[removal].logits(here, texts, removed)
@@ -66,7 +66,7 @@ def test_parts_are_the_whole(name, removal):
 
 def test_a_part_holds_its_own_texts_and_no_model():
     here, _ = contexts_of("encoder")
-    words = words_of(here)
+    words = removable(here)
     part, dtype, texts, removed = part_of(here, torch.tensor([4, 2, 4]), words[[4, 2, 4]])
     assert (part.model, part.tokenizer, dtype) == (None, None, torch.float64)
     assert part.encoded.ids.shape[0] == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits.head_report.row_statistics import TextTokens, places
+from glasshead.audits.head_report.row_statistics import TextTokens, repeat_shares
 from glasshead.data import as_encoded
 
 
@@ -23,7 +23,9 @@ def test_the_share_is_what_two_loops_find(causal):
     tokens = TextTokens(np.array(ids), np.array(words), kinds, np.zeros(n, bool), encoded)
     view = SimpleNamespace(allowed=allowed.expand(2, n, n))
     real = torch.ones(2, n).bool()
-    sums = {each.statistic: each for each in places(view, shares, uniform.expand(2, n, n), real, tokens)}
+    sums = {
+        each.statistic: each for each in repeat_shares(view, shares, uniform.expand(2, n, n), real, tokens)
+    }
 
     found, null, rows = torch.zeros(2), 0.0, 0
     for query in range(n):

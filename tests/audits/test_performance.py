@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glasshead.audits.performance import performance_verdict, standing
+from glasshead.audits.performance import beside_guess, performance_verdict
 from glasshead.audits.summary import summarise
 from glasshead.nouns import TEXTS
 from glasshead.results import TOO_FEW_EXAMPLES, PairedDifference, guess_in_words
@@ -26,10 +26,10 @@ def test_few_texts_do_not_show_what_many_do():
     """0.79 against 0.64 on 566 texts, and nearly that on 60."""
     many, difference = paired(*answers(566, 445, 361))
     assert (round(many.estimate, 3), round(many.null["majority"], 3)) == (0.786, 0.638)
-    assert standing(difference) == "better"
+    assert beside_guess(difference) == "better"
     few, difference = paired(*answers(60, 44, 38))
     assert few.interval[0] < few.null["majority"]
-    assert standing(difference) == "undecided"
+    assert beside_guess(difference) == "undecided"
     said = performance_verdict(difference, GUESS, TEXTS)
     said_of = "not settled on these 60 texts whether it is better than always guessing the commonest class"
     assert said.words == said_of
@@ -42,7 +42,7 @@ def test_a_paired_difference_shows_what_two_intervals_do_not():
     majority = (np.arange(60) < 38).astype(float)
     found, difference = paired(np.maximum(majority, np.arange(60) >= 55), majority)
     assert found.interval[0] < found.null["majority"]
-    assert standing(difference) == "better"
+    assert beside_guess(difference) == "better"
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_paired_difference_shows_what_two_intervals_do_not():
 )
 def test_three_outcomes(interval, stands, errs, word):
     difference = PairedDifference(sum(interval) / 2, interval, 60)
-    assert standing(difference) == stands
-    assert standing(difference, errors=True) == errs
+    assert beside_guess(difference) == stands
+    assert beside_guess(difference, errors=True) == errs
     assert word in performance_verdict(difference, GUESS, TEXTS).words
     few = PairedDifference(sum(interval) / 2, interval, 19)
-    assert standing(few) == "undecided"
+    assert beside_guess(few) == "undecided"
     assert performance_verdict(few, GUESS, TEXTS) == TOO_FEW_EXAMPLES

@@ -17,7 +17,7 @@ from glasshead.results import (
     SIGN_IN_WEIGHTS,
     AuditCard,
 )
-from glasshead.training.store_gauge import pooled_gauge
+from glasshead.training.store_gauge import fix_pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
@@ -258,7 +258,7 @@ def signs_in_the_values():
 def gauged(model, counts):
     """A run with the gauge that training on so many texts of each class would have fixed; texts, labels."""
     trained, classes = planted_texts(counts=counts)
-    gauge = pooled_gauge(model, TensorDataset(encode(tokenizer(), trained), torch.tensor(classes)))
+    gauge = fix_pooled_gauge(model, TensorDataset(encode(tokenizer(), trained), torch.tensor(classes)))
     texts, labels = planted_texts(60)
     run = as_run(model, texts, labels)
     run.record["gauge"], model.config.gauge = dataclasses.asdict(gauge), gauge.sign

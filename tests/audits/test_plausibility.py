@@ -132,7 +132,7 @@ def test_tokens_that_share_a_character_with_a_mark_are_marked():
     texts = ["the film was good", "", "bad plot and long"]
     marks = [[(5, 9), (2, 3)], None, [(0, 17), (4, 6)]]
     encoded = encode(tokenizer(), texts)
-    assert encoded.marked(texts, marks).tolist() == [
+    assert encoded.find_marked(texts, marks).tolist() == [
         [True, True, False, False],  # a mark ends before its end: the blank before "was" is not in it
         [False] * 4,
         [True] * 4,

@@ -9,7 +9,7 @@ import torch
 from scipy.stats import chisquare
 
 from glasshead.audits import build_context
-from glasshead.audits.answers import RESOLUTION
+from glasshead.audits.answers import VALUE_RESOLUTION
 from glasshead.audits.null_weights import base_weights, uniform_draws
 from glasshead.audits.perturbation import Perturbation, median_of_draws, random_orders
 from glasshead.explainers import EXPLAINERS
@@ -75,7 +75,7 @@ def test_medians_are_those_of_a_loop_over_the_same_draws(options, draws):
     for text in range(len(context.texts)):
         for base in range(len(bases)):
             for column, value in next(expected).items():
-                assert found[base][column][text] == pytest.approx(value, abs=2 * RESOLUTION)
+                assert found[base][column][text] == pytest.approx(value, abs=2 * VALUE_RESOLUTION)
 
 
 def test_every_order_is_equally_likely():

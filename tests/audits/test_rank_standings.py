@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from glasshead.audits.ranking.conclusion import conclude
+from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import Criterion, distinct_criteria
-from glasshead.audits.ranking.standings import comparisons, corrected_level, judge
+from glasshead.audits.ranking.standings import bonferroni, comparisons, judge_all
 from glasshead.nouns import TEXTS
 from glasshead.results import (
     RANK,
@@ -38,12 +38,12 @@ def criterion(means, *, n=50, statistic="comprehensiveness", noise=0.1, seed=0, 
 
 def judged(table, level=None):
     names = list(table.no_evidence)
-    level = corrected_level(6) if level is None else level
-    return judge(table, names, level=level, citation="", rng=np.random.default_rng(1), nouns=TEXTS)
+    level = bonferroni(6) if level is None else level
+    return judge_all(table, names, level=level, citation="", rng=np.random.default_rng(1), nouns=TEXTS)
 
 
 def test_one_leads_one_is_behind_one_is_like_chance_and_one_is_worse():
-    result = judged(criterion([0.5, 0.3, 0.0, -0.3]), corrected_level(10))
+    result = judged(criterion([0.5, 0.3, 0.0, -0.3]), bonferroni(10))
     assert result.standings == [Standing.LEADS, Standing.BEHIND, Standing.NOT_SHOWN, Standing.WORSE]
     words = [finding.verdict for finding in result.findings]
     assert "alone" in words[0]
@@ -55,7 +55,7 @@ def test_one_leads_one_is_behind_one_is_like_chance_and_one_is_worse():
 
 @pytest.mark.parametrize("statistic", ["sufficiency", "deletion"])
 def test_where_smaller_is_better_the_smaller_leads(statistic):
-    result = judged(criterion([0.5, 0.3, 0.0, -0.3], statistic=statistic), corrected_level(10))
+    result = judged(criterion([0.5, 0.3, 0.0, -0.3], statistic=statistic), bonferroni(10))
     assert result.standings == [Standing.WORSE, Standing.WORSE, Standing.NOT_SHOWN, Standing.LEADS]
     assert {each.verdict for each in result.differences} == {"worse"}
     assert result.differences[0].estimate == pytest.approx(0.2, abs=0.05)  # as it is, not turned
@@ -108,7 +108,7 @@ def test_texts_without_a_number_are_counted_by_method():
 def test_standings_follow_from_the_intervals(means, seed):
     """Whatever the numbers: leaders are better than chance and beaten by none, the beaten do not lead, and
     what is shown lies on its side of the interval."""
-    result = judged(criterion(means, seed=seed), corrected_level(comparisons(len(means), 1)))
+    result = judged(criterion(means, seed=seed), bonferroni(comparisons(len(means), 1)))
     beaten = {each.other if each.verdict == "better" else each.one for each in result.differences
               if each.verdict in ("better", "worse")}  # fmt: skip
     for place, (standing, finding) in enumerate(zip(result.standings, result.findings, strict=True)):
@@ -141,13 +141,13 @@ def test_chance_is_called_better_or_worse_in_one_family_of_twenty_at_most(kind, 
     """The bootstrap alone errs in more than a third of the sparse ones."""
     methods, texts, wrong = 4, 20, 0
     names = [f"m{number}" for number in range(methods)]
-    level = corrected_level(comparisons(methods, 1))
+    level = bonferroni(comparisons(methods, 1))
     for seed in range(tables):
         values = like_chance(kind, np.random.default_rng(seed), methods, texts)
         draws = np.broadcast_to(values[methods:], (methods, DRAWS, texts))
         table = Criterion("comprehensiveness", "delete", values[:methods], draws, dict.fromkeys(names))
         rng = np.random.default_rng([seed, 15])
-        result = judge(table, names, level=level, citation="", rng=rng, nouns=TEXTS)
+        result = judge_all(table, names, level=level, citation="", rng=rng, nouns=TEXTS)
         wrong += bool(SHOWN & {*result.standings}) or any(
             each.verdict in ("better", "worse") for each in result.differences
         )
@@ -157,7 +157,7 @@ def test_chance_is_called_better_or_worse_in_one_family_of_twenty_at_most(kind, 
 def test_the_level_is_corrected_for_every_comparison():
     assert comparisons(3, 4) == 4 * (3 + 3)
     assert comparisons(1, 1) == 1
-    assert corrected_level(24) == pytest.approx(1 - 0.05 / 24)
+    assert bonferroni(24) == pytest.approx(1 - 0.05 / 24)
 
 
 def test_meanings_that_are_one_edit_stay_once():
@@ -217,7 +217,7 @@ def differences_of(methods, better, statistic="comprehensiveness"):
 def conclusion_of(standings, better=None, **more):
     methods = methods_with(standings, **more)
     differences = list(differences_of(methods, better or {}))
-    return conclude(methods, differences, "comprehensiveness", ["delete", "mask-token"], TEXTS)
+    return conclude_ranking(methods, differences, "comprehensiveness", ["delete", "mask-token"], TEXTS)
 
 
 LEADS, BEHIND, NOT, WORSE = Standing.LEADS, Standing.BEHIND, Standing.NOT_SHOWN, Standing.WORSE

@@ -125,7 +125,7 @@ def test_permutations_only_ever_move_weights_of_real_tokens():
 
 def test_blocks_bound_memory_and_change_no_promise(monkeypatch):
     subject = subject_of({"activation": "softmax"})
-    monkeypatch.setattr("glasshead.audits.perturbation.BLOCK", 1)
+    monkeypatch.setattr("glasshead.audits.perturbation.DRAW_BLOCK", 1)
     medians = Perturbation(draws=2000).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     monkeypatch.undo()
     whole = Perturbation(draws=2000).medians(subject, subject.weights[None], np.random.default_rng(1))[0]

@@ -196,7 +196,7 @@ def token_run(tmp_path_factory):
 def usual(token_run, place, tiny, monkeypatch):
     """Each command as it is meant; a server ends as soon as it would listen."""
     monkeypatch.setattr("glasshead.serve.server.Server.run", lambda server, sockets=None: None)
-    monkeypatch.setattr("glasshead.serve.opened_model.refused_methods", lambda *_, **__: frozenset())
+    monkeypatch.setattr("glasshead.serve.opened_model.find_refused_methods", lambda *_, **__: frozenset())
     out, run, data = ("--out", place / "out"), tiny.tanhmax, ("synthetic", "--option", "instances=40")
     language_model = place.parent / "writer"
     for each in small_writer():

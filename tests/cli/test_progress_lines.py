@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from glasshead.cli import progress
-from glasshead.cli.progress import in_words, progress_stages
+from glasshead.cli.progress import duration, progress_stages
 from glasshead.cli.training_bar import ProgressBar
 
 
@@ -14,7 +14,7 @@ from glasshead.cli.training_bar import ProgressBar
 def lines(monkeypatch):
     written = []
     monkeypatch.setattr(progress, "print_remark", written.append)
-    monkeypatch.setattr(progress, "EVERY", 0.02)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
     return written
 
 
@@ -58,4 +58,4 @@ def test_what_is_quickly_done_says_nothing(monkeypatch):
 
 
 def test_times_in_words():
-    assert [in_words(seconds) for seconds in (4.2, 75)] == ["4 s", "1 min 15 s"]
+    assert [duration(seconds) for seconds in (4.2, 75)] == ["4 s", "1 min 15 s"]

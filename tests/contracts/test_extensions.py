@@ -21,7 +21,7 @@ def installed(monkeypatch):
     """Say which entry points are installed; nothing has been attached yet."""
 
     def install(*pairs):
-        entries = [EntryPoint(kind, module, extensions.GROUP) for kind, module in pairs]
+        entries = [EntryPoint(kind, module, extensions.ENTRY_POINTS) for kind, module in pairs]
         monkeypatch.setattr(extensions, "entry_points", lambda group: entries)
         monkeypatch.setattr(extensions, "_attached", set())
         extensions.extensions.cache_clear()
@@ -63,7 +63,7 @@ def test_a_registry_attaches_what_is_missing_once_and_when_looked_through(instal
 def test_kinds_are_attached_apart(installed, module):
     names = [module(f"adds_{kind}", "") for kind in ("audits", "plots")]
     installed(("audits", names[0]), ("plots", names[1]))
-    extensions.attach("plots")
+    extensions.attach_extensions("plots")
     assert [name in sys.modules for name in names] == [False, True]
 
 
@@ -79,14 +79,14 @@ def test_what_is_broken_is_left_out_with_a_warning(installed, module, source, re
     broken, whole = module("broken_extension", source), module("whole_extension", "")
     installed(("plots", broken), ("plots", whole))
     with pytest.warns(UserWarning, match=f"broken_extension .* is left out: .*{reason}"):
-        extensions.attach("plots")
+        extensions.attach_extensions("plots")
     assert whole in sys.modules
 
 
 def test_a_package_that_is_gone_says_nothing(installed):
     installed(("plots", "gone_package.plots"), ("audits", "glasshead.gone.audits"))
-    extensions.attach("plots")
-    extensions.attach("audits")
+    extensions.attach_extensions("plots")
+    extensions.attach_extensions("audits")
 
 
 def test_an_unknown_kind_is_named(installed):

@@ -101,7 +101,7 @@ def assert_same(call, kernel, **tolerance):
 
 def reason(kernel, call):
     """Why a kernel cannot serve; the native one is compiled for its tests, which are slow (see conftest)."""
-    return native.unserved_reason(call) if kernel == "native" else KERNELS[kernel].unsupported_reason(call)
+    return native.missing_feature(call) if kernel == "native" else KERNELS[kernel].unsupported_reason(call)
 
 
 PAIRS = [
@@ -130,8 +130,8 @@ CASES = list(cover())
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of 16 rows, so that even short sequences make several."""
-    monkeypatch.setattr(blockwise, "BLOCK", 1)
-    monkeypatch.setattr(sdpa, "BLOCK", 1)
+    monkeypatch.setattr(blockwise, "BLOCK_SCORES", 1)
+    monkeypatch.setattr(sdpa, "SDPA_BLOCK", 1)
 
 
 def test_the_cases_cover_all_pairs():
@@ -426,8 +426,8 @@ def test_the_way_without_a_mask_is_the_way_with_an_open_one(name):
 )
 def test_memory_is_linear_forward_and_backward(kernel, name, mask, monkeypatch):
     """Twice the length, at most 2.5 times the memory; the formula takes four times as much."""
-    monkeypatch.setattr(blockwise, "BLOCK", 2**18)  # 32 rows of 512 keys
-    monkeypatch.setattr(sdpa, "BLOCK", 2**14)
+    monkeypatch.setattr(blockwise, "BLOCK_SCORES", 2**18)  # 32 rows of 512 keys
+    monkeypatch.setattr(sdpa, "SDPA_BLOCK", 2**14)
     if name == "cosformer":
         name = {"activation": "sum", "position": {"name": "cosine", "reach": 2048}}
 

@@ -14,7 +14,7 @@ from glasshead.cli.app import app
 from glasshead.cli.errors import OPTIONS, WORDS, commands_of, spelling_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
-from glasshead.spelling import in_python, spell, spelled
+from glasshead.spelling import in_python, spell, use_spelling
 from glasshead.training import TrainingConfig
 from glasshead.training.config import option_fields
 from messages_of_the_library import calls
@@ -138,7 +138,7 @@ def test_every_translation_is_an_option_or_a_command():
     ],
 )
 def test_parameters_become_options(command, named, typed):
-    with spelled(spelling_of(lambda: APP.commands[command], lambda: APP.commands["train"])):
+    with use_spelling(spelling_of(lambda: APP.commands[command], lambda: APP.commands["train"])):
         assert spell(*named) == typed
         assert str(ParameterError(named[0], "is wrong")) == f"{spell(named[0])} is wrong"
     assert spell(*named) == in_python(*named)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import glasshead
 from glasshead.cli.app import app
 from glasshead.errors import InputError
-from glasshead.requests import Request, defaults_of, measured_fields, option, options_of, takes
+from glasshead.requests import Request, defaults_of, fingerprint_fields, option, options_of, takes
 from glasshead.serve.questions import Reading
 from messages_of_the_library import calls
 
@@ -164,8 +164,8 @@ def test_a_resumed_folder_forgets_nothing_that_is_measured():
         "facts",
     }  # fmt: skip
     asked = request_of("audit")("m", "d", train="rows.csv", text_column="body")
-    assert measured_fields(asked)["train"] == "rows.csv"
-    assert measured_fields(asked) != measured_fields(asked.replace(text_column="title"))
+    assert fingerprint_fields(asked)["train"] == "rows.csv"
+    assert fingerprint_fields(asked) != fingerprint_fields(asked.replace(text_column="title"))
 
 
 class Small(Request):

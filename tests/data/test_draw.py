@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshead.data import LoadOptions, describe, load
-from glasshead.data.splits import stratified_sample
+from glasshead.data.splits import sample_strata
 from glasshead.errors import InputError
 
 strata = st.lists(st.sampled_from("abcde"), min_size=1, max_size=80)
@@ -17,7 +17,7 @@ strata = st.lists(st.sampled_from("abcde"), min_size=1, max_size=80)
 
 @given(strata=strata, rows=st.integers(1, 90), seed=st.integers(0, 5))
 def test_so_many_rows_in_order_and_of_every_stratum_if_there_is_room(strata, rows, seed):
-    places = stratified_sample(strata, rows, seed)
+    places = sample_strata(strata, rows, seed)
     assert places == sorted(set(places))
     assert len(places) == min(rows, len(strata))
     assert set(places) <= set(range(len(strata)))
@@ -30,18 +30,18 @@ def test_so_many_rows_in_order_and_of_every_stratum_if_there_is_room(strata, row
 
 @given(strata=strata, rows=st.integers(1, 80), seed=st.integers(0, 5))
 def test_a_larger_draw_holds_the_smaller_one(strata, rows, seed):
-    assert set(stratified_sample(strata, rows, seed)) <= set(stratified_sample(strata, rows + 7, seed))
+    assert set(sample_strata(strata, rows, seed)) <= set(sample_strata(strata, rows + 7, seed))
 
 
 def test_shares_are_those_of_the_whole():
     strata = ["a"] * 900 + ["b"] * 90 + ["c"] * 10
-    drawn = Counter(strata[place] for place in stratified_sample(strata, 100, 0))
+    drawn = Counter(strata[place] for place in sample_strata(strata, 100, 0))
     assert drawn == {"a": 90, "b": 9, "c": 1}
 
 
 def test_every_row_of_a_stratum_is_drawn_equally_often():
     strata = ["a"] * 10 + ["b"] * 10
-    counts = Counter(place for seed in range(1000) for place in stratified_sample(strata, 6, seed))
+    counts = Counter(place for seed in range(1000) for place in sample_strata(strata, 6, seed))
     # 300 are expected of each, with a standard deviation of 14.5.
     assert set(counts) == set(range(20))
     assert max(abs(count - 300) for count in counts.values()) < 60

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from glasshead.data import DATASETS, IMAGE_SETS, LoadOptions, NoLabelError, as_split, describe, load
-from glasshead.data.pictures import MOST_PIXELS, Picture, as_picture, decode
+from glasshead.data.pictures import MOST_PIXELS, Picture, as_picture, decode_pixels
 from glasshead.errors import InputError
 
 COLOURS = {"cat": (200, 10, 10), "dog": (10, 10, 200)}
@@ -49,7 +49,7 @@ def zipped(path, places=None):
 
 
 def pixels(name, content):
-    return np.asarray(decode(Picture(name, content)))
+    return np.asarray(decode_pixels(Picture(name, content)))
 
 
 def test_a_folder_and_a_zip_of_it_hold_the_same_images(tmp_path):
@@ -61,7 +61,7 @@ def test_a_folder_and_a_zip_of_it_hold_the_same_images(tmp_path):
     rows = of_folder["train"][:]
     for name, label, cell in zip(rows["text"], rows["label"], rows["image"], strict=True):
         assert name.split("/")[0] == ["cat", "dog"][label]
-        assert decode(as_picture(cell)).size == (8, 6)
+        assert decode_pixels(as_picture(cell)).size == (8, 6)
 
 
 def test_folders_and_zips_that_are_called_after_splits_are_these_splits(tmp_path):
@@ -107,7 +107,7 @@ def test_a_parquet_file_as_the_hub_has_it_with_columns_of_its_own_names(tmp_path
     loaded = load(tmp_path / "cifar100.parquet", LoadOptions(label_column="fine_label"))
     assert loaded["train"].features["label"].names == ["apple", "bear"]
     split = as_split(rows, LoadOptions(label_column="fine_label"))
-    assert np.asarray(decode(as_picture(split[2]["image"])))[0, 0].tolist() == [18, 0, 0]
+    assert np.asarray(decode_pixels(as_picture(split[2]["image"])))[0, 0].tolist() == [18, 0, 0]
     assert split[2]["text"] == "row 3"
 
 
@@ -116,14 +116,14 @@ def test_sets_by_name_have_images_and_are_no_texts(name):
     loaded = load(name)
     assert name not in DATASETS
     assert len(loaded["train"].features["label"].names) in (3, 10)
-    assert decode(as_picture(loaded["dev"][0]["image"])).mode == "RGB"
+    assert decode_pixels(as_picture(loaded["dev"][0]["image"])).mode == "RGB"
 
 
 def test_the_marked_box_of_a_planted_square_is_where_its_colour_is():
     rows = load("squares")["dev"]
     names = rows.features["label"].names
     for row in rows.select(range(20)):
-        found = np.asarray(decode(as_picture(row["image"]))).astype(int)
+        found = np.asarray(decode_pixels(as_picture(row["image"]))).astype(int)
         coloured = np.ptp(found, axis=2) > 0
         ((left, top, right, bottom),) = row["marks"]
         assert coloured[top:bottom, left:right].all()
@@ -168,7 +168,7 @@ def test_grey_palettes_and_transparency_become_colours():
 )
 def test_what_is_no_whole_image_is_refused_by_name(content, words):
     with pytest.raises(InputError, match=rf"^odd\.png .*{words}") as refused:
-        decode(Picture("odd.png", content))
+        decode_pixels(Picture("odd.png", content))
     assert "\n" not in str(refused.value)
 
 
@@ -177,7 +177,7 @@ def test_a_huge_image_is_refused_before_it_is_unpacked():
     bomb = saved(Image.new("1", (side, side)))
     assert len(bomb) < 100_000
     with pytest.raises(InputError, match=r"^bomb\.png has more than 64,000,000 pixels"):
-        decode(Picture("bomb.png", bomb))
+        decode_pixels(Picture("bomb.png", bomb))
 
 
 def test_folders_that_hold_no_classes_no_images_or_half_a_split_are_refused(tmp_path):
@@ -223,11 +223,11 @@ def test_an_image_that_pillow_has_opened_is_the_image_of_its_file(tmp_path):
     held[0x0112] = 6
     path = tmp_path / "held.png"
     path.write_bytes(saved(image, exif=held))
-    opened = decode(as_picture(Image.open(path)))
+    opened = decode_pixels(as_picture(Image.open(path)))
     assert opened.size == (6, 10)
-    assert np.array_equal(opened, decode(as_picture(path)))
+    assert np.array_equal(opened, decode_pixels(as_picture(path)))
     deep = Image.fromarray(np.full((4, 4), 65_535, dtype=np.int32))
-    assert np.asarray(decode(as_picture(deep)))[0, 0].tolist() == [255, 255, 255]
+    assert np.asarray(decode_pixels(as_picture(deep)))[0, 0].tolist() == [255, 255, 255]
 
 
 def test_what_pillow_cannot_hand_on_is_refused():

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 import glasshead
 from classifier_families import FAMILIES
 from glasshead.data import encode, token_names, train_byte_pairs
-from glasshead.data.token_names import BYTES
+from glasshead.data.token_names import BYTE_OF_LETTER
 from glasshead.explainers import by_word
 
 TEXTS = ["the lower login of the low", "user assistant hello"]
@@ -124,8 +124,8 @@ def test_names_of_pieces_have_no_mark_of_a_blank():
 
 
 def test_every_byte_has_the_letter_that_the_library_gives_it():
-    assert set(BYTES) == set(pre_tokenizers.ByteLevel.alphabet())
-    for letter, byte in BYTES.items():
+    assert set(BYTE_OF_LETTER) == set(pre_tokenizers.ByteLevel.alphabet())
+    for letter, byte in BYTE_OF_LETTER.items():
         if byte < 128:
             assert (
                 pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str(chr(byte))[0][0] == letter

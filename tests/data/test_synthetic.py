@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, SyntheticOptions, describe, load, planted_groups
-from glasshead.data.synthetic import generate, groups
-from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
+from glasshead.data.synthetic import generate_splits, groups
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL_WORDS, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
 
 SMALL = SyntheticOptions(instances=400, polar_words=5, neutral_words=30)
@@ -17,7 +17,7 @@ SMALL = SyntheticOptions(instances=400, polar_words=5, neutral_words=30)
 
 def rows(options, split="train"):
     """Class number and words of each instance."""
-    return [(label, text.split()) for text, label in zip(*generate(options)[split], strict=True)]
+    return [(label, text.split()) for text, label in zip(*generate_splits(options)[split], strict=True)]
 
 
 def occurrences(options, split="train"):
@@ -30,11 +30,11 @@ def occurrences(options, split="train"):
 
 class TestWords:
     def test_numbers_of_words(self):
-        assert (len(POSITIVE), len(NEGATIVE), len(NEUTRAL)) == (50, 50, 1000)
+        assert (len(POSITIVE), len(NEGATIVE), len(NEUTRAL_WORDS)) == (50, 50, 1000)
         assert {len(words) for words in GENRES.values()} == {10}
 
     def test_every_word_is_one_plain_word_of_one_group(self):
-        words = [*POSITIVE, *NEGATIVE, *NEUTRAL, *(word for genre in GENRES.values() for word in genre)]
+        words = [*POSITIVE, *NEGATIVE, *NEUTRAL_WORDS, *(word for genre in GENRES.values() for word in genre)]
         assert len(set(words)) == len(words)
         assert all(word.isascii() and word.isalpha() and word == word.lower() for word in words)
 
@@ -108,7 +108,7 @@ class TestInstances:
 
     @pytest.mark.parametrize(("ratio", "positive"), [(1.0, 0.5), (4.0, 0.8), (0.25, 0.2)])
     def test_ratio(self, ratio, positive):
-        labels = generate(replace(SMALL, ratio=ratio))["train"][1]
+        labels = generate_splits(replace(SMALL, ratio=ratio))["train"][1]
         assert sum(labels) == round(positive * len(labels))
 
     def test_words_and_classes_are_shuffled(self):
@@ -132,16 +132,16 @@ class TestInstances:
         )
     )
     def test_sizes_hold_for_all_options(self, options):
-        made = generate(options)
+        made = generate_splits(options)
         assert sum(len(texts) for texts, _ in made.values()) == options.instances
         length = options.polar_per_instance + options.neutral_per_instance
         assert {len(text.split()) for texts, _ in made.values() for text in texts} == {length}
         assert set(made["train"][1]) == set(range(options.classes))
-        assert made == generate(options)
+        assert made == generate_splits(options)
 
     def test_the_seed_decides(self):
-        assert generate(SMALL) == generate(SMALL)
-        assert generate(SMALL) != generate(replace(SMALL, seed=1))
+        assert generate_splits(SMALL) == generate_splits(SMALL)
+        assert generate_splits(SMALL) != generate_splits(replace(SMALL, seed=1))
 
 
 class TestNamedSets:

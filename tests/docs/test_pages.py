@@ -230,7 +230,7 @@ def test_verdicts_of_the_audit_page() -> None:
     from glasshead.results import ONE_SIGNED, PairedDifference
 
     def agreed(interval: tuple[float, float] | None, over: dict[str, tuple[float, float]]) -> str:
-        return agreement.agreement_verdict(interval, over, "weights", TEXTS).words
+        return agreement.judge_agreement(interval, over, "weights", TEXTS).words
 
     page = " ".join("".join(map(read, (DOCS / "reference" / "audits").glob("*.md"))).split())
     over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
@@ -267,14 +267,14 @@ def test_verdicts_of_the_audit_page() -> None:
             "not distinguishable from that under uniform weights"
         ),
         agreed((0.7, 0.8), better | {"uniform": under}).split(", ")[1]: ("less than under uniform weights"),
-        agreement.gain_verdict(None, TEXTS).words: "undecided: too few examples",
-        agreement.gain_verdict(
+        agreement.judge_gain(None, TEXTS).words: "undecided: too few examples",
+        agreement.judge_gain(
             (0.1, 0.2), TEXTS
         ).words: "the identifiable part agrees better than the attention",
-        agreement.gain_verdict(
+        agreement.judge_gain(
             (-0.2, -0.1), TEXTS
         ).words: "the identifiable part agrees worse than the attention",
-        agreement.gain_verdict((-0.1, 0.1), TEXTS).words: "not distinguishable on these texts",
+        agreement.judge_gain((-0.1, 0.1), TEXTS).words: "not distinguishable on these texts",
         beside(over): "better than always guessing the commonest class",
         beside(under): "worse than always guessing the commonest class",
         beside((0.0, 0.0)): "as good as always guessing the commonest class",

@@ -192,7 +192,7 @@ def test_a_word_brings_the_output_nearer_as_a_whole(subject) -> None:
     inputs = context.encoded.inputs()
     site = find_site(subject.model, inputs, AttentionSelector(layer=0))
     with torch.no_grad():
-        stack = record_stack(subject.model, inputs, site, ReadRows.named("mean"), norms=True)
+        stack = record_stack(subject.model, inputs, site, ReadRows.by_name("mean"), norms=True)
         vectors = block_vectors(stack, stack.top, slice(None))[0]  # [q, k, d]
         output = stack.top.norm.output(slice(None))[0]
     words = word_sums(vectors.movedim(-1, 1), WORDS).movedim(1, -1)  # [q, w, d]

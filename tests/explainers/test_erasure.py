@@ -68,8 +68,8 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     view = view_of(random_model(activation="tanhmax"))
     names = ("erasure-renormalise", "erasure-delete", "erasure-mask-token")
     whole = [EXPLAINERS[name].importance(view) for name in names]
-    monkeypatch.setattr("glasshead.explainers.linear_readout.BUDGET", 1)
-    monkeypatch.setattr("glasshead.data.batching.TOKENS", 1)
+    monkeypatch.setattr("glasshead.explainers.linear_readout.MOST_NUMBERS", 1)
+    monkeypatch.setattr("glasshead.data.batching.TOKENS_PER_BATCH", 1)
     for name, expected in zip(names, whole, strict=True):
         torch.testing.assert_close(
             EXPLAINERS[name].importance(view)[view.encoded.mask], expected[view.encoded.mask], **ONE_MODEL

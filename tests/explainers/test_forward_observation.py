@@ -274,7 +274,7 @@ def test_small_batches_change_nothing(monkeypatch):
         methods = ("attention", "erasure", "erasure-renormalise", "gradient")
         whole = [EXPLAINERS[each](kind.model, kind.tokenizer, kind.texts, kind.pairs) for each in methods]
         with monkeypatch.context() as patch:
-            patch.setattr("glasshead.data.batching.TOKENS", 20)
+            patch.setattr("glasshead.data.batching.TOKENS_PER_BATCH", 20)
             small = [EXPLAINERS[each](kind.model, kind.tokenizer, kind.texts, kind.pairs) for each in methods]
         for one, other in zip(chain(*whole), chain(*small), strict=True):
             np.testing.assert_allclose(one.scores, other.scores, rtol=1e-4, atol=1e-6)

@@ -16,7 +16,7 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 import glasshead
 from glasshead.data import EncodedImages, ImageReader, PatchGrid, Picture, as_picture, normalisation_of
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, with_intervals, words_of
+from glasshead.explainers import EXPLAINERS, REMOVALS, by_word, make_context, removable, with_intervals
 from glasshead.huggingface import plug
 from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector, eval_mode
@@ -177,7 +177,7 @@ def test_nothing_is_left_of_a_patch_that_is_hidden():
         context = context_of(opened, pictures(1))
         removed = torch.zeros(1, opened.tokenizer.grid.length, dtype=torch.bool)
         removed[0, 5] = True
-        painted = replace(context, encoded=context.encoded.filled(removed, "mean-colour"))
+        painted = replace(context, encoded=context.encoded.fill_patches(removed, "mean-colour"))
         logits = [REMOVALS["masked"].logits(each, torch.tensor([0]), removed) for each in (context, painted)]
         torch.testing.assert_close(*logits, rtol=1e-5, atol=1e-5)
 
@@ -188,7 +188,7 @@ def test_a_painted_patch_has_the_mean_colour_and_all_others_keep_theirs():
     removed[0, 5] = True
     for fill in ("neutral-colour", "mean-colour", "blur"):
         before = context.encoded.inputs()["pixel_values"][0]
-        after = context.encoded.filled(removed, fill).inputs()["pixel_values"][0]
+        after = context.encoded.fill_patches(removed, fill).inputs()["pixel_values"][0]
         left, top, right, bottom = context.encoded.grid.box(4)
         inside = torch.zeros(SIZE, SIZE, dtype=torch.bool)
         inside[top:bottom, left:right] = True
@@ -219,7 +219,7 @@ def test_blocks_part_all_patches_and_are_whole(blocks, rows, columns):
 def test_a_block_is_taken_out_as_a_whole_and_its_patches_share_the_change():
     opened, images = subject(), pictures(2)
     context = context_of(opened, images, blocks=2)
-    units = words_of(context)
+    units = removable(context)
     assert units.sum(dim=1).tolist() == [4, 4]
     for name in ("mean-colour", "zero-weight"):
         explainer = EXPLAINERS["erasure" if name == "zero-weight" else f"erasure-{name}"]
@@ -343,7 +343,7 @@ def test_marks_in_pixels_of_the_image_as_it_was_are_patches_of_the_scaled_one():
     (large,) = pictures(1, size=2 * SIZE)
     encoded = subject().tokenizer.encode([large])
     assert isinstance(encoded, EncodedImages)
-    marked = encoded.marked(
+    marked = encoded.find_marked(
         ["x"], [[(0, 0, 2 * PATCH, 2 * PATCH), (5 * PATCH, 5 * PATCH, 6 * PATCH, 6 * PATCH)]]
     )
     assert marked[0].nonzero()[0].tolist() == [1, 9]
@@ -365,4 +365,4 @@ def test_marks_are_where_they_are_in_what_a_processor_does_not_cut_off(size):
         boxes = [grid.box(patch) for patch in range(36)]
         shown = [number for number, (a, b, c, d) in enumerate(boxes, start=1) if red[b:d, a:c].any()]
         marks = [(left, top, left + 8 * step, top + 8 * step)]
-        assert encoded.marked(["x"], [marks])[0].nonzero()[0].tolist() == shown
+        assert encoded.find_marked(["x"], [marks])[0].nonzero()[0].tolist() == shown

@@ -11,7 +11,7 @@ from transformers import GenerationConfig
 import glasshead
 from classifier_families import FAMILIES, word_tokenizer
 from glasshead.errors import InputError
-from glasshead.generation import STRATEGIES, chances, generate, generate_texts
+from glasshead.generation import STRATEGIES, generate, generate_texts, sampling_probabilities
 from glasshead.requests import WritingRequest
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL
@@ -97,12 +97,12 @@ def test_chances_of_a_distribution_are_those_with_which_a_model_of_it_writes(str
     token = write(strategy=strategy, seed=1, tokens=1, alternatives=32).answer_tokens[0]
     probabilities = torch.tensor([other.probability for other in token.alternatives])
     own = [other.chance for other in token.alternatives]
-    np.testing.assert_allclose(chances(probabilities, strategy), own, **ONE_MODEL)
+    np.testing.assert_allclose(sampling_probabilities(probabilities, strategy), own, **ONE_MODEL)
 
 
 def test_beams_give_single_tokens_no_chances():
     with pytest.raises(InputError, match="whole texts"):
-        chances(torch.tensor([0.5, 0.5]), "beam=2")
+        sampling_probabilities(torch.tensor([0.5, 0.5]), "beam=2")
 
 
 def test_sampling_draws_like_the_distribution():

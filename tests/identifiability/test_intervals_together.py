@@ -6,7 +6,7 @@ from linear_programs import drawn, slow_interval
 
 from glasshead.identifiability import WEIGHT_DOMAINS
 from glasshead.identifiability.lp import simplex, tasks
-from glasshead.identifiability.lp.tasks import IntervalTask, solve
+from glasshead.identifiability.lp.tasks import IntervalTask, solve_all
 
 DOUBLE = 2.0**-52
 SHAPES = ((9, 3), (9, 3), (9, 3), (6, 8), (5, 1), (1, 4), (7, 2), (9, 3), (5, 0))
@@ -39,15 +39,15 @@ def test_together_is_one_by_one(monkeypatch, slots, tolerance):
     """Whether few searches walk at a time, so that slots pass from one polytope to the next, or all."""
     monkeypatch.setattr(simplex, "MAX_ELEMENTS_OF_MANY", slots)
     made = tasks_of(WEIGHT_DOMAINS, tolerance)
-    together = solve(made)
+    together = solve_all(made)
     for task, ours in zip(made, together, strict=True):
-        (alone,) = solve([task])
+        (alone,) = solve_all([task])
         assert_equal(ours, alone)
 
 
 def test_together_is_the_slow_twin():
     made = tasks_of(["cross", "simplex"])
-    for task, answer in zip(made, solve(made), strict=True):
+    for task, answer in zip(made, solve_all(made), strict=True):
         functions = np.eye(len(task.a))[task.keys]
         expected = [slow_interval(task.T, task.a, task.kind, 0.0, each) for each in functions]
         np.testing.assert_allclose(
@@ -62,10 +62,10 @@ def test_large_programs_are_solved_by_themselves(monkeypatch):
         tasks, "maximise_each", lambda some, *rest: sizes.append(len(some)) or several(some, *rest)
     )
     made = tasks_of(["simplex"])
-    together = solve(made)
+    together = solve_all(made)
     assert max(sizes) >= 4
     sizes.clear()
-    monkeypatch.setattr(tasks, "SMALL", 1)
-    for one, other in zip(together, solve(made), strict=True):
+    monkeypatch.setattr(tasks, "SMALL_PROGRAM", 1)
+    for one, other in zip(together, solve_all(made), strict=True):
         assert_equal(one, other)
     assert sizes == []

@@ -8,7 +8,7 @@ from datasets import ClassLabel, Dataset, Features, Value
 
 from glasshead import InputError
 from glasshead.data import train_tokenizer
-from glasshead.language import blocks_of, pack, read_corpus
+from glasshead.language import cut_blocks, pack, read_corpus
 
 
 def test_lines_are_documents_and_the_last_ones_are_dev(tmp_path):
@@ -78,9 +78,9 @@ def test_documents_are_packed_with_an_end_behind_each():
     tokens = pack(tokenizer, ["the red fox", "a dog"])
     end = tokenizer.sep_token
     assert tokenizer.convert_ids_to_tokens(tokens.tolist()) == ["the", "red", "fox", end, "a", "dog", end]
-    assert blocks_of(tokens, 3, "train").tolist() == [tokens[:3].tolist(), tokens[3:6].tolist()]
+    assert cut_blocks(tokens, 3, "train").tolist() == [tokens[:3].tolist(), tokens[3:6].tolist()]
     with pytest.raises(InputError, match="train has 7 tokens, less than one block of 8"):
-        blocks_of(tokens, 8, "train")
+        cut_blocks(tokens, 8, "train")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from corpora import sentences
 from glasshead import InputError
 from glasshead.data import train_tokenizer
 from glasshead.huggingface import spec_of
-from glasshead.language import LanguageModelConfig, Masking, build, objective_of
+from glasshead.language import LanguageModelConfig, Masking, new_language_model, objective_of
 
 CAUSAL = ("gpt2", "llama", "mistral", "qwen3", "gemma", "opt", "gpt_neox")
 MASKED = ("bert", "roberta", "distilbert", "electra", "modernbert")
@@ -28,7 +28,7 @@ def tiny(model, **settings):
 @pytest.mark.parametrize("model_type", [*CAUSAL, *MASKED])
 def test_every_family_is_built_with_tied_embeddings_and_the_mechanism(model_type, tokenizer):
     config = tiny(model_type, attention="tanhmax")
-    model = build(config, tokenizer).eval()
+    model = new_language_model(config, tokenizer).eval()
     assert config.masked == (model_type in MASKED)
     assert spec_of(model.config) == {"activation": "tanhmax"}
     assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
@@ -49,7 +49,7 @@ def test_every_family_is_built_with_tied_embeddings_and_the_mechanism(model_type
 
 def test_settings_of_the_model_are_handed_on(tokenizer):
     config = tiny("gpt2").with_settings({"activation_function": "relu", "hidden_size": 8})
-    assert build(config, tokenizer).config.activation_function == "relu"
+    assert new_language_model(config, tokenizer).config.activation_function == "relu"
     with pytest.raises(InputError, match=r"unknown setting 'activation_functions'.*activation_function"):
         tiny("gpt2").with_settings({"activation_functions": "relu"})
 
@@ -83,14 +83,14 @@ def test_values_that_cannot_be_meant_are_refused(settings):
 
 def test_what_cannot_be_plugged_says_why(tokenizer):
     with pytest.raises(InputError, match="computes its attention itself"):
-        build(
+        new_language_model(
             tiny("gpt_neo", architecture={"attention_types": [[["global"], 2]]}, attention="tanhmax"),
             tokenizer,
         )
     with pytest.raises(InputError, match="no attention"):
-        build(tiny("fnet", attention="tanhmax"), tokenizer)
+        new_language_model(tiny("fnet", attention="tanhmax"), tokenizer)
     with pytest.raises(InputError, match="an encoder and a decoder"):
-        build(tiny("bart"), tokenizer)
+        new_language_model(tiny("bart"), tokenizer)
 
 
 def test_tokens_are_hidden_as_in_bert(tokenizer):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
-from glasshead.models.hierarchical_classifier import HierarchicalConfig, close_sentences, sentence_numbers
-from glasshead.training.build_model import build
+from glasshead.models.hierarchical_classifier import HierarchicalConfig, close_sentences, number_sentences
+from glasshead.training.build_model import build_classifier
 from kinds import data, recipe
 from small_encoders import STOP, batch, small
 
@@ -31,15 +31,15 @@ def by_loop(ends, longest):
 @given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(1, 10))
 @settings(max_examples=150, deadline=None)
 def test_sentences_by_loop(ends, longest):
-    found = sentence_numbers(torch.tensor(ends), longest)
+    found = number_sentences(torch.tensor(ends), longest)
     assert found.tolist() == [by_loop(each, longest) for each in ends]
 
 
 def test_a_rule_in_words():
     """Ends that follow each other belong to one sentence; a full sentence is cut."""
     ends = torch.tensor([[False, False, True, True, False, False, False, False, True]])
-    assert sentence_numbers(ends, 3).tolist() == [[0, 0, 0, 1, 2, 2, 2, 3, 3]]
-    assert sentence_numbers(ends, 64).tolist() == [[0, 0, 0, 0, 1, 1, 1, 1, 1]]
+    assert number_sentences(ends, 3).tolist() == [[0, 0, 0, 1, 2, 2, 2, 3, 3]]
+    assert number_sentences(ends, 64).tolist() == [[0, 0, 0, 0, 1, 1, 1, 1, 1]]
 
 
 @given(st.lists(st.sampled_from(["word", "end", "closer"]), min_size=1, max_size=12))
@@ -70,7 +70,7 @@ def test_closers_by_loop(kinds):
     ],
 )
 def test_sentences_of_texts_of_which_no_mark_was_in_the_training(text, sentences):
-    built = build(recipe("hierarchical"), data("hierarchical"))
+    built = build_classifier(recipe("hierarchical"), data("hierarchical"))
     encoded = built.tokenizer(text, return_offsets_mapping=True)
     ids = torch.tensor([encoded["input_ids"]])
     rows = built.model.segments(ids, torch.ones_like(ids, dtype=torch.bool), None)

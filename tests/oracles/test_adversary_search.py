@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from glasshead.audits import adversarial, audit, build_context
 from glasshead.audits.adversary import Effort, Setting, free_distances, producible_distances
-from glasshead.audits.adversary.producible import in_units, pooled_keys
+from glasshead.audits.adversary.producible import in_units, read_pooled_keys
 from glasshead.cli.fail_under import check_threshold, finding_for_threshold
 from glasshead.errors import InputError
 from glasshead.opening import open_subject
@@ -89,7 +89,7 @@ def test_of_a_query_of_two_numbers_the_search_finds_what_a_grid_finds():
     directions = torch.stack([angles.cos(), angles.sin()], dim=1)
     sizes = torch.logspace(-1.5, 3.5, 600, dtype=torch.float64)
     best = np.zeros(len(texts))
-    for places, keys in pooled_keys(setting.context, every):
+    for places, keys in read_pooled_keys(setting.context, every):
         keys = in_units(keys.to(readout.scores), readout.mask[places]).double()
         for place, text in enumerate(places.tolist()):
             mask = readout.mask[text]

@@ -2,8 +2,8 @@
 
 The numbers are those of https://github.com/rachtibat/LRP-eXplains-Transformers at commit
 f04344177551bfcc3665e88afe96501f43fe560b: `lxt/efficient/models/gpt2.py` (attnLRP, cp_LRP) and `llama.py`
-(attnLRP), applied to the models of `closed_form` in float64; e · ∂z/∂e, z the logit of the predicted class
-minus the mean of all. Llama's norms are computed in float32 there.
+(attnLRP), applied to the models of `form_of` in float64; e · ∂z/∂e, z the logit of the predicted
+class minus the mean of all. Llama's norms are computed in float32 there.
 """
 
 from __future__ import annotations

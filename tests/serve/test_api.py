@@ -21,7 +21,7 @@ from glasshead.audits import run_heads
 from glasshead.escaping import visible
 from glasshead.explainers import FAMILIES, explain_texts
 from glasshead.requests import HeadsRequest
-from glasshead.results import plain
+from glasshead.results import to_json_values
 from glasshead.serve.cancellation import check_current
 from hostile import NASTY
 from pages import Page
@@ -285,9 +285,9 @@ class TestGenerate:
         found = answer(client, "/api/generate", self.QUESTION)
         own = glasshead.generate(str(models / "writer"), "the film was", tokens=5)
         told = own.with_maps(["attention", "erasure"], heads=True).to_dict()
-        assert_same(found["written"], plain(told))
+        assert_same(found["written"], to_json_values(told))
         again = eval(found["python"], {"glasshead": glasshead})
-        assert_same(plain(again.to_dict())["tokens"], found["written"]["tokens"])
+        assert_same(to_json_values(again.to_dict())["tokens"], found["written"]["tokens"])
 
     def test_a_seed_repeats_what_was_drawn(self, client):
         drawn = self.QUESTION | {"strategy": "sample", "seed": 3}

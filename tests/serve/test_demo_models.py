@@ -5,7 +5,7 @@ import os
 import pytest
 
 from glasshead import explain
-from glasshead.serve.server import ACTIVATIONS, demo_openers
+from glasshead.serve.server import DEMO_MODELS, demo_openers
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def test_they_are_trained_once_kept_and_read_reviews(tmp_path):
         assert good.prediction > 0.5 > bad.prediction
         assert name.removeprefix("demo-") in opened.source
     folders = {path.name: os.stat(path / "run.json").st_mtime_ns for path in (tmp_path / "cache").iterdir()}
-    assert set(folders) == set(ACTIVATIONS)  # and nothing half-made beside them
+    assert set(folders) == set(DEMO_MODELS)  # and nothing half-made beside them
     for open_model in demo_openers(tmp_path / "cache").values():
         open_model()
     assert {

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from glasshead.report import page_part
-from glasshead.serve.guard import COOKIE, MOST_BYTES, Guard
+from glasshead.serve.guard import COOKIE, MOST_BODY_BYTES, Guard
 from glasshead.serve.refusals import policy_of
 from pages import Page
 
@@ -79,8 +79,8 @@ def test_a_page_elsewhere_may_link_to_the_page_and_to_nothing_else(site):
 
 
 def test_a_body_may_be_64_kB():
-    assert client().post("/", content=b"x" * MOST_BYTES).text == str(MOST_BYTES)
-    answer = client().post("/", content=b"x" * (MOST_BYTES + 1))
+    assert client().post("/", content=b"x" * MOST_BODY_BYTES).text == str(MOST_BODY_BYTES)
+    answer = client().post("/", content=b"x" * (MOST_BODY_BYTES + 1))
     assert answer.status_code == 413
     assert "64 kB" in sentence(answer)
 

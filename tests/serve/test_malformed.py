@@ -6,7 +6,7 @@ import pytest
 from served_models import served
 
 from glasshead.serve.fields import MOST_LETTERS
-from glasshead.serve.guard import MOST_BYTES
+from glasshead.serve.guard import MOST_BODY_BYTES
 from hostile import NASTY
 
 MODEL = {"model": "planted"}
@@ -165,7 +165,7 @@ def test_a_method_that_is_none(asked, method, path):
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_body_that_is_too_large(asked, announced):
-    body = json.dumps(EXPLAIN | {"text": "a" * MOST_BYTES}).encode()
+    body = json.dumps(EXPLAIN | {"text": "a" * MOST_BODY_BYTES}).encode()
     content = body if announced else (body[place : place + 9_999] for place in range(0, len(body), 9_999))
     found = asked.post("/api/explain", content=content, headers={"content-type": "application/json"})
     refused(found)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshead.errors import InputError
-from glasshead.serve.server import ServeRequest, check_port, own_address, short_names
+from glasshead.serve.server import ServeRequest, check_port, own_address, served_names
 
 PATHS = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map("/".join)
 
 
 @given(sources=st.lists(PATHS, min_size=1, max_size=6, unique=True))
 def test_each_has_its_own_name_which_ends_its_path(sources):
-    names = short_names(sources)
+    names = served_names(sources)
     assert list(names.values()) == sources
     for name, source in names.items():
         assert source == name or source.endswith(f"/{name}")
@@ -27,12 +27,12 @@ def test_each_has_its_own_name_which_ends_its_path(sources):
 @pytest.mark.parametrize("twice", [("a", "a"), ("a", "a/"), ("a/b", "./a/b")])
 def test_a_model_is_named_once(twice):
     with pytest.raises(InputError, match="named twice"):
-        short_names(twice)
+        served_names(twice)
 
 
 def test_the_folder_where_one_stands_has_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert short_names(["."]) == {tmp_path.name: "."}
+    assert served_names(["."]) == {tmp_path.name: "."}
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_an_address_that_is_shown_can_be_opened():
 
 
 def test_a_model_that_is_not_there_is_not_opened_before_the_server_starts(tmp_path):
-    assert list(short_names([str(tmp_path / "gone")])) == ["gone"]
-    assert Path(short_names([str(tmp_path / "gone")])["gone"]) == tmp_path / "gone"
+    assert list(served_names([str(tmp_path / "gone")])) == ["gone"]
+    assert Path(served_names([str(tmp_path / "gone")])["gone"]) == tmp_path / "gone"

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from glasshead.serve.fields import MOST_LETTERS
 from glasshead.serve.questions import (
-    MOST_TOKENS,
+    MOST_NEW_TOKENS,
     CompareQuestion,
     ExplainQuestion,
     GenerateQuestion,
@@ -71,7 +71,7 @@ class TestNumbersOfAddresses:
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
-        (GenerateQuestion, {"tokens": 0}), (GenerateQuestion, {"tokens": MOST_TOKENS + 1}),
+        (GenerateQuestion, {"tokens": 0}), (GenerateQuestion, {"tokens": MOST_NEW_TOKENS + 1}),
         (GenerateQuestion, {"seed": -1}), (GenerateQuestion, {"seed": 2**32}),
         (GenerateQuestion, {"methods": ["attention"] * 5}), (GenerateQuestion, {"strategy": "x" * 1001}),
         (ExplainQuestion, {"without": [[0, 1]] * 1001}), (ExplainQuestion, {"without": [[0]]}),

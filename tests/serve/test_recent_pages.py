@@ -47,7 +47,7 @@ def test_heads_are_looked_at_once_and_a_text_without_a_seed_is_drawn_again(clien
     from glasshead.serve import views
 
     counted = []
-    for name in ("inspect_heads", "write_text"):
+    for name in ("inspect_heads", "write_answer"):
         whole = getattr(views, name)
 
         def count(*given, name=name, whole=whole):
@@ -62,7 +62,7 @@ def test_heads_are_looked_at_once_and_a_text_without_a_seed_is_drawn_again(clien
     drawn = {"model": "writer", "prompt": "the film", "tokens": 3, "strategy": "sample"}
     for more in ({}, {}, {"seed": 3}, {"seed": 3}, {"strategy": "greedy"}, {"strategy": "greedy"}):
         assert client.get("/view/written", params=drawn | more).status_code == 200
-    assert counted == ["inspect_heads", *["write_text"] * 4]
+    assert counted == ["inspect_heads", *["write_answer"] * 4]
 
 
 def test_the_python_of_heads_and_of_what_is_written(client):

@@ -20,4 +20,4 @@ def test_a_method_that_fails_is_not_offered_and_stops_no_other(monkeypatch, erro
     monkeypatch.setattr(opened_model, "EXPLAINERS", few)
     monkeypatch.setattr(opened_model, "explain_texts", explain)
     subject = open_subject(as_run(planted_model("softmax"), *planted_texts(4)))
-    assert opened_model.refused_methods(subject, pairs=False) == {"attention"}
+    assert opened_model.find_refused_methods(subject, pairs=False) == {"attention"}

@@ -14,8 +14,8 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.serve.answers import attribute
 from glasshead.serve.cancellation import CancelledError, check_current, stoppable_models
-from glasshead.serve.jobs import BusyError
-from glasshead.serve.opened_model import open_model
+from glasshead.serve.jobs import QueueFullError
+from glasshead.serve.opened_model import open_served_model
 from glasshead.serve.questions import Reading
 from glasshead.serve.served_model import MOST_WAITING, NotReadyError, ServedModel
 
@@ -83,7 +83,7 @@ def test_beyond_the_queue_it_is_busy_and_later_free(model):
     running = model.submit(gate)
     assert gate.begun.wait(SECONDS)
     waiting = [model.submit(str.upper) for _ in range(MOST_WAITING)]
-    with pytest.raises(BusyError, match="ask again in") as busy:
+    with pytest.raises(QueueFullError, match="ask again in") as busy:
         model.submit(str.upper)
     assert busy.value.seconds > 0
     gate.opened.set()
@@ -99,7 +99,7 @@ def test_what_nobody_waits_for_takes_no_place_in_the_queue(model):
     waiting = [model.submit(str.upper) for _ in range(MOST_WAITING)]
     waiting[3].cancel()
     last = model.submit(str.lower)
-    with pytest.raises(BusyError):
+    with pytest.raises(QueueFullError):
         model.submit(str.upper)
     with pytest.raises(CancelledError):
         waiting[3].future.result(SECONDS)
@@ -316,7 +316,7 @@ def test_until_it_is_open_it_says_that_it_loads_and_models_open_one_by_one():
 def test_a_model_that_only_answers_is_not_explained(tmp_path):
     T5ForConditionalGeneration(FAMILIES["T5"].build().config).save_pretrained(tmp_path)
     FAMILIES["T5"].tokenizer().save_pretrained(tmp_path)
-    answerer = open_model(str(tmp_path))
+    answerer = open_served_model(str(tmp_path))
     assert answerer.kind == "answerer"
     with pytest.raises(InputError, match="writes one text for another and has no classes"):
         attribute(answerer.subject, Reading(model="t5"), "a warm film", None)
@@ -329,7 +329,7 @@ def large(tmp_path_factory):
     for part in pieces(layers=4, width=128):
         part.save_pretrained(folder)
     with stoppable_models():
-        model = opened(lambda: open_model(str(folder)))
+        model = opened(lambda: open_served_model(str(folder)))
         yield model
         model.stop()
         assert ended(model)

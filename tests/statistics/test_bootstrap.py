@@ -8,7 +8,7 @@ from scipy.stats import binom, binomtest, bootstrap
 from sklearn.metrics import roc_auc_score
 
 from glasshead.statistics import resampling
-from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resampled_auc
+from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resample_auc
 from glasshead.statistics.bootstrap import (
     Estimate,
     interval_of_equals,
@@ -110,7 +110,7 @@ def test_chunks_do_not_matter(monkeypatch):
     whole = mean_interval(values, rng=rng(11)), auc_interval(values[:40], values[40:], rng=rng(11))
     for draws in (1, 777, 10**7):
         monkeypatch.setattr(resampling, "CHUNK_DRAWS", draws)
-        counts = np.concatenate(list(resampling.resampled_counts(101, 53, rng())))
+        counts = np.concatenate(list(resampling.draw_counts(101, 53, rng())))
         assert counts.shape == (53, 101)
         np.testing.assert_array_equal(counts.sum(axis=1), 101)
         assert mean_interval(values, rng=rng(11)).low == pytest.approx(whole[0].low, abs=1e-12)
@@ -222,7 +222,7 @@ class TestAreas:
     def test_by_ranks_and_by_counts(self, drawn):
         first, second, *_ = drawn
         ones = np.ones((1, len(first)), dtype=int), np.ones((1, len(second)), dtype=int)
-        assert auc(first, second) == pytest.approx(resampled_auc(first, second, *ones)[0], rel=1e-12)
+        assert auc(first, second) == pytest.approx(resample_auc(first, second, *ones)[0], rel=1e-12)
 
     @pytest.fixture
     def drawn(self):
@@ -233,7 +233,7 @@ class TestAreas:
 
     def test_by_loops(self, drawn):
         first, second, of_first, of_second = drawn
-        for row, found in enumerate(resampled_auc(*drawn)):
+        for row, found in enumerate(resample_auc(*drawn)):
             total = sum(
                 c * d * ((p > q) + (p == q) / 2)
                 for p, c in zip(first, of_first[row], strict=True)

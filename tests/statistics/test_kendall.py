@@ -130,7 +130,7 @@ def test_blocks_do_not_matter(monkeypatch, budget):
             np.testing.assert_array_equal(one[row : row + 1], other)
 
 
-@pytest.mark.parametrize("limit", ["LONGEST", "MAX_LENGTH_PER_VECTOR"])
+@pytest.mark.parametrize("limit", ["LONGEST_QUADRATIC", "MAX_LENGTH_PER_VECTOR"])
 def test_rows_handed_to_scipy_give_the_same(monkeypatch, limit):
     rng = np.random.default_rng(4)
     x, y = rng.integers(0, 9, size=(2, 70, 40)).astype(float)

@@ -9,12 +9,12 @@ from fake_runs import NAMES, classes, guesses
 from glasshead.statistics.paired_tests import (
     METRICS,
     Predictions,
+    common_variance,
     difference_intervals,
     exchange_test,
     metric_values,
     metrics_of,
     seed_test,
-    shared_variance,
     standard_error,
     student_quantiles,
 )
@@ -108,12 +108,12 @@ class TestSeeds:
     def test_what_seeds_err_on_alone_is_counted_once(self):
         """Deviations on drawn examples: of each seed alone, shared by all, and half and half."""
         own, shared = rng(3).normal(size=(4000, 50)), rng(4).normal(size=(4000, 1))
-        assert shared_variance(own) == pytest.approx(0.0, abs=0.1)
-        assert shared_variance(shared + 0 * own) == 1.0
-        assert shared_variance(np.sqrt(50) * shared + own * np.sqrt(50) * np.sqrt(50)) == pytest.approx(
+        assert common_variance(own) == pytest.approx(0.0, abs=0.1)
+        assert common_variance(shared + 0 * own) == 1.0
+        assert common_variance(np.sqrt(50) * shared + own * np.sqrt(50) * np.sqrt(50)) == pytest.approx(
             0.5, abs=0.06
         )
-        assert shared_variance(own[:, :1]) == shared_variance(0 * own) == 1.0
+        assert common_variance(own[:, :1]) == common_variance(0 * own) == 1.0
 
 
 class TestInterval:

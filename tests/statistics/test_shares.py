@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.statistics import (
     auc_interval,
-    clustered_share_interval,
+    cluster_interval,
     share_difference_interval,
     share_interval,
     simultaneous_level,
@@ -15,7 +15,7 @@ from glasshead.statistics import (
 @pytest.mark.parametrize("hits", [0, 1, 90, 170, 180])
 def test_of_one_word_in_each_sentence_it_is_the_exact_interval(hits):
     right = np.arange(180) < hits
-    found = clustered_share_interval(right.astype(float), np.ones(180))
+    found = cluster_interval(right.astype(float), np.ones(180))
     assert found == pytest.approx(share_interval(right).interval, abs=2e-3)
     if hits == 180:
         assert found == pytest.approx((0.0251 ** (1 / 180), 1.0), abs=1e-3)
@@ -23,11 +23,11 @@ def test_of_one_word_in_each_sentence_it_is_the_exact_interval(hits):
 
 def test_words_that_are_right_together_count_less():
     right, totals = np.repeat([1.0, 0.0], 20) * 5, np.full(40, 5.0)
-    together = clustered_share_interval(right, totals)
+    together = cluster_interval(right, totals)
     assert together == pytest.approx(share_interval(right > 0).interval, abs=0.02)
-    apart = clustered_share_interval(np.tile([2.0, 3.0], 20), totals)
+    apart = cluster_interval(np.tile([2.0, 3.0], 20), totals)
     assert apart == pytest.approx(share_interval(np.arange(200) < 100).interval, abs=0.02)
-    assert clustered_share_interval(totals, totals)[0] == pytest.approx(0.025 ** (1 / 40))
+    assert cluster_interval(totals, totals)[0] == pytest.approx(0.025 ** (1 / 40))
 
 
 def test_a_family_of_differences_errs_rarely():

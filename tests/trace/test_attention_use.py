@@ -14,7 +14,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import EncoderClassifier, EncoderConfig
 from glasshead.opening import open as open_model
-from glasshead.results import is_unused, unused_sentence
+from glasshead.results import is_unused, note_unused
 from glasshead.trace import attention_use, record
 from glasshead.trace.attention_use import distances_from_uniform, entropies, score_deviations
 
@@ -102,7 +102,7 @@ class TestOfModels:
         assert layer["distance"] == pytest.approx(0.0, abs=1e-6)
         assert layer["score_sd"] == pytest.approx(0.0, abs=1e-6)
         assert is_unused(layer)
-        assert "its weights differ little" in unused_sentence([layer])
+        assert "its weights differ little" in note_unused([layer])
 
     def test_a_model_of_large_scores_uses_it(self):
         model = encoder(pooling="first")
@@ -112,7 +112,7 @@ class TestOfModels:
         (layer,) = attention_use(model, texts())
         assert layer["entropy"] < 0.7
         assert not is_unused(layer)
-        assert unused_sentence([layer]) == ""
+        assert note_unused([layer]) == ""
 
     def test_signed_weights_that_are_all_0_are_not_used(self):
         model = encoder(pooling="first", attention="tanhmax")
@@ -165,9 +165,9 @@ class TestTheLine:
         layer = {"layer": 0, "name": "a", "signed": signed, "sequences": 9, "rows": 9, "score_sd": 0.1,
                  "entropy": entropy, "interval": None, "distance": distance, "zero_rows": 0.0}  # fmt: skip
         assert is_unused(layer) == unused
-        assert bool(unused_sentence([layer])) == unused
+        assert bool(note_unused([layer])) == unused
         other = layer | {"layer": 1, "entropy": 0.3}
-        assert ("layer 0 of 2" in unused_sentence([layer, other])) == unused
+        assert ("layer 0 of 2" in note_unused([layer, other])) == unused
 
 
 def assert_family_is_measured(family):

@@ -7,7 +7,7 @@ import pytest
 
 from fake_models import write_model
 from glasshead.opening import load_run_model, run_folders
-from glasshead.trace import learned_positions
+from glasshead.trace import read_learned_positions
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def runs(tmp_path_factory):
 
 
 def positions(folder):
-    return learned_positions([load_run_model(run) for run in run_folders(folder)])
+    return read_learned_positions([load_run_model(run) for run in run_folders(folder)])
 
 
 def test_every_layer_of_both_levels(runs):

@@ -10,7 +10,7 @@ from glasshead.data import train_tokenizer
 from glasshead.errors import LONGEST, InputError
 from glasshead.huggingface import doctor
 from glasshead.language import LanguageModelConfig
-from glasshead.language.build import build, check_block
+from glasshead.language.build import check_block, new_language_model
 from glasshead.language.model_types import model_fields
 from glasshead.opening.run import load_run_model
 
@@ -18,7 +18,7 @@ TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "bl
 
 
 def built(**settings):
-    return build(
+    return new_language_model(
         LanguageModelConfig(**(TINY | settings)), train_tokenizer(["a b", "b a"], lowercase=False, min_freq=1)
     )
 

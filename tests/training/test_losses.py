@@ -7,7 +7,7 @@ from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.opening import MEASURED, read_object, read_record
 from glasshead.training import LOSSES, TrainingConfig, preset_config, train
-from glasshead.training.trainer import scaled_loss
+from glasshead.training.trainer import make_scaled_loss
 
 
 @pytest.fixture
@@ -61,4 +61,4 @@ def test_what_cannot_be_meant():
     with pytest.raises(InputError, match="unknown loss 'hnge'"):
         TrainingConfig(loss="hnge")
     with pytest.raises(InputError, match="ratings are trained by squared error"):
-        scaled_loss(1.0, rated=True, name="hinge")
+        make_scaled_loss(1.0, rated=True, name="hinge")

@@ -17,10 +17,10 @@ from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.opening import load_run
 from glasshead.training import PENALTIES, TRAINING_PRESETS, TrainingConfig, penalty_of, train
-from glasshead.training.build_model import build, encoded_split, label_tensor
+from glasshead.training.build_model import build_classifier, encoded_split, label_tensor
 from glasshead.training.penalties import PenaltyGradient, gradient_of, overshoot
 from glasshead.training.tensor_dataset import TensorDataset
-from glasshead.training.trainer import make_trainer, scaled_loss
+from glasshead.training.trainer import make_scaled_loss, make_trainer
 from small import random_model
 
 CONTEXT = TRAINING_PRESETS["s4"]
@@ -95,8 +95,8 @@ def fresh(recipe, folder, data=None, **about):
     """An untrained model and the Trainer that would train it on all of train in one step."""
     data = data or kinds.data("pooled")
     torch.manual_seed(0)
-    model = build(recipe, data).model
-    tokenizer = build(recipe, data).tokenizer
+    model = build_classifier(recipe, data).model
+    tokenizer = build_classifier(recipe, data).tokenizer
     rows = {
         split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
         for split in data
@@ -124,7 +124,7 @@ class TestOneStep:
         expected = copy.deepcopy(model).train()
         batch = rows["train"].__getitems__(range(128))
         output = expected(batch["input_ids"], batch["attention_mask"])
-        objective = scaled_loss(5.0, False)(output, batch["labels"]) + penalty_of(expected, weights)
+        objective = make_scaled_loss(5.0, False)(output, batch["labels"]) + penalty_of(expected, weights)
         names, parameters = zip(*expected.named_parameters(), strict=True)
         gradients = torch.autograd.grad(objective, parameters)
         bare = torch.autograd.grad(penalty_of(expected, weights), parameters, allow_unused=True)

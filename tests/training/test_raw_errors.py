@@ -11,8 +11,8 @@ import transformers as hf
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.audits.open_request import default_split
-from glasshead.cli.explain import read_texts
-from glasshead.cluster import Cluster, connected
+from glasshead.cli.explain import read_typed_texts
+from glasshead.cluster import Cluster, connect
 from glasshead.data import LoadOptions, load
 from glasshead.errors import LONGEST, InputError, ParameterError
 from glasshead.registry import Registry
@@ -203,19 +203,19 @@ def test_a_session_of_ray_that_has_begun_is_used_and_left_running(monkeypatch):
 
     ray = Ray()
     monkeypatch.setitem(sys.modules, "ray", ray)
-    with connected(Cluster("auto")) as joined:
+    with connect(Cluster("auto")) as joined:
         assert joined is ray
     assert not ray.ended
     with (
         pytest.raises(InputError, match=r"has joined the Ray cluster.*Cluster\('auto'\)"),
-        connected(Cluster("b:1")),
+        connect(Cluster("b:1")),
     ):
         pass
 
 
 def test_a_standard_input_that_is_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
-    refused("standard input is closed", read_texts, None, ["-"], None)
+    refused("standard input is closed", read_typed_texts, None, ["-"], None)
 
 
 @pytest.mark.parametrize(("data", "split"), [("own.csv", "test"), ("other.csv", "all")])

@@ -20,7 +20,12 @@ from glasshead.models import MODELS
 from glasshead.opening import load_run
 from glasshead.training import train
 from glasshead.training.baselines import constant_guess, floor_metrics, only_class
-from glasshead.training.build_model import build, encoded_split, identifiable_length, longest_sequence
+from glasshead.training.build_model import (
+    build_classifier,
+    encoded_split,
+    identifiable_length,
+    longest_sequence,
+)
 from kinds import KINDS, PAIRS, data, recipe, saved
 
 AUTO = "AutoModelForSequenceClassification"
@@ -211,7 +216,7 @@ def test_a_training_that_diverges_is_refused(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["hierarchical", "pair-encoder"])
 def test_the_longest_sequence_is_what_heads_read(kind):
     """Sentences of a document, texts of a pair: shorter than what stands in a row."""
-    built = build(recipe(kind).with_changes(head_combination="add", value_dim=8), data(kind))
+    built = build_classifier(recipe(kind).with_changes(head_combination="add", value_dim=8), data(kind))
     encoded = encoded_split(built.tokenizer, data(kind)["train"])
     longest = longest_sequence(built.model, encoded)
     texts = data(kind)["train"]["text"][:]

@@ -8,7 +8,7 @@ from transformers import EvalPrediction
 from glasshead.data import Encoded
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
-from glasshead.training.trainer import ClassifierTrainer, LengthGroupedSampler, scaled_loss
+from glasshead.training.trainer import ClassifierTrainer, LengthGroupedSampler, make_scaled_loss
 
 
 def rows_of(ids, labels, types=None):
@@ -117,9 +117,9 @@ def test_metrics_of_one_class_have_no_nan():
 def test_the_loss_is_scaled():
     logits, labels = torch.tensor([[0.0, 2.0], [0.0, -1.0]]), torch.tensor([1, 1])
     expected = torch.nn.functional.softplus(-logits[:, 1]).mean()
-    torch.testing.assert_close(scaled_loss(100, rated=False)({"logits": logits}, labels), 100 * expected)
+    torch.testing.assert_close(make_scaled_loss(100, rated=False)({"logits": logits}, labels), 100 * expected)
 
 
 def test_the_loss_of_ratings():
     outputs, labels = {"logits": torch.tensor([[1.0], [3.0]])}, torch.tensor([2.0, 1.0])
-    assert scaled_loss(2, rated=True)(outputs, labels) == 2 * (1 + 4) / 2
+    assert make_scaled_loss(2, rated=True)(outputs, labels) == 2 * (1 + 4) / 2

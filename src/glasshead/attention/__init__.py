@@ -11,16 +11,16 @@ from glasshead.attention.hooks import (
     KNOWN_CALLS,
     KernelHook,
     TracedCall,
-    known_call,
+    attend_by_call,
     run_hooked,
     run_hooked_weights,
 )
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.kernels.native import lacks_native
-from glasshead.attention.kernels.native_programs.build import build as build_native
+from glasshead.attention.kernels.native_programs.build import build_libraries as build_native
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
-from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, select_heads
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, pick_heads
 from glasshead.attention.mechanism_spec import MECHANISM_PRESETS, Spec, parse, position_of, to_name, to_spec
 from glasshead.attention.multihead import MultiHeadAttention, parse_head_combination
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
@@ -61,16 +61,17 @@ __all__ = [
     "TracedCall",
     "activations",
     "attend",
+    "attend_by_call",
     "build_native",
     "distance_coefficients",
     "kernels",
-    "known_call",
     "lacks_native",
     "learnable_sigmoid",
     "mechanism",
     "parse",
     "parse_head_combination",
     "parse_rows",
+    "pick_heads",
     "pooling_activation",
     "position_of",
     "positions",
@@ -78,7 +79,6 @@ __all__ = [
     "run_hooked",
     "run_hooked_weights",
     "run_kernel",
-    "select_heads",
     "select_kernel",
     "sines",
     "to_name",

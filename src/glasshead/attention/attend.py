@@ -97,21 +97,21 @@ def run_kernel(call: AttentionInputs, kernel: str = "auto") -> Tensor:
 def select_kernel(call: AttentionInputs) -> str:
     """The kernel that serves this call on this machine."""
     for name in AUTOMATIC:
-        if name in KERNELS and KERNELS[name].is_preferred(call) and unsupported_reason(call, name) is None:
+        if name in KERNELS and KERNELS[name].is_preferred(call) and reason_against_kernel(call, name) is None:
             return name
     return "reference"
 
 
 def require_kernel(call: AttentionInputs, kernel: str) -> str:
     """The named kernel, if it can."""
-    reason = unsupported_reason(call, kernel)
+    reason = reason_against_kernel(call, kernel)
     if reason is not None:
-        can = ", ".join(name for name in KERNELS if unsupported_reason(call, name) is None)
+        can = ", ".join(name for name in KERNELS if reason_against_kernel(call, name) is None)
         raise InputError(f"the {kernel} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
     return kernel
 
 
-def unsupported_reason(call: AttentionInputs, name: str) -> str | None:
+def reason_against_kernel(call: AttentionInputs, name: str) -> str | None:
     """Why a kernel cannot serve the call; None if it can."""
     kernel = KERNELS[name]
     if call.bias is not None and not kernel.takes_bias:
@@ -129,7 +129,7 @@ def row_index(rows: Sequence[int], call: AttentionInputs) -> Tensor:
     return torch.tensor(numbers, dtype=torch.long, device=call.q.device)
 
 
-def parse_rows(what: str, numbers: Sequence[int], there: int) -> tuple[int, ...]:
+def parse_rows(what: str, numbers: Sequence[int], count: int) -> tuple[int, ...]:
     """Chosen rows or heads, of which so many are there; negative ones count from the end.
 
     Raises:
@@ -139,7 +139,7 @@ def parse_rows(what: str, numbers: Sequence[int], there: int) -> tuple[int, ...]
         indices = [index(number) for number in numbers]
     except TypeError:
         raise InputError(f"{what}s are whole numbers like [0, 5], not {numbers!r}") from None
-    absent = [number for number in indices if not -there <= number < there]
+    absent = [number for number in indices if not -count <= number < count]
     if absent:
-        raise InputError(f"there is no {what} {absent[0]}: there are {there} {what}s")
-    return tuple(number % there for number in indices)
+        raise InputError(f"there is no {what} {absent[0]}: there are {count} {what}s")
+    return tuple(number % count for number in indices)

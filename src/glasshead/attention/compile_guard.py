@@ -30,7 +30,7 @@ class CompileGuard:
             self.change(blocks=-1)
 
     @contextmanager
-    def compiled_kernel(self) -> Iterator[None]:
+    def allow_compiled_kernel(self) -> Iterator[None]:
         """Inside of such a block, a kernel that may be a compiled function (flex attention)."""
         self.change(kernels=1)
         try:

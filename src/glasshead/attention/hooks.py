@@ -49,7 +49,7 @@ class TracedCall:
     def output(self, kernel: str) -> Tensor:
         """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
         if self.weights is None:
-            with COMPILE_GUARD.compiled_kernel():
+            with COMPILE_GUARD.allow_compiled_kernel():
                 return run_kernel(self.call, kernel)
         if self.needs_graph and not self.weights.requires_grad:
             self.weights = self.weights.detach().requires_grad_()
@@ -61,7 +61,7 @@ class TracedCall:
             return output
         if self.total is None or self.weights is not None or self.call.dropout:  # dropout draws only once
             return output.sum(dim=1, keepdim=True)
-        with COMPILE_GUARD.compiled_kernel():
+        with COMPILE_GUARD.allow_compiled_kernel():
             return self.total()
 
 
@@ -85,7 +85,7 @@ KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar(
 
 
 @contextmanager
-def known_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
+def attend_by_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
     """A module attends by this call in the block, whatever queries, keys and values it works out."""
     token = KNOWN_CALLS.set({**KNOWN_CALLS.get(), module: call})
     try:

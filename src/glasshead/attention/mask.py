@@ -199,7 +199,7 @@ class Mask:
         return allowed if self.attn_mask is None else allowed & self.attn_mask
 
     def with_position_policy(self, reach: int | None = None) -> Mask:
-        """The same mask, which knows whether its positions have to be counted, and so do its copies.
+        """A copy of the mask that knows whether its positions have to be counted, and so do its copies.
 
         With more keys than ``reach`` they are counted at any rate: padding then stands no farther
         away than real tokens do. A compiler cannot ask, and counts.

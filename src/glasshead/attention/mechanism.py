@@ -56,7 +56,7 @@ class Mechanism(nn.Module):
         ) or self.position.may_flip_sign
 
     def of_heads(self, heads: slice) -> Mechanism:
-        """The same mechanism for some of its heads."""
+        """A mechanism of some of its heads."""
         return Mechanism(self.activation, self.position.of_heads(heads), self.spec)
 
     def check(self, call: AttentionInputs) -> None:
@@ -217,7 +217,7 @@ class AttentionInputs:
         )
 
 
-def select_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+def pick_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
     """Some heads of what there is for all pairs, if the heads differ."""
     return tensor if tensor is None or tensor.shape[1] == 1 else tensor[:, heads]
 
@@ -244,18 +244,18 @@ def mechanism(
     sizes = None
     if num_heads is not None and head_dim is not None:
         sizes = HeadSizes(num_heads, head_dim, head_dim if value_dim is None else value_dim)
-    activation = build("activation", ACTIVATIONS, parsed["activation"])
+    activation = build_entry("activation", ACTIVATIONS, parsed["activation"])
     if sizes is None and position_of(parsed).learned:
         named = parsed["position"]["name"]
         raise InputError(
             f"{named} has parameters per head: say how many and their size, "
             f"as in `glasshead.mechanism({named!r}, num_heads=8, head_dim=64)`"
         )
-    position = build("position", POSITIONS, parsed["position"], heads=sizes)
+    position = build_entry("position", POSITIONS, parsed["position"], heads=sizes)
     return Mechanism(activation, position, to_spec(parsed))
 
 
-def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> Any:
+def build_entry(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> Any:
     """An entry of a registry with its options."""
     entry = registry[options["name"]]
     settings = {key: value for key, value in options.items() if key != "name"}

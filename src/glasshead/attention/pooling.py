@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.mechanism import build
+from glasshead.attention.mechanism import build_entry
 from glasshead.attention.mechanism_spec import parse
 from glasshead.attention.score_functions import SCORE_FUNCTIONS
 from glasshead.errors import InputError
@@ -35,7 +35,7 @@ def pooling_activation(word: str) -> Activation:
             f"{word!r} has no meaning in this classifier: its one learned query stands at no position, so "
             f"there is no distance to a token; take an activation alone, such as {alone!r}"
         )
-    activation: Activation = build("activation", ACTIVATIONS, spec["activation"])
+    activation: Activation = build_entry("activation", ACTIVATIONS, spec["activation"])
     return activation
 
 
@@ -74,5 +74,5 @@ class AttentionPooling(nn.Module):
             raise ValueError("this attention has no scores of its own: pass them in")
         weights = self.activation.weights(scores, mask)
         values = self.value(hidden)
-        there = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
-        return PoolingOutput(torch.einsum("bk,bkd->bd", weights, there), scores, weights, values)
+        real_values = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
+        return PoolingOutput(torch.einsum("bk,bkd->bd", weights, real_values), scores, weights, values)

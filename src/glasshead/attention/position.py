@@ -64,7 +64,7 @@ class Position(nn.Module):
         """Give the parameters their initial values, where there are any."""
 
     def of_heads(self, heads: slice) -> "Position":
-        """The same position for some of its heads, with slices of its parameters."""
+        """A position of some of its heads, with slices of its parameters."""
         if not self.learned:
             return self
         if not self.per_head:
@@ -118,7 +118,7 @@ class Position(nn.Module):
     def score_mod(
         self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions | None
     ) -> ScoreMod | None:
-        """The same scores as a change of each raw q·k (unscaled), for flex; None where that cannot be."""
+        """Scores as a change of each raw q·k (unscaled), for flex; None where that cannot be."""
         return None
 
     def weights(

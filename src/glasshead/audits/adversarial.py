@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary import (
     Effort,
     Search,
@@ -20,7 +21,7 @@ from glasshead.audits.adversary import (
     unproducible_reason,
 )
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.map_statistics import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
@@ -107,12 +108,12 @@ class Adversarial(Audit):
         if PRODUCIBLE not in left_out:
             by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1], efforts[PRODUCIBLE])
         table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
-        judged = {kind: table.judged(kind, columns) for kind, columns in by_kind.items()}
+        judged = {kind: table.number_by_base(kind, columns) for kind, columns in by_kind.items()}
         findings = [
             finding for kind, values in judged.items() for finding in table.findings(kind, values, rng)
         ]
         if bound is not None:
-            findings += table.bound_findings(bound, rng)
+            findings += table.find_upper_bounds(bound, rng)
         findings += table.flat_findings(rng)
         examples = {
             name if base == "own" else null_column(name, base): table.over_all_texts(values)
@@ -163,7 +164,7 @@ def choose_texts(context: AuditContext, limit: int | None, rng: np.random.Genera
 
 def same_output_distances(
     setting: Setting, texts: Texts, rng: np.random.Generator
-) -> tuple[dict[str, Floats], Floats]:
+) -> tuple[dict[str, AnyFloats], AnyFloats]:
     """The distance of the farthest weights that were found with the same output of their head, from the
     model's own, from random and from uniform ones, and the bound for the first: means over the maps of each
     text, NaN where it has none. Of very many maps a random part is asked."""
@@ -182,8 +183,8 @@ def same_output_distances(
         rows = [rows[number] for number in np.sort(rng.choice(len(rows), MAPS, replace=False))]
     columns: dict[str, list[float]] = {name: [] for name in ("own", "random", "uniform", "bound")}
     for row in rows:
-        found, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
-        columns["own"].append(found)
+        farthest, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
+        columns["own"].append(farthest)
         columns["bound"].append(bound)
         for base, weights in null_rows(row, rng).items():
             other = replace(row, weights=weights)
@@ -198,8 +199,8 @@ def null_rows(row: AttentionRow, rng: np.random.Generator) -> dict[str, NDArray[
     mask, one_part = np.ones((1, len(row.weights)), dtype=bool), np.zeros((1, len(row.weights)), np.int64)
     drawn = random_weights(mask, WEIGHT_DOMAINS[row.kind].signed, rng)[:, None].astype(float)
     nulls = {"random": drawn, "uniform": np.ones_like(drawn)}
-    scaled = {base: same_mass(each, row.weights[None], one_part) for base, each in nulls.items()}
-    return {base: np.asarray(each[0, 0], dtype=np.float64) for base, each in scaled.items()}
+    scaled = {base: same_mass(maps, row.weights[None], one_part) for base, maps in nulls.items()}
+    return {base: np.asarray(maps[0, 0], dtype=np.float64) for base, maps in scaled.items()}
 
 
 @dataclass(frozen=True)
@@ -220,14 +221,14 @@ class DistanceTable:
             if group.members[self.texts].any()
         ]
 
-    def over_all_texts(self, values: Floats) -> Floats:
+    def over_all_texts(self, values: AnyFloats) -> AnyFloats:
         """A column of the examples; NaN for texts that were not asked."""
         column = np.full(len(self.setting.context.labels), np.nan)
         column[self.texts] = values
         return column
 
-    def judged(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
-        """By statistic and base the number of every text, NaN where it decides nothing: the distance, and
+    def number_by_base(self, kind: str, columns: Mapping[str, AnyFloats]) -> dict[str, dict[str, AnyFloats]]:
+        """The number, by statistic and base, of every text, NaN where it decides nothing: the distance, and
         whether it is far."""
         left_out = self.one if kind == SAME_OUTPUT else self.one | self.flat
         distances = {base: np.where(left_out, np.nan, values) for base, values in columns.items()}
@@ -235,7 +236,7 @@ class DistanceTable:
         return {self.setting.statistic: distances, FOUND: far}
 
     def findings(
-        self, kind: str, judged: Mapping[str, Mapping[str, Floats]], rng: np.random.Generator
+        self, kind: str, judged: Mapping[str, Mapping[str, AnyFloats]], rng: np.random.Generator
     ) -> Iterator[Finding]:
         """The mean distance, and the share of texts with a map that is far."""
         largest, exact = self.setting.largest, self.setting.exact and kind == FREE
@@ -251,28 +252,28 @@ class DistanceTable:
             ends = [summary.reliable_interval for summary in summaries]
             if exact:
                 over = summaries[0].reliable_differences.get("random")
-                verdicts = distance_verdict(ends[0], over, largest, kind), share_verdict(ends[1], kind, nouns)
+                verdicts = judge_distance(ends[0], over, largest, kind), judge_far_share(ends[1], kind, nouns)
             else:
-                verdicts = farther_verdict(ends[0], largest, kind), found_verdict(ends[1], kind, nouns)
+                verdicts = (bound_distance(ends[0], largest, kind), bound_share(ends[1], kind, nouns))
                 summaries = [as_bound(summary, "lower") for summary in summaries]
-            undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
+            undefined = self.count_undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
                 yield summary.finding(
                     ADVERSARIAL, statistic, verdict, group=group, citation=CITATION, against=kind,
                     undefined=undefined,
                 )  # fmt: skip
 
-    def bound_findings(self, bound: Floats, rng: np.random.Generator) -> Iterator[Finding]:
+    def find_upper_bounds(self, bound: AnyFloats, rng: np.random.Generator) -> Iterator[Finding]:
         """What no map with the same output exceeds."""
         values = np.where(self.one, np.nan, bound)
         for group in self.groups:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
             interval = summary.reliable_interval
-            verdict = TOO_FEW_EXAMPLES if interval is None else bound_verdict(interval, self.setting.largest)
+            verdict = TOO_FEW_EXAMPLES if interval is None else judge_bound(interval, self.setting.largest)
             summary = as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
-                undefined=self.undefined(group, flat=False),
+                undefined=self.count_undefined(group, flat=False),
             )  # fmt: skip
 
     def flat_findings(self, rng: np.random.Generator) -> Iterator[Finding]:
@@ -286,10 +287,10 @@ class DistanceTable:
             summary = summary if self.setting.exact else as_bound(summary, "upper")
             yield summary.finding(
                 ADVERSARIAL, "flat", verdict, group=group, citation=CITATION,
-                undefined=self.undefined(group, flat=False),
+                undefined=self.count_undefined(group, flat=False),
             )  # fmt: skip
 
-    def undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
+    def count_undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
         """How many texts of a group have no distance, by reason."""
         counts = {f"one {self.setting.context.nouns.token}": int(self.one[group.members].sum())}
         if flat:
@@ -297,15 +298,15 @@ class DistanceTable:
         return {reason: count for reason, count in counts.items() if count}
 
 
-def is_far(distances: Floats, largest: float) -> Floats:
+def is_far(distances: AnyFloats, largest: float) -> AnyFloats:
     """1 where a map is at half of the largest distance or more, 0 where it is nearer; NaN stays."""
     return np.where(np.isnan(distances), np.nan, (distances >= FAR * largest).astype(float))
 
 
-def distance_verdict(
+def judge_distance(
     interval: Interval | None, over_random: Interval | None, largest: float, kind: str
 ) -> Verdict:
-    """In words, from intervals alone."""
+    """Judge the mean distance from intervals alone."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = (end / largest for end in interval)
@@ -323,8 +324,8 @@ def distance_verdict(
     return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'closer'} than for random weights")
 
 
-def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Verdict:
-    """The same of what a search found: a lower bound, which says nothing of maps that it did not find."""
+def bound_distance(interval: Interval | None, largest: float, kind: str) -> Verdict:
+    """Judge the distance that a search found: a lower bound, which says nothing of other maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0] / largest
@@ -336,8 +337,8 @@ def farther_verdict(interval: Interval | None, largest: float, kind: str) -> Ver
     )
 
 
-def share_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
-    """The same of the share of texts with a map that is far."""
+def judge_far_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
+    """Judge the share of texts with a map that is far."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
@@ -349,8 +350,8 @@ def share_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict
     return Verdict(f"a very different map{FROM[kind]} exists for {share} of the {nouns.texts}")
 
 
-def found_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
-    """The same where a search found them."""
+def bound_share(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict:
+    """Judge the share of texts with a far map where a search found the maps."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     low = interval[0]
@@ -365,14 +366,14 @@ def found_verdict(interval: Interval | None, kind: str, nouns: Nouns) -> Verdict
 
 
 def as_bound(summary: StatSummary, bound: Literal["lower", "upper"]) -> StatSummary:
-    """The same of numbers that a search reached, or that none exceeds: without intervals, and without
+    """A summary of numbers that a search reached, or that none exceeds: without intervals, and without
     differences from nulls that are bounds too."""
     ends = summary.reliable_interval
     limit = None if ends is None else ends[0 if bound == "lower" else 1]
     return replace(summary, interval=None, over_null={}, bound=bound, limit=limit)
 
 
-def bound_verdict(interval: Interval, largest: float) -> Verdict:
+def judge_bound(interval: Interval, largest: float) -> Verdict:
     """What no map with the same output exceeds, in words."""
     if interval[1] < NEAR * largest:
         return Verdict("all maps with the same head output are close")

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import few_tokens, random_scores, random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
@@ -23,7 +24,7 @@ from glasshead.results import (
     by_construction,
     no_order,
 )
-from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
+from glasshead.statistics import KendallResult, kendall_tau_b, nan_mean
 
 AGREEMENT = "agreement"
 ALPHA = 0.01
@@ -33,17 +34,17 @@ MIN_EXPONENT = -290  # exponent below which digits are lost: the scale of smalle
 SAME_ATTENTION = (
     1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
 )
-TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
+TAU_TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
 # What is held against the measures, by place.
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
 SCORES, RANDOM_SCORES = range(2)  # of an explanation that is not attention
-WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
+WEIGHT_ORDERS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
 FOCUS, CONTRIBUTIONS = "focus", "contribution"
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
-def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
+def round_digits(values: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     """Values to nine significant digits each, so that rounding noise of float64 breaks no tie; to five where
     they are float32."""
     digits = DIGITS if values.dtype == np.float64 else DIGITS_OF_FLOAT32
@@ -54,7 +55,7 @@ def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.round(values * scale) / scale
 
 
-def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
+def effective_attention(context: AuditContext) -> tuple[AnyFloats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention; the
     attention itself where the values are not known that it rests on."""
     site = context.explanation.site
@@ -64,18 +65,18 @@ def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_
     size = np.abs(context.canonical).max(axis=1, initial=0.0, keepdims=True)
     same = (np.abs(values - context.canonical) <= SAME_ATTENTION * size).all(axis=1)
     # Rounding noise must not order what is zero.
-    scale = np.where(size > 0, size, 1.0) * TIE
+    scale = np.where(size > 0, size, 1.0) * TAU_TIE
     return np.where(same[:, None], context.canonical, np.round(values / scale) * scale), same
 
 
-def focus_of(weights: Floats, importance: Floats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
     """How important the tokens are that hold the weight: Σ |a_i| |m_i| / (Σ |a_i| max |m_i|).
 
     1 if all weight lies on the most important token. Shapes: [..., N, n], broadcast → [..., N]; NaN for a
     text of fewer than two tokens, and where all weights or all importances are 0.
     """
     size, importance = (
-        np.where(mask, np.abs(each), 0.0).astype(np.float64) for each in (weights, importance)
+        np.where(mask, np.abs(part), 0.0).astype(np.float64) for part in (weights, importance)
     )
     total, largest = size.sum(axis=-1), importance.max(axis=-1, initial=0.0)
     known = (total > 0) & (largest > 0) & (mask.sum(axis=-1) > 1)
@@ -128,7 +129,7 @@ class Agreement(Audit):
             round_digits(np.abs(variants), mask), round_digits(np.abs(measures), mask), mask
         )
 
-        rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
+        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]] = []
         for m, against in enumerate(context.importance):
             for statistic, result, row, null in self._statistics(context, signed, absolute):
                 if row == EFFECTIVE and not has_effective:
@@ -170,7 +171,7 @@ class Agreement(Audit):
 
     @staticmethod
     def _variants_of_attention(
-        context: AuditContext, chance: Floats
+        context: AuditContext, chance: AnyFloats
     ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
         """[variant, N, n]: attention and contribution, then their nulls, then the effective part; and for
         which texts [N] that is the attention."""
@@ -184,7 +185,7 @@ class Agreement(Audit):
     def _findings(
         self,
         context: AuditContext,
-        rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
+        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]],
         group: Group,
         rng: np.random.Generator,
         same: bool,
@@ -203,14 +204,12 @@ class Agreement(Audit):
             else:
                 verdict = self._no_evidence_reason(context, statistic, against)
             if verdict is None and statistic in GAINS:
-                verdict = gain_verdict(summary.reliable_interval, context.nouns)
+                verdict = judge_gain(summary.reliable_interval, context.nouns)
             elif verdict is None and statistic == FOCUS:
-                verdict = focus_verdict(
-                    summary.reliable_interval, summary.reliable_differences, context.nouns
-                )
+                verdict = judge_focus(summary.reliable_interval, summary.reliable_differences, context.nouns)
             elif verdict is None:
                 numbers = "weights" if context.explainer.reads_weights else "scores"
-                verdict = agreement_verdict(
+                verdict = judge_agreement(
                     summary.reliable_interval, summary.reliable_differences, numbers, context.nouns
                 )
             undefined = self._undefined(context, tau, members)
@@ -228,7 +227,7 @@ class Agreement(Audit):
                 citation=self.effective_citation if effective else self.citation,
                 against=against,
                 undefined=undefined,
-                significant_fraction=None if significant is None else defined_mean(significant.astype(float)),
+                significant_fraction=None if significant is None else nan_mean(significant.astype(float)),
             )
 
     @staticmethod
@@ -256,7 +255,7 @@ class Agreement(Audit):
         if statistic == "attention-raw":
             return RAW_SIGN
         of_method = statistic.removesuffix(ABSOLUTE) in (context.method, FOCUS)
-        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHTS, *GAINS):
+        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHT_ORDERS, *GAINS):
             size = statistic.endswith(ABSOLUTE) or statistic == FOCUS
             without_side = context.signed and context.one_sided and not size
             return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
@@ -269,15 +268,15 @@ class Agreement(Audit):
         if statistic not in ("contribution", "contribution-absolute"):
             return None
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
-        whole = (
+        all_words = (
             isinstance(context.explanation.observation, LinearReadout)
             or context.sentence_of_token is not None
         )
-        nearly = "" if statistic == "contribution" and whole else "nearly "
+        nearly = "" if statistic == "contribution" and all_words else "nearly "
         return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod
-    def _undefined(context: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
+    def _undefined(context: AuditContext, tau: AnyFloats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
         short = missing & (context.mask.sum(axis=1) < 2)
@@ -296,13 +295,13 @@ def all_tied(nouns: Nouns) -> str:
     return f"all {nouns.tokens} tied"
 
 
-def agreement_verdict(
+def judge_agreement(
     interval: Interval | None,
     over: Mapping[str, Interval | None],
     numbers: str,
     nouns: Nouns,
 ) -> Verdict:
-    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls, random
+    """Judge from intervals alone: of the mean τ, and of its paired differences from the nulls, random
     ``numbers`` among them."""
     chance = over.get("random")
     if interval is None or chance is None:
@@ -311,11 +310,11 @@ def agreement_verdict(
     if chance[0] <= 0 <= chance[1]:
         return Verdict(f"not distinguishable from random {numbers} on these {nouns.texts}")
     if chance[1] < 0:
-        opposed = strength(-high, -low)
+        opposed = agreement_strength(-high, -low)
         return Verdict(
             f"{opposed} agreement in the reverse order" if opposed else f"worse than random {numbers}"
         )
-    agreed = strength(low, high)
+    agreed = agreement_strength(low, high)
     text = f"{agreed} agreement" if agreed else f"hardly any agreement, but more than of random {numbers}"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
@@ -325,8 +324,8 @@ def agreement_verdict(
     return Verdict(f"{text}, {than} under uniform weights")
 
 
-def focus_verdict(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
-    """In words, from the interval of the paired difference from uniform weights."""
+def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
+    """Judge focus from the interval of the paired difference from uniform weights."""
     uniform = over.get("uniform")
     if interval is None or uniform is None:
         return TOO_FEW_EXAMPLES
@@ -342,15 +341,15 @@ def column_of(statistic: str, against: str) -> str:
     return f"{statistic}.{against}" if statistic == FOCUS else f"tau.{statistic}.{against}"
 
 
-def strength(low: float, high: float) -> str:
+def agreement_strength(low: float, high: float) -> str:
     """How strong an agreement with that interval is at least; empty below the weakest."""
     at_least = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
     perhaps = [word for threshold, word in AGREEMENT_STRENGTHS if high >= threshold]
     return "" if not at_least else at_least[0] if at_least == perhaps else f"at least {at_least[0]}"
 
 
-def gain_verdict(interval: Interval | None, nouns: Nouns) -> Verdict:
-    """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
+def judge_gain(interval: Interval | None, nouns: Nouns) -> Verdict:
+    """Judge the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > 0:

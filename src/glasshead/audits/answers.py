@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-RESOLUTION = 1e-6
+VALUE_RESOLUTION = 1e-6
 """Answers are computed in float32: a smaller change of ŷ is rounding."""
 
 
@@ -33,7 +33,7 @@ class Answers:
     classes: NDArray[np.int64]
 
     @classmethod
-    def unknown(cls, *shape: int) -> Answers:
+    def empty(cls, *shape: int) -> Answers:
         """Room for so many answers, all NaN."""
         return cls(np.full(shape, np.nan, dtype=np.float32), np.zeros(shape, dtype=np.int64))
 
@@ -43,11 +43,11 @@ class Answers:
     def __setitem__(self, key: Any, others: Answers) -> None:
         self.values[key], self.classes[key] = others.values, others.classes
 
-    def transposed(self) -> Answers:
-        """With the first two axes exchanged."""
+    def swap_first_axes(self) -> Answers:
+        """Answers with the first two axes exchanged."""
         return Answers(self.values.swapaxes(0, 1), self.classes.swapaxes(0, 1))
 
-    def repeated(self, draws: int) -> Answers:
+    def repeat(self, draws: int) -> Answers:
         """Those of one draw, so many times."""
         return Answers(np.repeat(self.values, draws, axis=-1), np.repeat(self.classes, draws, axis=-1))
 
@@ -61,5 +61,5 @@ class Answers:
         """The change from other answers, whose shape may broadcast: rounding is none, nor is another class
         without any change of ŷ, which is a tie."""
         of_value = self.values - before.values
-        of_value[np.abs(of_value) < RESOLUTION] = 0
+        of_value[np.abs(of_value) < VALUE_RESOLUTION] = 0
         return Change(of_value, (self.classes != before.classes) & np.nan_to_num(of_value).astype(bool))

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
 from glasshead.audits.audit_subject import jsonable
-from glasshead.audits.build_context import subsample, texts_of
+from glasshead.audits.build_context import sample_split, texts_of
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress
@@ -29,9 +29,9 @@ from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard,
 from glasshead.trace import attention_use
 from glasshead.training import versions
 
-SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
-READABLE = 4  # words that such a text has at least
-NOTES = (
+MAPS_SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
+FEWEST_TOKENS = 4  # words that such a text has at least
+HEADS_ALONE_NOTES = (
     "Of this model no predictions are read, only its heads: each number is about one row of the map of one "
     "head before one {text}, and {texts} are the units of the intervals.",
     "Weights and values are computed in float32, ranks and linear programs in float64.",
@@ -59,7 +59,7 @@ def audit_heads(
     nouns = reader_of(tokenizer).nouns
     stages.nouns = nouns
     stages.begin(f"reading the {nouns.texts}")
-    indices, split = subsample(split, request.limit, request.seed)
+    indices, split = sample_split(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
     if not encoded.mask.any():
@@ -82,7 +82,7 @@ def audit_heads(
             "attention_use": AttentionUse(before=None, after=attention_use(model, encoded)),
             "audit_seed": seed,
             "versions": versions(),
-            "notes": list(map(nouns.fill, NOTES)),
+            "notes": list(map(nouns.fill, HEADS_ALONE_NOTES)),
             "date": date.today().isoformat(),
             "seconds": round(time.perf_counter() - started, 2),
         }
@@ -110,11 +110,11 @@ def row_highlights(
     heads: Mapping[str, Any],
     request: AuditRequest,
 ) -> Iterator[Highlight]:
-    """Of some texts the map with the narrowest intervals on average, of others that with the widest."""
+    """The map with the narrowest intervals on average of some texts, and with the widest of others."""
     widths = floats(heads["width"])
-    readable = np.flatnonzero((encoded.words >= 0).sum(axis=1) >= READABLE)
+    readable = np.flatnonzero((encoded.words >= 0).sum(axis=1) >= FEWEST_TOKENS)
     shuffled = np.random.default_rng([request.seed, 9]).permutation(readable)
-    for rank, text in enumerate(shuffled[: 2 * SHOWN].tolist()):
+    for rank, text in enumerate(shuffled[: 2 * MAPS_SHOWN].tolist()):
         lines = np.flatnonzero((heads["text"] == text) & ~np.isnan(widths))
         if not len(lines):
             continue

@@ -18,7 +18,7 @@ from glasshead.audits.open_request import (
     load_options_of,
     make_load_options,
     open_request,
-    read_texts,
+    read_unlabelled_texts,
     source_facts,
     with_datasets,
 )
@@ -126,7 +126,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise ParameterError("ray", "is for audits that take tokens out of texts, which this one does not")
     load_options = make_load_options(load_options_of(request))
     split_name = request.split or default_split(request.data, None)
-    split = read_texts(request.data, split_name, load_options)
+    split = read_unlabelled_texts(request.data, split_name, load_options)
     selector = AttentionSelector.of(request)
     if selector.is_customised or selector.level != "word" or request.draws is not None:
         raise InputError(
@@ -135,6 +135,6 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             f"{spell('rows')}"
         )
     subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request, classifies=False))
-    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, request.blocks)
+    tokenizer = reader_of(subject.tokenizer).with_limit(request.max_length, request.blocks)
     facts = source_facts(request, split_name, load_options) | dict(request.facts or {})
     return audit_heads(subject.model, tokenizer, split, request, facts=facts, stages=StageProgress(progress))

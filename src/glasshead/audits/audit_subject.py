@@ -13,9 +13,9 @@ from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_context import build_context
 from glasshead.audits.context import IMPORTANCE, AuditContext
-from glasshead.audits.example_selection import highlights
+from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
-from glasshead.audits.finished import finished_audits
+from glasshead.audits.finished import find_finished_audits
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
@@ -53,7 +53,7 @@ def audit_subject(
     """
     started = time.perf_counter()
     stages = StageProgress(progress)
-    selected, perturbation = selected_audits(request, stages)
+    selected, perturbation = select_audits(request, stages)
     reader = reader_of(subject.tokenizer)
     stages.nouns = reader.nouns
     stages.begin(f"reading the {stages.nouns.texts}")
@@ -87,7 +87,7 @@ def audit_subject(
         # Contributions colour a map, unless somebody asked how sure the weights are.
         named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
         tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
-        chosen_texts = highlights(context, result.examples, seed=request.seed, tolerance=tolerance)
+        chosen_texts = read_highlights(context, result.examples, seed=request.seed, tolerance=tolerance)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     card = AuditCard(
         facts={"name": card_title(subject, context, str(data_facts["data"]))}
@@ -112,8 +112,11 @@ def ask_audits(
     if not context.explainer.reads_weights:
         stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-    gathered, rest = AuditResult([], example_columns(context), facts=sink_facts(context)), rest_of(context)
-    finished = finished_audits(request.store, context, request)
+    gathered, rest = (
+        AuditResult([], example_columns(context), facts=sink_facts(context)),
+        without_sinks(context),
+    )
+    finished = find_finished_audits(request.store, context, request)
     for name, selected_audit in selected.items():
         result = finished.take(name)
         if result is None:
@@ -129,12 +132,12 @@ def ask_audits(
     return gathered
 
 
-def selected_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
+def select_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
     """The audits of a request with its settings, and the perturbation test, asked or not."""
     draws = request.draws
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     names = [name for name in AUDITS if AUDITS[name].by_default] if request.audits is None else request.audits
-    selected = {each: AUDITS[each] for name in names for each in (*AUDITS[name].collects, name)}
+    selected = {audit: AUDITS[audit] for name in names for audit in (*AUDITS[name].collects, name)}
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
     if IDENTIFIABILITY in selected:
@@ -171,8 +174,8 @@ def remarks_on_selection(
 
 def method_remarks(context: AuditContext) -> list[str]:
     """What is to be said of the audited explanation: caveat, settings, and what its numbers miss."""
-    said = remarks_of(context.explainer, context.explanation)
-    remarks = [f"{context.method}: {words}." for words in said if words is not None]
+    remarks_of_method = remarks_of(context.explainer, context.explanation)
+    remarks = [f"{context.method}: {words}." for words in remarks_of_method if words is not None]
     gaps = context.explainer.completeness_gaps(context.explanation)
     if gaps is not None and len(gaps):
         gap = float(gaps.abs().max())
@@ -235,8 +238,8 @@ def share_of_first(context: AuditContext) -> float | None:
     return float((sizes[total > 0, 0] / total[total > 0]).mean()) if (total > 0).any() else None
 
 
-def rest_of(context: AuditContext) -> AuditContext | None:
-    """The same texts with their first token left out of every question, if it holds more than half of the
+def without_sinks(context: AuditContext) -> AuditContext | None:
+    """Texts with their first token left out of every question, if it holds more than half of the
     weight; else None."""
     share = share_of_first(context)
     return None if share is None or share <= SINK_SHARE else replace(context, spares_first=True)
@@ -244,7 +247,7 @@ def rest_of(context: AuditContext) -> AuditContext | None:
 
 def sink_facts(context: AuditContext) -> dict[str, float]:
     """How much of the weights is on the first token, if that is a sink."""
-    return {} if rest_of(context) is None else {"sink_share": share_of_first(context) or 0.0}
+    return {} if without_sinks(context) is None else {"sink_share": share_of_first(context) or 0.0}
 
 
 def ask_with_rest(audit: Audit, context: AuditContext, rest: AuditContext | None, seed: int) -> AuditResult:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from glasshead.audits.context import AuditContext
-from glasshead.audits.map_statistics import unbounded_reason
+from glasshead.audits.map_statistics import reason_without_bounds
 from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
     CLASS,
@@ -24,7 +24,7 @@ from glasshead.data import column_values, encode, inputs_of, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     ExplanationContext,
-    check_texts,
+    check_pairs,
     make_context,
 )
 from glasshead.huggingface import NextTokenClassifier, isolated_copy
@@ -56,9 +56,9 @@ def build_context(
             of texts) or what it is to be sliced ``by``, or the model has no such reading.
     """
     all_labels, label_note = labels_for(subject.model, split)
-    indices, split = subsample(split, limit, seed)
+    indices, split = sample_split(split, limit, seed)
     texts, seconds, shown = texts_of(split)
-    check_texts(subject.model, seconds is not None)
+    check_pairs(subject.model, seconds is not None)
     columns = {name: column_values(split, name) for name in columns_to_read(by)}
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
@@ -99,22 +99,28 @@ def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: Pr
     if CONFIDENCE in by and explanation.is_regression:
         raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
     if IDENTIFIABILITY in by:
-        reason = explanation.unreadable_reason or unbounded_reason(model, explanation.site)
+        reason = explanation.unreadable_reason or reason_without_bounds(model, explanation.site)
         if reason is not None:
             raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
 
 
-def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+def sample_rows(count: int, limit: int | None, seed: int) -> NDArray[np.int64]:
+    """The numbers of a random part of so many rows, in order; InputError on a limit below 1."""
+    if limit is not None and limit < 1:
+        raise ParameterError("limit", f"must be at least 1, not {limit}")
+    if limit is None or limit >= count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))
+
+
+def sample_split(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
     """A random part of so many rows, in order, and their numbers.
 
     Raises:
         InputError: on a limit below 1, and if there is no row.
     """
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    indices = np.arange(len(split))
-    if limit is not None and limit < len(split):
-        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
+    indices = sample_rows(len(split), limit, seed)
+    if len(indices) < len(split):
         split = split.select(indices)
     if not len(split):
         raise InputError("there is no text to audit")
@@ -152,7 +158,7 @@ def read_gauge(
 
 
 def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
-    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
+    """The gauge of the heads that are read in a layer: what those with 95 % of Σ |a| |∂z/∂a| share, else
     undecided, and the mean margin with these masses as weights."""
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
     margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))

@@ -5,15 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.removal_curves import PredictionSide, score_ranks
 from glasshead.results import Verdict
 
 
 def scores_for_class(
     context: AuditContext, classes: NDArray[Any]
-) -> tuple[Floats, NDArray[np.bool_], Verdict | None]:
+) -> tuple[AnyFloats, NDArray[np.bool_], Verdict | None]:
     """The scores towards a class of each text [N, n], for which texts there are such [N], and why they say
     nothing, if so.
 
@@ -45,12 +46,12 @@ class TokenOrder(NamedTuple):
     """The scores of an explanation towards what the model predicts [N, n], the rank of every token by them,
     and why they say nothing, if so."""
 
-    scores: Floats
+    scores: AnyFloats
     ranks: NDArray[np.int64]
     no_evidence: Verdict | None
 
 
-def predicted_side(context: AuditContext) -> PredictionSide:
+def choose_prediction_side(context: AuditContext) -> PredictionSide:
     """The class that is predicted for each text; of a rating its side of the mean label of the texts."""
     target = context.explanation.target.numpy()
     if not context.is_regression:
@@ -60,8 +61,8 @@ def predicted_side(context: AuditContext) -> PredictionSide:
 
 
 def token_order(context: AuditContext) -> TokenOrder:
-    """In which order the audited explanation puts the tokens of each text."""
-    side = predicted_side(context)
+    """The order in which the audited explanation puts the tokens of each text."""
+    side = choose_prediction_side(context)
     scores, _, no_evidence = scores_for_class(context, side.target)
     if context.is_regression and has_sides(context):
         scores = scores * side.sign[:, None]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.audits.agreement import AGREEMENT, column_of
 from glasshead.audits.summary import Interval, slice_column, with_exact_difference
 from glasshead.nouns import nouns_of
@@ -42,7 +43,7 @@ OF_NO_CLASS = (
     "plausibility",
     "faithfulness",
 )  # whatever class the explanation is of
-SHARES = (
+SHARE_FINDINGS = (
     "performance.accuracy.",
     "adversarial.found.",
     "adversarial.flat.",
@@ -54,7 +55,6 @@ SHARES = (
     "identifiability.may-be-zero.",
 )
 """Findings that are means of numbers from 0 to 1, which can be the same in every text."""
-Floats = NDArray[np.float64]
 
 
 def finding_differences(
@@ -72,7 +72,7 @@ def finding_differences(
     for rank, card in enumerate(cards):
         if rank == base:
             continue
-        rows = shared_rows(card, cards[base])
+        rows = match_rows(card, cards[base])
         nouns = nouns_of(card.facts, cards[base].facts)
         names = " and ".join(str(audited.facts.get("name") or "an audit") for audited in (card, cards[base]))
         if not len(rows[0]):
@@ -94,7 +94,7 @@ def finding_differences(
             no_evidence[finding.name] = next(
                 (one.verdict for one in (finding, other) if one.status != "evidence"), None
             )
-            inside, theirs_inside = members(card, finding), members(cards[base], other)
+            inside, theirs_inside = group_members(card, finding), group_members(cards[base], other)
             if inside is None or theirs_inside is None:
                 notes[nouns.fill(NOT_PAIRED)] = None
                 continue
@@ -106,7 +106,7 @@ def finding_differences(
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
                 if inside.any():
                     pair, shared = (card, cards[base]), (rows[0][inside], rows[1][inside])
-                    difference = rmse_difference(pair, shared, seed=[seed, rank], level=level)
+                    difference = rmse_difference_of_audits(pair, shared, seed=[seed, rank], level=level)
                     rmse_differences.append(Difference(finding.name, rank, base, *difference, level=level))
                 continue
             ours, theirs = example_values(card, finding), example_values(cards[base], other)
@@ -126,7 +126,7 @@ def finding_differences(
             for (name, change), estimate in zip(changes.items(), estimates, strict=True):
                 if estimate.mean is not None:
                     gap = PairedDifference(estimate.mean, estimate.interval, estimate.n)
-                    if name.startswith(SHARES):
+                    if name.startswith(SHARE_FINDINGS):
                         gap = with_exact_difference(gap, change, level)
                     words = no_evidence[name] or describe_difference(gap.interval, gap.n)
                     differences.append(
@@ -135,7 +135,7 @@ def finding_differences(
     return differences, list(notes)
 
 
-def rmse_difference(
+def rmse_difference_of_audits(
     cards: tuple[AuditCard, AuditCard],
     rows: tuple[NDArray[np.intp], NDArray[np.intp]],
     *,
@@ -165,7 +165,7 @@ def rmse_difference(
 def same_target(
     card: AuditCard, other: AuditCard, rows: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> NDArray[np.bool_]:
-    """For which of the shared texts both audits speak of the same class; ratings have no other."""
+    """Which of the shared texts both audits explain for one class; ratings have no other."""
     if not all("target" in audited.examples for audited in (card, other)):
         return np.ones(len(rows[0]), dtype=bool)
     ours, theirs = (
@@ -175,7 +175,7 @@ def same_target(
     return np.asarray(ours == theirs, dtype=bool)
 
 
-def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def match_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the texts that both have read stand in the examples of each."""
     keys = [
         list(zip(audited.examples["index"], audited.examples["text"], strict=True))
@@ -230,7 +230,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
     return numbers
 
 
-def members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
+def group_members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
     """Which texts are in the group of a finding; None where that is not known."""
     if finding.group in ("all", "", WITHOUT_FIRST):
         return np.ones(len(card.examples["index"]), dtype=bool)
@@ -243,7 +243,7 @@ def members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
 
 
 def describe_difference(interval: Interval | None, n: int) -> str:
-    """In words, from the interval alone."""
+    """A difference in words, from the interval alone."""
     if interval is None or n < MIN_UNITS:
         return TOO_FEW_EXAMPLES.words
     return "higher" if interval[0] > 0 else "lower" if interval[1] < 0 else "no difference shown"

@@ -20,14 +20,14 @@ from glasshead.statistics import (
     is_correct,
     metric_values,
     metrics_of,
-    paired_by_seed,
+    same_seeds,
     seed_test,
 )
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import RunGroupPredictions, align_classes, load_predictions
 
 ONE_SEED = "one seed: train with several to ask about others"
-ALIKE = "the differences of all seeds are equal"
+SAME_DIFFERENCES = "the differences of all seeds are equal"
 UNEQUAL = "groups of different size cannot be exchanged"
 
 
@@ -80,7 +80,7 @@ def metric_differences(
         ours, theirs = metric_values(metric, one), metric_values(metric, other)
         if name == "accuracy":
             interval = with_equals(interval, one, other)
-        test = seed_test(ours, theirs, paired=paired_by_seed(one, other))
+        test = seed_test(ours, theirs, paired=same_seeds(one, other))
         rows.append(
             RunDifference(
                 name=name,
@@ -91,7 +91,7 @@ def metric_differences(
                 n=n,
                 verdict=describe_run_difference(interval, metric, n, seeds),
                 seed_test=None if test is None else SeedTest(*test),
-                untested="" if test else ONE_SEED if seeds < 2 else ALIKE,
+                untested="" if test else ONE_SEED if seeds < 2 else SAME_DIFFERENCES,
                 exchange=exchange,
                 unexchanged="" if exchange is not None else UNEQUAL,
             )
@@ -110,7 +110,7 @@ def with_equals(interval: Interval, one: Predictions, other: Predictions) -> Int
 
 
 def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
-    """In words, from the interval alone."""
+    """A difference of runs in words, from the interval alone."""
     if n < MIN_UNITS:
         return TOO_FEW_EXAMPLES.words
     low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])

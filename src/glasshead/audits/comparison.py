@@ -10,7 +10,7 @@ from glasshead.opening import Run
 from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
-from glasshead.training import AUDIT, folder_kind
+from glasshead.training import AN_AUDIT, folder_kind
 
 Comparable = AuditCard | Run | str | Path
 
@@ -30,14 +30,14 @@ def compare(
     """
     if len(compared) < 2:
         raise InputError("a comparison needs two or more: give audits, or runs")
-    sources = [source_of(each) for each in compared]
+    sources = [load_compared(source) for source in compared]
     names = source_names(sources)
-    first, *kinds = [AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
+    first, *kinds = [AN_AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
     for name, kind in zip(names[1:], kinds, strict=True):
         if kind != first:
             raise InputError(f"{name} is not {first}, as {names[0]} is, but {kind}: compare one kind")
-    base = baseline_rank(None if against is None else source_of(against), sources, names)
-    if first != AUDIT:
+    base = baseline_rank(None if against is None else load_compared(against), sources, names)
+    if first != AN_AUDIT:
         folders = [source for source in sources if isinstance(source, Path)]
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
     if split is not None:
@@ -48,7 +48,7 @@ def compare(
     return AuditComparison(cards, *finding_differences(cards, base, seed))
 
 
-def source_of(compared: Comparable) -> AuditCard | Path:
+def load_compared(compared: Comparable) -> AuditCard | Path:
     """A card, or a folder.
 
     Raises:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.map_statistics import intervals_per_text
 from glasshead.audits.slices import (
     CLASS,
@@ -36,8 +37,8 @@ from glasshead.explainers import (
     SentenceReadout,
     find_explainer,
     head_signs,
+    removable,
     sentence_numbers,
-    words_of,
 )
 from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import HierarchicalClassifier
@@ -52,8 +53,6 @@ from glasshead.results import (
     Verdict,
 )
 from glasshead.statistics import LEVEL, typical_range
-
-Floats = NDArray[np.floating]
 
 SAME_NUMBERS = 1e-6
 """Numbers this close to a measure in every text, relative to its largest there, are that measure."""
@@ -210,17 +209,17 @@ class AuditContext:
         return sums
 
     @cached_property
-    def weights(self) -> Floats:
+    def weights(self) -> AnyFloats:
         """a_i as the model computes them: the raw gauge."""
         return self.sum_by_unit(self.explanation.observation.weights.numpy())
 
     @cached_property
-    def canonical(self) -> Floats:
+    def canonical(self) -> AnyFloats:
         """a_i in the gauge that was fixed on the train split."""
         return self.sum_by_unit(self.explanation.observation.canonical.numpy())
 
     @cached_property
-    def polarity(self) -> Floats:
+    def polarity(self) -> AnyFloats:
         """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
         order, unless exact."""
         observation = self.explanation.observation
@@ -228,13 +227,13 @@ class AuditContext:
         return self.sum_by_unit((slopes * self.explanation.encoded.shares).numpy())
 
     @cached_property
-    def contributions(self) -> Floats:
+    def contributions(self) -> AnyFloats:
         """What each unit adds to the score of the target; to first order, unless exact."""
         return self.sum_by_unit(self.explanation.observation.contributions(self.explanation.target).numpy())
 
     @cached_property
-    def uniform(self) -> Floats:
-        """The same canonical weight for all tokens that share a row, of a unit of several their sum; of words
+    def uniform(self) -> AnyFloats:
+        """One canonical weight for all tokens that share a row, of a unit of several their sum; of words
         in sentences, times that of the sentence."""
         of_tokens = self.sentence_of_token is None
         weights = uniform_weights(self.sum_by_unit(self.token_mask) if of_tokens else self.mask, self.parts)
@@ -258,7 +257,7 @@ class AuditContext:
         return find_explainer(self.method)
 
     @cached_property
-    def scores(self) -> Floats:
+    def scores(self) -> AnyFloats:
         """What the audited explanation gives each unit [N, n], of attention the canonical weights."""
         return self.importance_by(self.method)
 
@@ -267,7 +266,7 @@ class AuditContext:
         """Whether these can be negative, with a meaning."""
         return self.explainer.signed(self.explanation)
 
-    def importance_by(self, method: str) -> Floats:
+    def importance_by(self, method: str) -> AnyFloats:
         """What an explainer gives each unit [N, n] towards the target.
 
         Of two classes one that does not mirror them is asked about the predicted one, whose support is
@@ -281,13 +280,13 @@ class AuditContext:
         flips = explainer.signed(self.explanation) & against
         return np.where(flips[:, None], -scores, scores)
 
-    def scores_towards(self, method: str, classes: NDArray[np.int64]) -> Floats:
+    def scores_towards(self, method: str, classes: NDArray[np.int64]) -> AnyFloats:
         """What an explainer gives each unit [N, n] towards a class of each text."""
         towards = self.explanation.towards(torch.from_numpy(classes))
         return self.sum_by_unit(find_explainer(method).importance(towards).numpy())
 
     @cached_property
-    def importance(self) -> dict[str, Floats]:
+    def importance(self) -> dict[str, AnyFloats]:
         """Gradient and erasure importance of every unit, by finding name; a measure that is the audited
         explanation itself is left out."""
         measures = {
@@ -298,7 +297,7 @@ class AuditContext:
         return {name: values for name, values in measures.items() if not same_numbers(self.scores, values)}
 
     @cached_property
-    def prediction(self) -> Floats:
+    def prediction(self) -> AnyFloats:
         """ŷ, the probability of the target class, or the rating."""
         return self.explanation.sized_fn(self.explanation.logits, self.explanation.target).numpy()
 
@@ -313,14 +312,14 @@ class AuditContext:
         return np.zeros(len(self.labels), dtype=np.int64) if self.is_regression else self.predicted
 
     @cached_property
-    def surprisal(self) -> Floats:
+    def surprisal(self) -> AnyFloats:
         """−log ŷ of the true class of each text, in nats."""
         labels = torch.from_numpy(self.labels).long()
         return -TARGETS["log-probability"](self.explanation.logits.double(), labels).numpy()
 
     @cached_property
     def prediction_range(self) -> float:
-        """From one end of what can be predicted to the other: 1 for a probability, the range of the labels,
+        """How far apart the ends of what can be predicted are: 1 for a probability, the range of the labels,
         but for strays, for a rating."""
         return typical_range(self.labels) if self.is_regression else 1.0
 
@@ -355,7 +354,7 @@ class AuditContext:
     @cached_property
     def words(self) -> NDArray[np.bool_]:
         """Which tokens belong to the text itself, and can be taken out of it."""
-        words = words_of(self.explanation).numpy()
+        words = removable(self.explanation).numpy()
         return words & self.mask if self.spares_first else words
 
     @cached_property
@@ -370,16 +369,16 @@ class AuditContext:
         return every + self.slices
 
 
-def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> Floats:
+def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> AnyFloats:
     """The share of each unit in its part, by how many tokens count in it; of a mask, one or none."""
     weights = np.zeros(counts.shape)
     for part in range(int(parts.max(initial=0)) + 1):
-        here = np.where(parts == part, counts, 0)
-        weights += here / np.maximum(here.sum(axis=1, keepdims=True), 1)
+        in_part = np.where(parts == part, counts, 0)
+        weights += in_part / np.maximum(in_part.sum(axis=1, keepdims=True), 1)
     return weights
 
 
-def same_numbers(values: Floats, others: Floats) -> bool:
+def same_numbers(values: AnyFloats, others: AnyFloats) -> bool:
     """Whether two explanations [N, n] are one, such as two names of the gradient where no layer norm parts
     them."""
     size = np.abs(others).max(axis=1, initial=0.0, keepdims=True)

@@ -14,8 +14,8 @@ from glasshead.trace import AttentionSelector
 # does. Zero-weight erasure would be no test, since it agrees with the contribution by construction.
 ERASURE_AGREEMENT = "tau.{}.erasure-renormalise"
 PER_REASON = 5
-SHARED = 6
-READABLE = 4  # tokens that a text must have to be worth a look
+EXAMPLES_SHARED = 6
+FEWEST_WORDS = 4  # tokens that a text must have to be worth a look
 MAX_WEIGHTS = 20_000  # whose intervals are computed for the picked texts, at most: half a minute
 
 
@@ -27,7 +27,7 @@ def select_examples(
     seed: int,
 ) -> list[tuple[str, int]]:
     """Reasons and rows, no row twice among the first four reasons; ``shared`` depends on the split alone."""
-    readable = np.flatnonzero(tokens >= READABLE)
+    readable = np.flatnonzero(tokens >= FEWEST_WORDS)
     shuffled = np.random.default_rng([seed, 4]).permutation(readable)
     taken: set[int] = set()
     picks: list[tuple[str, int]] = []
@@ -44,10 +44,10 @@ def select_examples(
         take("least agreement with weight removal", ordered)
     take("correct", shuffled[correct[shuffled]])
     take("wrong", shuffled[~correct[shuffled]])
-    return picks + [("shared", int(row)) for row in shuffled[:SHARED]]
+    return picks + [("shared", int(row)) for row in shuffled[:EXAMPLES_SHARED]]
 
 
-def highlights(
+def read_highlights(
     context: AuditContext,
     columns: Mapping[str, NDArray[np.float64]],
     *,

@@ -6,15 +6,14 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from glasshead.arrays import Flags, Floats
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.class_scores import predicted_side, token_order
+from glasshead.audits.class_scores import choose_prediction_side, token_order
 from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import few_tokens
-from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
+from glasshead.audits.reference_orders import MOST_SEARCHED, MOST_SUBSETS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     STATISTICS,
-    Flags,
-    Floats,
     Ints,
     ValueDrops,
     curve_statistics,
@@ -38,13 +37,13 @@ EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
 REFERENCE_TEXTS = 50
 """How many of them have a greedy order."""
-RESOLUTION = 1e-6
+GAIN_RESOLUTION = 1e-6
 """Models run in float32: a smaller difference between two orders is rounding."""
 OWN, GREEDY, BEST = "", "greedy", "best"
 """What a statistic is held against, by a finding's `against`: nothing, or another order."""
 CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
 NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
-LONGEST = {GREEDY: MOST_TOKENS, BEST: MOST_SUBSETS}
+LIMITS = {GREEDY: MOST_SEARCHED, BEST: MOST_SUBSETS}
 
 
 class Faithfulness(Audit):
@@ -76,26 +75,26 @@ class Faithfulness(Audit):
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
         removal = self.removal or context.explanation.encoded.removals[0]
-        drops = ValueDrops(in_float32(context), removal, predicted_side(context))
+        drops = ValueDrops(in_float32(context), removal, choose_prediction_side(context))
         drops.words = context.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
-        drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
+        drawn = draw_some(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
         orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
         lengths = lengths_asked(weights, drawn)
         curves = curves_along(drops, orders, lengths)
         along = curve_statistics(curves, weights, drops.prediction)
-        values, asked = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
+        values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or context.exact:
-            some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
+            some = draw_some(drawn & (counts <= MOST_SEARCHED), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
-            short = draw((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
+            short = draw_some((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
             of_short = statistics_along(drops, order.ranks[None], short, weights)
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
             values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
-            asked |= {GREEDY: some, BEST: short}
+            drawn_texts |= {GREEDY: some, BEST: short}
 
         findings = [
             finding
@@ -106,8 +105,8 @@ class Faithfulness(Audit):
                 nulls if against == OWN else {},
                 against=against,
                 group=group,
-                undefined=undefined_counts(
-                    table, group.members, counts, asked[against], against, context.nouns
+                undefined=count_texts_without_order(
+                    table, group.members, counts, drawn_texts[against], against, context.nouns
                 ),
                 no_evidence=order.no_evidence,
                 unit=context.prediction_range,
@@ -165,11 +164,11 @@ AUDITS.register(FAITHFULNESS)(Faithfulness())
 
 
 def in_float32(context: AuditContext) -> ExplanationContext:
-    """The same view of a copy of the model in float32, which is fast enough to be asked of many orders."""
+    """A view of a copy of the model in float32, which is fast enough to be asked of many orders."""
     return replace(context.explanation, model=isolated_copy(context.explanation.model, torch.float32))
 
 
-def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
+def draw_some(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
     """So many of some texts at most, at random."""
     drawn = np.zeros_like(texts)
     drawn[rng.permutation(texts.nonzero()[0])[:most]] = True
@@ -192,17 +191,17 @@ def statistics_along(
 def difference(values: Floats, others: Floats) -> Floats:
     """One order minus another, text by text; 0 where that is rounding."""
     gaps = values - others
-    return np.where(np.abs(gaps) < RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
+    return np.where(np.abs(gaps) < GAIN_RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
 
 
-def undefined_counts(
+def count_texts_without_order(
     table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str, nouns: Nouns
 ) -> dict[str, int]:
     """How many texts of a group have no number, by reason."""
     missing = members & np.isnan([*table.values()]).any(axis=0)
     reasons = {few_tokens(nouns): counts < 2}
     if against:
-        reasons[f"more than {LONGEST[against]} {nouns.tokens}"] = counts > LONGEST[against]
+        reasons[f"more than {LIMITS[against]} {nouns.tokens}"] = counts > LIMITS[against]
     reasons |= {NOT_DRAWN: ~drawn, UNANSWERED: drawn}
     result = {}
     for reason, flags in reasons.items():
@@ -218,7 +217,7 @@ def faithfulness_verdict(
     against: str = OWN,
     unit: float = 1.0,
 ) -> Verdict:
-    """In words, from the interval of the paired difference from another order alone; ``unit`` is a change
+    """Judge the interval of the paired difference from another order alone; ``unit`` is a change
     from one end of the predictions to the other."""
     if difference is None:
         return TOO_FEW_EXAMPLES

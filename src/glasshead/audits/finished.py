@@ -21,7 +21,7 @@ from glasshead.errors import InputError
 from glasshead.files import SETTINGS_FILE, claim_folder, write_text
 from glasshead.identifiability import fingerprints
 from glasshead.opening import dtype_of
-from glasshead.requests import AuditRequest, measured_fields
+from glasshead.requests import AuditRequest, fingerprint_fields
 from glasshead.results import Finding
 
 FOLDER = "audits"
@@ -72,7 +72,7 @@ class FinishedAudits:
         write_text(self.path(name), json.dumps(values, ensure_ascii=False), overwrite=True)
 
 
-def finished_audits(parts: Path | None, context: AuditContext, request: AuditRequest) -> FinishedAudits:
+def find_finished_audits(parts: Path | None, context: AuditContext, request: AuditRequest) -> FinishedAudits:
     """The audits that are finished among the ``parts`` of the same request; None: of none.
 
     Raises:
@@ -81,11 +81,11 @@ def finished_audits(parts: Path | None, context: AuditContext, request: AuditReq
     if parts is None:
         return FinishedAudits(None)
     folder = parts / FOLDER
-    claim_folder(folder, settings_of(context, request))
+    claim_folder(folder, audit_fingerprint(context, request))
     return FinishedAudits(folder)
 
 
-def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
+def audit_fingerprint(context: AuditContext, request: AuditRequest) -> Mapping[str, Any]:
     """What finished audits were asked of: the fields of the request that change what is measured, and what
     the others come to: model, texts, labels, and the counts of the training data."""
     known = [
@@ -96,26 +96,26 @@ def settings_of(context: AuditContext, request: AuditRequest) -> Mapping[str, An
     digest.update(np.ascontiguousarray(context.explanation.encoded.owner.numpy()).data)
     if context.counts is not None:
         digest.update(np.ascontiguousarray(context.counts).data)
-    asked = measured_fields(request)
-    asked["dtype"] = str(dtype_of(request.dtype))
+    fields = fingerprint_fields(request)
+    fields["dtype"] = str(dtype_of(request.dtype))
     if isinstance(request.train, str | Path):
-        asked["train"] = str(Path(request.train).resolve())
+        fields["train"] = str(Path(request.train).resolve())
     if request.audits is not None:
-        asked["audits"] = sorted(request.audits)
+        fields["audits"] = sorted(request.audits)
     return {
         "version": metadata.version("glasshead"),
         **fingerprints(context.trained_model, context.explanation.encoded),
         "labels or rows": digest.hexdigest(),
-        "asked": plain_values(asked),
+        "asked": plain_values(fields),
     }
 
 
 def plain_values(value: object) -> Any:
     """A value of a request as JSON can hold it."""
     if isinstance(value, Mapping):
-        return {str(key): plain_values(each) for key, each in value.items()}
+        return {str(key): plain_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        values = [plain_values(each) for each in value]
+        values = [plain_values(item) for item in value]
         return sorted(values, key=repr) if isinstance(value, set | frozenset) else values
     if isinstance(value, Dataset | DatasetDict):
         return "in memory"  # what is read of it is compared

@@ -32,9 +32,9 @@ def perturb_by_forward(
     observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
     generator = torch.Generator().manual_seed(seed)
     texts = len(context.labels)
-    single = {name: Answers.unknown(texts, 1) for name in ("own", "chance", "uniform")}
+    single = {name: Answers.empty(texts, 1) for name in ("own", "chance", "uniform")}
     by_draw = {
-        name: Answers.unknown(texts, draws)
+        name: Answers.empty(texts, draws)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
     done = 0
@@ -47,7 +47,7 @@ def perturb_by_forward(
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
         passes = observation.passes(inputs)
 
-        def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
+        def predict_edited(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
             edit = spare_first(edit) if context.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
             values = context.explanation.sized_fn(logits, context.explanation.target[rows])
@@ -56,14 +56,14 @@ def perturb_by_forward(
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
-            single[name][places, 0] = predicted(edit)
+            single[name][places, 0] = predict_edited(edit)
         shuffle = permute(generator)
         for draw in range(draws):
-            by_draw["permuted"][places, draw] = predicted(shuffle)
-            by_draw["permuted-chance"][places, draw] = predicted(compose_edits(chance, shuffle))
+            by_draw["permuted"][places, draw] = predict_edited(shuffle)
+            by_draw["permuted-chance"][places, draw] = predict_edited(compose_edits(chance, shuffle))
             fresh = FixedRandomEdit(generator, head_signs)
-            by_draw["random"][places, draw] = predicted(fresh)
-            by_draw["random-normalised"][places, draw] = predicted(match_row_mass(fresh))
+            by_draw["random"][places, draw] = predict_edited(fresh)
+            by_draw["random-normalised"][places, draw] = predict_edited(match_row_mass(fresh))
         done += len(rows)
         observation.progress(done, len(filled))
     return single | by_draw
@@ -75,7 +75,7 @@ def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
 
 
 class UniformEdit:
-    """The same weight for all allowed keys, with the mass of the row times a number for each head."""
+    """An equal weight for all allowed keys, with the mass of the row times a number for each head."""
 
     def __init__(self, of_heads: Tensor) -> None:
         self.of_heads = of_heads
@@ -85,12 +85,12 @@ class UniformEdit:
 
 
 def own_sum_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-    """The same weight for all allowed keys, with the sum of the row."""
+    """An equal weight for all allowed keys, with the sum of the row."""
     return uniform(layer, weights, call) * weights.sum(dim=-1, keepdim=True)
 
 
 class EvenEdit:
-    """The same weight for all allowed keys, with a sum for each head."""
+    """An equal weight for all allowed keys, with a sum for each head."""
 
     def __init__(self, sums: Tensor) -> None:
         self.sums = sums

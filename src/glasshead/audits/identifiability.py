@@ -13,16 +13,17 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
+from glasshead.audits.context import AuditContext
+from glasshead.audits.identifiability_verdicts import CERTIFICATES, judge_maps, keys_verdict, width_verdict
 from glasshead.audits.map_statistics import (
     Columns,
     floats,
     mean_per_text,
+    reason_without_bounds,
     rows_for_site,
     statistics_per_map,
-    unbounded_reason,
 )
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
@@ -44,14 +45,14 @@ from glasshead.trace import READ, ReadRows
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
-LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
+LENGTH_BINS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
 
 
 @dataclass(frozen=True)
 class Identifiability(Audit):
-    """For every weight the interval of values that give the same output of the head, by linear programs.
+    """The interval, for every weight, of values that give the same output of the head, by linear programs.
 
     ``row_options`` are the fields of `RowSelector` that somebody chose; the others are those of the attention
     that is read, with all heads. At most ``max_texts`` texts are asked about (None: all). ``store`` is the
@@ -96,7 +97,7 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
-        return unbounded_reason(context.trained_model, context.explanation.site)
+        return reason_without_bounds(context.trained_model, context.explanation.site)
 
     def compute_intervals(
         self,
@@ -153,7 +154,7 @@ def rows_known(context: AuditContext, sample: NDArray[np.int64]) -> ReadRows | N
 AUDITS.register("identifiability")(Identifiability())
 
 
-def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, Floats]:
+def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, AnyFloats]:
     """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
     none."""
     columns = {}
@@ -165,7 +166,7 @@ def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> d
     return columns
 
 
-def nulls_per_map(heads: Columns) -> dict[str, Floats]:
+def nulls_per_map(heads: Columns) -> dict[str, AnyFloats]:
     """The numbers of every map over random values, where there are such."""
     return {
         "identifiable": (heads["expected"] <= 0).astype(float),
@@ -216,7 +217,7 @@ def map_facts(heads: Columns, options: IntervalOptions, rows: str) -> dict[str, 
         "T": "V times the output projection" if projected.all() else "V" if not projected.any() else "mixed",
         "weights without an answer": int(heads["failed"].sum()),
         "weights without bounds": int(heads["unbounded"].sum()),
-        ROUNDING: int(is_rank_unclear(heads).sum()),
+        RANK_UNCLEAR: int(is_rank_unclear(heads).sum()),
     }
 
 
@@ -228,11 +229,11 @@ def map_groups(heads: Columns, slices: Iterable[Group]) -> Iterator[Group]:
     if len(layers) >= FEW_KINDS:
         for layer in layers:
             yield Group(f"layer {layer}", heads["layer"] == layer)
-    bins = np.searchsorted(LENGTHS, heads["tokens"])
+    bins = np.searchsorted(LENGTH_BINS, heads["tokens"])
     if len(np.unique(bins)) >= FEW_KINDS:
         for number in np.unique(bins):
-            low = 1 if number == 0 else LENGTHS[number - 1] + 1
-            high = f"{LENGTHS[number]}" if number < len(LENGTHS) else "more"
+            low = 1 if number == 0 else LENGTH_BINS[number - 1] + 1
+            high = f"{LENGTH_BINS[number]}" if number < len(LENGTH_BINS) else "more"
             yield Group(f"{low} to {high} tokens", bins == number)
     for group in slices:
         yield group._replace(members=group.members[heads["text"]])
@@ -258,7 +259,7 @@ def map_findings(
             if statistic != "width":
                 summary = with_exact_intervals(summary, values[number], nulls[number], group.level)
             maps = {name: column[members] for name, column in heads.items()}
-            undefined = undefined_counts(statistic, lines[members], maps)
+            undefined = count_maps_without_number(statistic, lines[members], maps)
             verdict = (
                 map_verdict(statistic, summary, lines[members], maps, nouns)
                 if members.any()
@@ -284,18 +285,18 @@ def clip_interval(statistic: str, interval: Interval | None) -> Interval | None:
     return low, high
 
 
-def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
+def count_maps_without_number(statistic: str, lines: AnyFloats, heads: Columns) -> dict[str, int]:
     """How many maps had no such number, by reason."""
     missing = np.isnan(lines)
     if statistic == "given-keys":
-        reasons = [KEYS.get(certificate, certificate) for certificate in heads["given_keys"][missing]]
+        reasons = [CERTIFICATES.get(certificate, certificate) for certificate in heads["given_keys"][missing]]
     else:
         signed = np.isin(heads["kind"][missing], SIGNED) & (statistic == "another-first")
         failed = heads["failed"][missing] > 0
         rounding = (is_rank_unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
         reasons = [
             "maps of signed weights, which have no first place" if sign
-            else ROUNDING if close
+            else RANK_UNCLEAR if close
             else UNSOLVED if lost
             else "maps without bounds or weights, or of which only a part was asked about"
             for sign, close, lost in zip(signed, rounding, failed, strict=True)
@@ -305,32 +306,32 @@ def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str,
 
 
 def is_rank_unclear(heads: Columns) -> NDArray[np.bool_]:
-    """Of which maps the rank is close to rounding, so that no end of an interval is certain."""
+    """Which maps have a rank that is close to rounding, so that no end of an interval is certain."""
     return np.asarray(floats(heads["margin"]) < CLEAR_RANK_MARGIN, dtype=bool)
 
 
 def map_verdict(
-    statistic: str, summary: StatSummary, lines: Floats, heads: Columns, nouns: Nouns
+    statistic: str, summary: StatSummary, lines: AnyFloats, heads: Columns, nouns: Nouns
 ) -> Verdict | None:
-    """In words, from intervals and from how many maps were decided; None where nothing was asked."""
+    """Judge maps from intervals and from how many maps were decided; None where nothing was asked."""
     if statistic == "given-keys":
         return keys_verdict(summary.reliable_interval, heads["given_keys"])
     if not summary.n:
         return None
     if statistic == "width":
         return width_verdict(summary, lines, int(is_rank_unclear(heads).sum()), nouns)
-    return share_verdict(statistic, summary.reliable_interval, lines, nouns)
+    return judge_maps(statistic, summary.reliable_interval, lines, nouns)
 
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:
-    """Of a statistic that no map has, by the ``reasons``."""
+    """The verdict on a statistic that no map has, by the ``reasons``."""
     words = " or ".join(reasons)
-    if OPEN & reasons.keys():
+    if OPEN_REASONS & reasons.keys():
         return Verdict(f"undecided: {words}", "undecided", "unsolved")
     return Verdict(f"not asked: {words}", "not evidence", "not asked")
 
 
 SIGNED = ("cross", "any")
-ROUNDING = "maps whose rank is close to rounding"
+RANK_UNCLEAR = "maps whose rank is close to rounding"
 UNSOLVED = "maps without an answer of the solver"
-OPEN = {ROUNDING, UNSOLVED}
+OPEN_REASONS = {RANK_UNCLEAR, UNSOLVED}

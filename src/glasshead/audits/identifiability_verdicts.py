@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.context import Floats
+from glasshead.arrays import AnyFloats
 from glasshead.audits.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
 from glasshead.results import ALMOST_ALL, HARDLY_ANY, POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
 
-KEYS = {
+CERTIFICATES = {
     "fixed": "maps that are fixed for every query: no more keys than the rank, or equal keys",
     "undetermined": "maps of which the keys leave it open",
     "undefined": "maps of learned queries or none, of which it is not asked",
@@ -21,7 +21,7 @@ KEYS = {
 """Why a certificate is no yes or no."""
 
 
-def width_verdict(summary: StatSummary, lines: Floats, unclear: int, nouns: Nouns) -> Verdict:
+def width_verdict(summary: StatSummary, lines: AnyFloats, unclear: int, nouns: Nouns) -> Verdict:
     """How far weights can move; that of maps which are NaN in ``lines`` is not known.
 
     ``unclear`` is the number of maps whose rank is close to rounding.
@@ -47,13 +47,13 @@ def random_verdict(over: Interval | None, nouns: Nouns) -> Verdict:
     return Verdict(f"{'narrower' if over[1] < 0 else 'wider'} than over random values")
 
 
-def count_undecided(lines: Floats) -> str:
+def count_undecided(lines: AnyFloats) -> str:
     """How many maps have no number."""
     left = int(np.isnan(lines).sum())
     return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
 
 
-def share_verdict(statistic: str, interval: Interval | None, lines: Floats, nouns: Nouns) -> Verdict:
+def judge_maps(statistic: str, interval: Interval | None, lines: AnyFloats, nouns: Nouns) -> Verdict:
     """The words that the ``interval`` of a share over texts allows, and how many maps were yes, no and open.
 
     ``lines`` [maps] are 1, 0 or, of the largest weights that may be zero, a share; NaN where it is open.
@@ -69,7 +69,7 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats, noun
         return Verdict(f"{identifiable_words(interval, yes, no, decided)} ({tally})")
     if statistic == "another-first":
         return Verdict(f"{nouns.fill(first_match(FIRST, interval))} ({yes:,} of {len(lines):,} maps{left})")
-    return Verdict(first_match(ZERO, interval) + count_undecided(lines))
+    return Verdict(first_match(ZERO_WORDS, interval) + count_undecided(lines))
 
 
 def identifiable_words(interval: Interval, yes: int, no: int, decided: str) -> str:
@@ -94,7 +94,7 @@ def keys_verdict(interval: Interval | None, certificates: NDArray[np.str_]) -> V
     count = Counter(certificates.tolist())
     num_maps = len(certificates) - count["undefined"]
     if not num_maps:
-        return Verdict(f"not asked: {KEYS['undefined']}", "not evidence", "not asked")
+        return Verdict(f"not asked: {CERTIFICATES['undefined']}", "not evidence", "not asked")
     tally = (
         f"of {num_maps:,} maps {count['unique']:,} are unique, {count['not unique']:,} are not, "
         f"{count['undetermined']:,} are undetermined, and {count['fixed']:,} are fixed for every query"
@@ -125,18 +125,18 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
     return Verdict(f"{limited_to}nearby queries give {same} in some maps")
 
 
-Words = tuple[tuple[Callable[[float, float], bool], str], ...]
-FEW = 0.1
+ShareWords = tuple[tuple[Callable[[float, float], bool], str], ...]
+FEW_SHARE = 0.1
 ANOTHER = "another {token} could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
-ZERO: Words = (
-    (lambda low, high: high <= FEW, "hardly any of the largest weights could be zero"),
+ZERO_WORDS: ShareWords = (
+    (lambda low, high: high <= FEW_SHARE, "hardly any of the largest weights could be zero"),
     (lambda low, high: low > 0.5, "most of the largest weights could be zero"),
     (lambda low, high: high < 0.5, "fewer than half of the largest weights could be zero"),
     (ALWAYS, "about half of the largest weights could be zero"),
 )
-FIRST: Words = (
-    (lambda low, high: high <= FEW, "the most attended {token} is almost always certain"),
+FIRST: ShareWords = (
+    (lambda low, high: high <= FEW_SHARE, "the most attended {token} is almost always certain"),
     (lambda low, high: low > 0.5, f"in most maps {ANOTHER}"),
     (
         lambda low, high: high < 0.5,
@@ -148,6 +148,6 @@ FIRST: Words = (
 what inputs are called."""
 
 
-def first_match(words: Words, interval: Interval) -> str:
+def first_match(words: ShareWords, interval: Interval) -> str:
     """Those whose condition holds first."""
     return next(conclusion for holds, conclusion in words if holds(*interval))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import AnyFloats
 from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
@@ -25,11 +26,10 @@ from glasshead.identifiability import (
 from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionSite
 
-Floats = NDArray[np.floating]
 Columns = Mapping[str, NDArray[Any]]
 
 
-def unbounded_reason(model: PreTrainedModel, site: AttentionSite | None) -> str | None:
+def reason_without_bounds(model: PreTrainedModel, site: AttentionSite | None) -> str | None:
     """Why nothing bounds the weights that are read: values that cannot be read, or weights of any size."""
     if site is not None and not site.has_values:
         return (
@@ -49,7 +49,7 @@ def unbounded_reason(model: PreTrainedModel, site: AttentionSite | None) -> str 
 
 def intervals_per_text(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, encoded: Encoded, site: AttentionSite | None
-) -> tuple[Floats, Floats]:
+) -> tuple[AnyFloats, AnyFloats]:
     """The share of the maps before each text that are the only ones, and the mean width of their intervals
     [N]; NaN where that is undecided."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ def rows_for_site(site: AttentionSite | None) -> RowSelector:
     return RowSelector(tuple(layers), rows="all" if site.row == "mean" else site.row, most=MOST_ROWS)
 
 
-def statistics_per_map(heads: Columns) -> dict[str, Floats]:
+def statistics_per_map(heads: Columns) -> dict[str, AnyFloats]:
     """The numbers of every map."""
     certificate = heads["given_keys"]
     decided = np.isin(certificate, ["unique", "not unique"])
@@ -83,12 +83,12 @@ def statistics_per_map(heads: Columns) -> dict[str, Floats]:
     return statistics | {"given-keys": np.where(decided, (certificate == "unique").astype(float), np.nan)}
 
 
-def floats(column: NDArray[Any]) -> Floats:
+def floats(column: NDArray[Any]) -> AnyFloats:
     """Numbers; what is None becomes NaN."""
     return np.array([np.nan if value is None else float(value) for value in column.tolist()])
 
 
-def mean_per_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
+def mean_per_text(text: NDArray[np.int64], values: AnyFloats, texts: int) -> AnyFloats:
     """The mean over the lines of each text that have a number; NaN where none has."""
     defined = ~np.isnan(values)
     total = np.bincount(text[defined], weights=values[defined], minlength=texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from glasshead.data import PAIRS, TOKENS, Encoded, heads_of, layers_of
+from glasshead.data import PAIRS, TOKENS_PER_BATCH, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
 from glasshead.huggingface import free_memory
 from glasshead.opening import dtype_name
@@ -15,7 +15,7 @@ HIDDEN, INTERMEDIATE = 10, 2
 """Vectors of a token that a layer keeps for a gradient: of the hidden size, and of the feed-forward's."""
 MAPS = 4
 """Tensors of the size of the weights that live at once: scores, weights, gradient, and one on the way."""
-COLUMNS = 24
+NUMBERS_PER_TOKEN = 24
 """Numbers that are kept of every token: weights, polarity, contributions, importance, erased predictions."""
 
 
@@ -45,12 +45,12 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     copies = {dtype, torch.float32} - {model.dtype} if dtype != torch.float64 else {dtype, torch.float32}
     weights = model.num_parameters() * sum(torch.finfo(kind).bits // 8 for kind in copies)
     pairs = longest**2
-    batch = max(min(texts, TOKENS // longest, PAIRS // (heads * layers * pairs)), 1)
+    batch = max(min(texts, TOKENS_PER_BATCH // longest, PAIRS // (heads * layers * pairs)), 1)
     kept = batch * layers * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
     variants = texts * longest  # every text without one of its tokens
-    batch = max(min(variants, TOKENS // longest, PAIRS // (heads * pairs)), 1)
+    batch = max(min(variants, TOKENS_PER_BATCH // longest, PAIRS // (heads * pairs)), 1)
     passed = batch * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
-    return weights + max(kept, passed) * size + texts * longest * COLUMNS * 8
+    return weights + max(kept, passed) * size + texts * longest * NUMBERS_PER_TOKEN * 8
 
 
 def decoder_layers_of(config: PreTrainedConfig) -> int:

@@ -56,21 +56,21 @@ def draw_prompts(
 ) -> Prompts:
     """A beginning of each text, in the order of the texts."""
     encoded = encode(tokenizer, texts)
-    places = {row: list(rng.permutation(word_starts(encoded, row))) for row in range(len(texts))}
-    found: dict[int, tuple[str, int]] = {}
+    places = {row: list(rng.permutation(find_word_starts(encoded, row))) for row in range(len(texts))}
+    beginning_of: dict[int, tuple[str, int]] = {}
     while waiting := [row for row, left in places.items() if left]:
         drawn = {row: int(places[row].pop()) for row in waiting}
-        beginnings = [beginning(texts[row], encoded, row, place) for row, place in drawn.items()]
+        beginnings = [text_before(texts[row], encoded, row, place) for row, place in drawn.items()]
         again = encode(tokenizer, beginnings)
         for number, (row, place) in enumerate(drawn.items()):
             if same_tokens(encoded, row, place, again, number):
-                found[row] = beginnings[number], int(encoded.ids[row, place])
+                beginning_of[row] = beginnings[number], int(encoded.ids[row, place])
                 places[row] = []
-    rows = sorted(found)
-    return Prompts([found[row][0] for row in rows], [found[row][1] for row in rows], rows)
+    rows = sorted(beginning_of)
+    return Prompts([beginning_of[row][0] for row in rows], [beginning_of[row][1] for row in rows], rows)
 
 
-def word_starts(encoded: Encoded, row: int) -> NDArray[np.intp]:
+def find_word_starts(encoded: Encoded, row: int) -> NDArray[np.intp]:
     """Tokens of a text that begin a word, behind enough others."""
     words = encoded.words[row]
     begins = (words >= 0) & (words != np.concatenate([[-1], words[:-1]]))
@@ -80,7 +80,7 @@ def word_starts(encoded: Encoded, row: int) -> NDArray[np.intp]:
     return late if len(late) else places
 
 
-def beginning(text: str, encoded: Encoded, row: int, place: int) -> str:
+def text_before(text: str, encoded: Encoded, row: int, place: int) -> str:
     """The text up to the end of the token before: a blank between belongs to the next one."""
     return text[: int(encoded.offsets[row, place - 1, 1])]
 

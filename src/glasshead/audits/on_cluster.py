@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.cluster import RETRIES, Cluster, check_nodes, connected, room
+from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError
 from glasshead.explainers import (
     ExplanationContext,
@@ -23,7 +23,7 @@ from glasshead.explainers import (
 )
 from glasshead.huggingface import isolated_copy
 
-PARTS = 4
+PARTS_PER_WORKER = 4
 """Of a worker: it gets the next when one ends, so that none waits long for the last."""
 
 
@@ -34,12 +34,12 @@ def workers_of(cluster: Cluster | None, context: ExplanationContext) -> Iterator
     Models are sent, so nobody else needs their folder. Ray begins a part again whose worker was killed.
 
     Raises:
-        InputError: as `connected` and `check_nodes`, and if the model cannot be sent.
+        InputError: as `connect` and `check_nodes`, and if the model cannot be sent.
     """
     if cluster is None:
         yield in_one_part
         return
-    with connected(cluster) as ray:
+    with connect(cluster) as ray:
         check_nodes(ray)
         yield OnCluster(ray, cluster, context)
 
@@ -58,7 +58,7 @@ class OnCluster:
             num_cpus=1, num_gpus=cluster.gpus_per_task, max_restarts=RETRIES, max_task_retries=RETRIES
         )
         with_gpu = cluster.gpus_per_task > 0
-        count = min(room(ray, cluster), max(len(context.logits), 1))
+        count = min(free_slots(ray, cluster), max(len(context.logits), 1))
         self.workers = [worker.remote(model, context.tokenizer, with_gpu) for _ in range(count)]
 
     def __call__(
@@ -72,14 +72,14 @@ class OnCluster:
 
         if not len(texts):
             return function(context, texts, removed)
-        parts = torch.arange(len(texts)).tensor_split(min(PARTS * len(self.workers), len(texts)))
+        parts = torch.arange(len(texts)).tensor_split(min(PARTS_PER_WORKER * len(self.workers), len(texts)))
         tasks = [(function, *part_of(context, texts[part], removed[part])) for part in parts]
-        answers = ActorPool(self.workers).map(lambda each, task: each.compute.remote(*task), tasks)
-        found: list[Tensor] = []
+        answers = ActorPool(self.workers).map(lambda actor, task: actor.compute.remote(*task), tasks)
+        results: list[Tensor] = []
         try:
             for answer in answers:
-                found.append(answer)
-                context.progress(len(found) * len(context.logits) // len(parts), len(context.logits))
+                results.append(answer)
+                context.progress(len(results) * len(context.logits) // len(parts), len(context.logits))
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except self.ray.exceptions.RayError as error:
@@ -87,7 +87,7 @@ class OnCluster:
             raise InputError(
                 f"a worker of the cluster did not begin, or ended too often: {reason[-200:]}"
             ) from None
-        return torch.cat(found)
+        return torch.cat(results)
 
 
 def part_of(

@@ -1,28 +1,28 @@
-"""From a request to what it is about: the model, opened, and the rows of a split."""
+"""Open what a request is about: the model, and the rows of a split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from datasets import Dataset, DatasetDict
 
+from glasshead.audits.build_context import sample_rows
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
-    ALL,
+    ALL_SPLITS,
     LoadOptions,
     RatingError,
     as_dataset,
     as_split,
     has_images,
-    is_plain,
+    has_lines,
     is_undivided,
     load,
     nouns_of_split,
     read_plain,
     reader_of,
-    select,
+    select_split,
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import NextTokenClassifier
@@ -34,7 +34,7 @@ from glasshead.results import REGRESSION
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
-Asked = TypeVar("Asked", bound=DataRequest)
+AuditInputs = TypeVar("AuditInputs", bound=DataRequest)
 Item = TypeVar("Item")
 
 
@@ -46,8 +46,8 @@ class OpenedRequest(NamedTuple):
     facts: dict[str, Any]
 
 
-def with_datasets(request: Asked) -> Asked:
-    """The same request; a table or a list of rows is a data set from here on."""
+def with_datasets(request: AuditInputs) -> AuditInputs:
+    """The request; a table or a list of rows is a data set from here on."""
     train = getattr(request, "train", None)
     changes = {} if train is None else {"train": as_dataset(train)}
     return request.replace(data=as_dataset(request.data), **changes)
@@ -74,9 +74,9 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
             "give data with ratings, or a model with an output for each class"
         ) from error
     reader = reader_of(subject.tokenizer)
-    if (found := nouns_of_split(split)) != reader.nouns:
-        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {found.texts}")
-    subject = replace(subject, tokenizer=reader.limited(request.max_length, request.blocks))
+    if (data_nouns := nouns_of_split(split)) != reader.nouns:
+        raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
+    subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -101,8 +101,8 @@ def open_for_next_tokens(
     """
     if request.train is not None:
         raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
-    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).limited(request.max_length, None))
-    whole = is_plain(request.data) or isinstance(request.data, Dataset)
+    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
+    whole = has_lines(request.data) or isinstance(request.data, Dataset)
     if whole:
         source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
         plain = read_plain(source, options)
@@ -111,21 +111,21 @@ def open_for_next_tokens(
         texts: Sequence[str] = plain.firsts
     else:
         texts = read_split(request.data, split_name, options)["text"][:]
-    chosen = sample(texts, request.limit, request.seed)
+    chosen = sample_values(texts, request.limit, request.seed)
     split, note = next_token_data(subject, chosen, request.seed)
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
-        facts = {"data": str(request.data), "split": ALL if whole else split_name}
+        facts = {"data": str(request.data), "split": ALL_SPLITS if whole else split_name}
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
-READING = ("text_column", "label_column", "marks_column", "classes", "task")
+READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
 """Fields of requests that are fields of `LoadOptions`."""
 
 
 def load_options_of(request: DataRequest) -> dict[str, Any]:
     """What a request says of how the data are read."""
-    columns = {name: getattr(request, name, None) for name in READING}
+    columns = {name: getattr(request, name, None) for name in READING_OPTIONS}
     return {
         **(request.load_options or {}),
         **{name: value for name, value in columns.items() if value is not None},
@@ -149,7 +149,7 @@ def make_load_options(options: Mapping[str, Any]) -> LoadOptions:
     Raises:
         InputError: on a name that is no field.
     """
-    known = [each.name for each in fields(LoadOptions)]
+    known = [field.name for field in fields(LoadOptions)]
     for name in options:
         if name not in known:
             raise ParameterError("load_options", f"has no field {name!r}: {did_you_mean(str(name), known)}")
@@ -160,16 +160,16 @@ def default_split(data: object, subject: Subject | None) -> str:
     """Test; but all rows of a file, or of a folder of images, that the model is not known to be trained on a
     part of."""
     if isinstance(data, Dataset | DatasetDict):
-        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
+        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL_SPLITS
     path = Path(str(data))
     trained_on = None if subject is None else subject.record.get("data", {}).get("source")
     known = trained_on is not None and Path(str(trained_on)).resolve() == path.resolve()
-    return ALL if not known and (path.is_file() or is_undivided(path)) else "test"
+    return ALL_SPLITS if not known and (path.is_file() or is_undivided(path)) else "test"
 
 
 def train_split(data: object) -> str:
     """Train, or all rows of a file."""
-    return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
+    return ALL_SPLITS if isinstance(data, str | Path) and Path(data).is_file() else "train"
 
 
 def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
@@ -181,18 +181,18 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
     if isinstance(data, Dataset):
         return as_split(data, options, columns)
     if isinstance(data, DatasetDict):
-        return as_split(select(data, split, "the data set"), options, columns)
+        return as_split(select_split(data, split, "the data set"), options, columns)
     assert isinstance(data, str | Path)
-    return select(load(data, options, columns=columns, divide=split != ALL), split, data)
+    return select_split(load(data, options, columns=columns, divide=split != ALL_SPLITS), split, data)
 
 
-def read_texts(data: object, split: str, options: LoadOptions) -> Dataset:
-    """The same for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
+def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dataset:
+    """Texts for audits that need no label: also the lines of a file of texts, and rows of texts in memory.
 
     Raises:
         InputError: as `read_split`.
     """
-    if is_plain(data):
+    if has_lines(data):
         return Dataset.from_dict({"text": list(read_plain(Path(str(data)), options).firsts)})
     if isinstance(data, Dataset) and not has_images(data):
         plain = read_plain(data, options)
@@ -210,11 +210,6 @@ def source_facts(request: DataRequest, split: str, options: LoadOptions) -> dict
     }
 
 
-def sample(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
+def sample_values(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     """A random part of so many values, in order."""
-    if limit is not None and limit < 1:
-        raise ParameterError("limit", f"must be at least 1, not {limit}")
-    if limit is None or limit >= len(values):
-        return list(values)
-    chosen = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))
-    return [values[place] for place in chosen]
+    return [values[place] for place in sample_rows(len(values), limit, seed)]

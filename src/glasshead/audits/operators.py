@@ -8,14 +8,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.arrays import AnyFloats
+from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats, same_numbers
+from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, ExplanationContext, value_changes, words_of
+from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -29,7 +30,7 @@ from glasshead.results import (
 from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b
 
-TEXTS = 50
+TEXTS_ASKED = 50
 """So many texts are asked unless somebody names another number: each means a pass for every word."""
 OPERATORS = "operators"
 CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
@@ -37,12 +38,12 @@ SAME_EDIT = by_construction("the same", "the two are one edit of this model")
 
 
 @dataclass(frozen=True)
-class Standing:
+class ErasureAgreement:
     """How an explanation agrees with erasure under one meaning of deleting, text by text."""
 
     removal: str
-    tau: Floats
-    chance: Floats
+    tau: AnyFloats
+    chance: AnyFloats
     verdict: Verdict | None = None
     """Why the number is no evidence, if it is none."""
 
@@ -53,7 +54,7 @@ class Standing:
 
 
 class Operators(Audit):
-    """The same question under every meaning of deleting that the model allows.
+    """One question under every meaning of deleting that the model allows.
 
     ``change`` is the mean |ŷ(x) − ŷ(x without i)| over the words of a text; ``order`` the Kendall τ-b between
     the changes under two meanings; then τ-b of the audited explanation with the changes under each, beside
@@ -65,7 +66,7 @@ class Operators(Audit):
     citation = "Hase, Xie and Bansal 2021; Haug et al. 2021"
     by_default = False
 
-    def __init__(self, texts: int | None = TEXTS) -> None:
+    def __init__(self, texts: int | None = TEXTS_ASKED) -> None:
         if texts is not None and texts < 1:
             raise InputError(f"the audit needs at least one text, not {texts}")
         self.texts = texts
@@ -89,7 +90,7 @@ class Operators(Audit):
             for name, reason in reasons.items()
             if reason is None
         }
-        mask = words_of(explanation).numpy()
+        mask = removable(explanation).numpy()
         members = Group("all", np.ones(len(rows), dtype=bool))
         explained = {
             statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
@@ -131,12 +132,12 @@ class Operators(Audit):
         context: AuditContext,
         explanation: ExplanationContext,
         statistic: str,
-        values: Floats,
-        changes: Mapping[str, Floats],
+        values: AnyFloats,
+        changes: Mapping[str, AnyFloats],
         rng: np.random.Generator,
-    ) -> Iterator[Standing]:
+    ) -> Iterator[ErasureAgreement]:
         """An explanation beside the changes under each meaning, and random numbers beside them."""
-        mask = words_of(explanation).numpy()
+        mask = removable(explanation).numpy()
         signed = not statistic.endswith(ABSOLUTE)
         chance = random_scores(explanation.encoded, signed, rng)
         gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
@@ -146,10 +147,14 @@ class Operators(Audit):
             result = kendall_tau_b(variants, round_digits(compared[None], mask), mask)
             itself = same_numbers(np.where(mask, values, 0.0), np.where(mask, compared, 0.0))
             reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
-            yield Standing(name, result.tau[0, 0], result.tau[1, 0], reason)
+            yield ErasureAgreement(name, result.tau[0, 0], result.tau[1, 0], reason)
 
     def _change_findings(
-        self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
+        self,
+        changes: Mapping[str, AnyFloats],
+        mask: NDArray[np.bool_],
+        group: Group,
+        rng: np.random.Generator,
     ) -> Iterator[Finding]:
         sizes = [mean_size(values, mask) for values in changes.values()]
         summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level)
@@ -161,13 +166,13 @@ class Operators(Audit):
 
     def _order_findings(
         self,
-        changes: Mapping[str, Floats],
+        changes: Mapping[str, AnyFloats],
         explanation: ExplanationContext,
         group: Group,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
+        mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
         stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
         rounded = round_digits(stacked, mask)
         tau = kendall_tau_b(rounded, rounded, mask).tau
@@ -181,7 +186,7 @@ class Operators(Audit):
         names = list(changes)
         for (one, other), summary in zip(pairs, summaries, strict=True):
             same = same_numbers(*(np.where(mask, stacked[place], 0.0) for place in (one, other)))
-            verdict = agreement_verdict(
+            verdict = judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
@@ -191,13 +196,13 @@ class Operators(Audit):
                 group=group,
                 citation=self.citation,
                 against=f"{names[one]}+{names[other]}",
-                undefined=undefined_orders(tau[one, other], mask, nouns),
+                undefined=count_texts_without_tau(tau[one, other], mask, nouns),
             )
 
     def _standing_findings(
         self,
         statistic: str,
-        standings: Sequence[Standing],
+        standings: Sequence[ErasureAgreement],
         group: Group,
         rng: np.random.Generator,
         nouns: Nouns,
@@ -212,7 +217,7 @@ class Operators(Audit):
             level=level,
         )
         for one, summary in zip(standings, summaries, strict=True):
-            verdict = one.verdict or agreement_verdict(
+            verdict = one.verdict or judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
@@ -226,7 +231,7 @@ class Operators(Audit):
     def _survival(
         self,
         statistic: str,
-        judged: Sequence[tuple[Standing, StatSummary]],
+        judged: Sequence[tuple[ErasureAgreement, StatSummary]],
         group: Group,
         rng: np.random.Generator,
         nouns: Nouns,
@@ -258,10 +263,10 @@ class Operators(Audit):
     def _columns(
         count: int,
         rows: NDArray[np.int64],
-        changes: Mapping[str, Floats],
+        changes: Mapping[str, AnyFloats],
         mask: NDArray[np.bool_],
-        standings: Mapping[str, Sequence[Standing]],
-    ) -> dict[str, Floats]:
+        standings: Mapping[str, Sequence[ErasureAgreement]],
+    ) -> dict[str, AnyFloats]:
         """The numbers of every text that was asked; NaN of the others."""
         columns = {
             f"{OPERATORS}.{CHANGE}.{name}": mean_size(values, mask) for name, values in changes.items()
@@ -270,16 +275,16 @@ class Operators(Audit):
             for one in own:
                 column = f"{OPERATORS}.{statistic}.{one.removal}"
                 columns |= {column: one.tau, null_column(column, "random"): one.chance}
-        whole = {name: np.full(count, np.nan) for name in columns}
+        all_texts = {name: np.full(count, np.nan) for name in columns}
         for name, values in columns.items():
-            whole[name][rows] = values
-        return whole
+            all_texts[name][rows] = values
+        return all_texts
 
 
 AUDITS.register(OPERATORS)(Operators())
 
 
-def explanations(context: AuditContext) -> dict[str, Floats]:
+def explanations(context: AuditContext) -> dict[str, AnyFloats]:
     """What is held against erasure [N, n]: of attention its size and what it contributes, of another method
     the size of its scores, and the scores themselves if they have signs."""
     if context.explainer.reads_weights:
@@ -288,14 +293,14 @@ def explanations(context: AuditContext) -> dict[str, Floats]:
     return sizes | ({context.method: context.scores} if context.scores_signed else {})
 
 
-def mean_size(changes: Floats, mask: NDArray[np.bool_]) -> Floats:
+def mean_size(changes: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     """The mean |change| over the words of each text; NaN of a text without words."""
     count = mask.sum(axis=1)
     total = np.where(mask, np.abs(changes), 0.0).sum(axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def undefined_orders(tau: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_tau(tau: AnyFloats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Why an order does not exist, of how many texts."""
     missing, short = np.isnan(tau), mask.sum(axis=1) < 2
     counts = {
@@ -313,7 +318,7 @@ def side(over_chance: Interval | None) -> int | None:
     return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
 
 
-def differing_pairs(standings: Sequence[Standing], rng: np.random.Generator) -> set[frozenset[str]]:
+def differing_pairs(standings: Sequence[ErasureAgreement], rng: np.random.Generator) -> set[frozenset[str]]:
     """The meanings under which the agreement differs, from paired intervals corrected for their number."""
     pairs = list(combinations(standings, 2))
     if not pairs:
@@ -332,7 +337,7 @@ def differing_pairs(standings: Sequence[Standing], rng: np.random.Generator) -> 
 def survival_verdict(
     sides: Mapping[str, int | None], differing: set[frozenset[str]], nouns: Nouns
 ) -> Verdict:
-    """In words: survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
+    """Survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
     shows what another does not and the two differ by a paired interval."""
     known = {name: value for name, value in sides.items() if value is not None}
     if not sides:

@@ -43,7 +43,7 @@ def unigram_surprisal(tokens: NDArray[np.int64], vocabulary: int) -> NDArray[np.
     return np.log(len(tokens) - 1 + vocabulary) - np.log(counts[tokens].astype(float))
 
 
-Standing = Literal["better", "not better", "undecided"]
+GuessStanding = Literal["better", "not better", "undecided"]
 
 
 class Performance(Audit):
@@ -122,10 +122,10 @@ def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
     """How the model stands beside always guessing, whichever audits are asked, and by how much."""
     findings = Performance().findings(context, seed)
     score = "cross-entropy" if context.predicts_tokens else None
-    overall = next(each for each in findings if score in (None, each.statistic))
+    overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
     return {
-        "against_guessing": standing(difference, errors=context.is_regression or context.predicts_tokens),
+        "against_guessing": beside_guess(difference, errors=context.is_regression or context.predicts_tokens),
         "guessing": {
             "score": overall.statistic,
             "of_the_model": overall.estimate,
@@ -137,7 +137,7 @@ def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
     }
 
 
-def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
+def beside_guess(difference: PairedDifference, *, errors: bool = False) -> GuessStanding:
     """What the paired interval shows of a score minus that of the guess; of ``errors`` less is better.
 
     A difference of exactly 0 in every resample is the guess itself, and so not better.
@@ -154,10 +154,10 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 def performance_verdict(
     difference: PairedDifference | None, guess: str, nouns: Nouns, *, errors: bool = False
 ) -> Verdict:
-    """In words, from the paired interval alone."""
+    """Judge performance from the paired interval alone."""
     if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
-    compared = standing(difference, errors=errors)
+    compared = beside_guess(difference, errors=errors)
     if compared == "undecided":
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
         return Verdict(f"{settled} whether it is better than {guess}")

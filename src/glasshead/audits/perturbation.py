@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import (
     are_alike,
@@ -36,9 +37,9 @@ from glasshead.results import (
     extent_of,
 )
 
-BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
+WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
-BLOCK = 500_000
+DRAW_BLOCK = 500_000
 UNIFORM = "uniform"
 TESTS = ("permutation", "random", "random-normalised", UNIFORM)
 # What a change is compared with: the same test of random weights.
@@ -49,16 +50,16 @@ REFERENCES = {
     "random-normalised": TWO_SETS,
     UNIFORM: "when random weights become uniform",
 }
-BASES = ("own", "random", UNIFORM)
+WEIGHT_BASES = ("own", "random", UNIFORM)
 OF_EQUAL_WEIGHTS = {
     "permutation": "all weights of {a_text} are equal, so shuffled ones are too",
     UNIFORM: "all weights of {a_text} are equal already",
 }
 """Why a test changes nothing by construction."""
 # Test and direction → column of examples.parquet.
-COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
+MEDIAN_COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 # Whether the answer of a text changes, for the tests that keep the size of the weights.
-SHARES = {(test, "share"): f"{test}.median.share" for test in ("permutation", UNIFORM)}
+SHARE_COLUMNS = {(test, "share"): f"{test}.median.share" for test in ("permutation", UNIFORM)}
 
 
 class Perturbation(Audit):
@@ -106,7 +107,7 @@ class Perturbation(Audit):
             bases = base_weights(context.readout, rng)
             bases[-1] = even_weights(context.readout, context.classes_predicted)
             medians, *rest = self.medians(context, bases, rng)
-        nulls = dict(zip(BASES[1:], rest, strict=True))
+        nulls = dict(zip(WEIGHT_BASES[1:], rest, strict=True))
         alike, choice = are_alike(context), leave_a_choice(context)
         for result in (medians, *rest):
             result |= {name: np.where(choice, values, np.nan) for name, values in result.items()}
@@ -114,24 +115,24 @@ class Perturbation(Audit):
         findings = []
         for group in self.groups(context):
             members = group.members
-            asked = COLUMNS | SHARES
+            column_of = MEDIAN_COLUMNS | SHARE_COLUMNS
             these = [
                 {name: null[c][members] for name, null in nulls.items() if (test, name) != (UNIFORM, UNIFORM)}
-                for (test, _), c in asked.items()
+                for (test, _), c in column_of.items()
             ]
-            columns = [medians[c][members] for c in asked.values()]
+            columns = [medians[c][members] for c in column_of.values()]
             summaries = summarise(columns, these, rng=rng, level=group.level)
             for ((test, direction), column), values, null, summary in zip(
-                asked.items(), columns, these, summaries, strict=True
+                column_of.items(), columns, these, summaries, strict=True
             ):
                 if direction == "share":
                     summary = with_exact_intervals(summary, values, null, group.level)
-                still = not np.nan_to_num(medians[COLUMNS[test, "absolute"]][members]).any()
+                still = not np.nan_to_num(medians[MEDIAN_COLUMNS[test, "absolute"]][members]).any()
                 equal = alike[members & choice]
                 if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
                     verdict = by_construction("no change", context.nouns.fill(OF_EQUAL_WEIGHTS[test]))
                 elif direction == "share":
-                    verdict = share_verdict(summary.reliable_interval, test, context.prediction_range)
+                    verdict = judge_changed_share(summary.reliable_interval, test, context.prediction_range)
                 else:
                     verdict = perturbation_verdict(
                         summary.reliable_interval,
@@ -148,7 +149,7 @@ class Perturbation(Audit):
                         group=group,
                         citation=self.citation,
                         against=direction,
-                        undefined=undefined_counts(
+                        undefined=count_texts_without_change(
                             medians[column][members], context.mask[members], context.nouns
                         ),
                     )
@@ -156,7 +157,7 @@ class Perturbation(Audit):
         chance = {
             null_column(column, name): null[column]
             for name, null in nulls.items()
-            for (test, _), column in (COLUMNS | SHARES).items()
+            for (test, _), column in (MEDIAN_COLUMNS | SHARE_COLUMNS).items()
             if (test, name) != (UNIFORM, UNIFORM)
         }
         return AuditResult(findings, medians | chance)
@@ -168,14 +169,14 @@ class Perturbation(Audit):
         groups = list(context.groups)
         if context.spares_first:
             return groups
-        for low, high in pairwise(BINS):
-            members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
+        for low, high in pairwise(WEIGHT_BINS):
+            members = (largest >= low) & ((largest < high) | (high == WEIGHT_BINS[-1]))
             if members.any():
                 groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members))
         return groups
 
     @staticmethod
-    def median_changes(predictions: Mapping[str, Answers], unit: float) -> list[dict[str, Floats]]:
+    def median_changes(predictions: Mapping[str, Answers], unit: float) -> list[dict[str, AnyFloats]]:
         """The columns [N] of every test, for own, random and uniform weights, from what is predicted."""
         # Of uniform weights there is one order only.
         shuffled = {
@@ -185,7 +186,7 @@ class Perturbation(Audit):
         }
         results = []
         for base, permuted in shuffled.items():
-            result: dict[str, Floats] = {}
+            result: dict[str, AnyFloats] = {}
             for test in TESTS:
                 after = permuted if test == "permutation" else predictions[test]
                 result |= columns_of_test(test, after.change_from(predictions[base]), unit)
@@ -193,8 +194,8 @@ class Perturbation(Audit):
         return results
 
     def medians(
-        self, context: AuditContext, bases: Floats, rng: np.random.Generator
-    ) -> list[dict[str, Floats]]:
+        self, context: AuditContext, bases: AnyFloats, rng: np.random.Generator
+    ) -> list[dict[str, AnyFloats]]:
         """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
 
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
@@ -204,12 +205,12 @@ class Perturbation(Audit):
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
         uniform = even_weights(readout, context.classes_predicted).astype(np.float32)
-        columns = (COLUMNS | SHARES).values()
+        columns = (MEDIAN_COLUMNS | SHARE_COLUMNS).values()
         medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in columns}
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
             members = np.flatnonzero(lengths == n)
-            step = max(BLOCK // (self.draws * n), 1)
+            step = max(DRAW_BLOCK // (self.draws * n), 1)
             for start in range(0, len(members), step):
                 rows = members[start : start + step]
                 a, parts = bases[:, rows, :n].astype(np.float32), all_parts[rows, :n]
@@ -228,8 +229,8 @@ class Perturbation(Audit):
                     uniform[rows][:, None, :n],
                     *shuffled,
                 )
-                before = before.transposed()[..., None]  # [bases, rows, 1]
-                permuted = before.repeated(self.draws)
+                before = before.swap_first_axes()[..., None]  # [bases, rows, 1]
+                permuted = before.repeat(self.draws)
                 for base, answers in zip(movable, moved, strict=True):
                     permuted[base] = answers
                 predictions = {
@@ -269,21 +270,23 @@ def random_orders(parts: NDArray[np.int64], draws: int, rng: np.random.Generator
     return keys.view(np.int64)
 
 
-def median_of_draws(values: Floats) -> Floats:
+def median_of_draws(values: AnyFloats) -> AnyFloats:
     """The median over the last axis; NumPy's, but sorted, which runs on the vector units of a processor."""
     values.sort(axis=-1)
     draws = values.shape[-1]
     return np.asarray((values[..., (draws - 1) // 2] + values[..., draws // 2]) / 2)
 
 
-def predict_with_weights(context: AuditContext, rows: NDArray[np.int64], *weights: Floats) -> list[Answers]:
+def predict_with_weights(
+    context: AuditContext, rows: NDArray[np.int64], *weights: AnyFloats
+) -> list[Answers]:
     """What is predicted [rows, draws] under each set of other weights [rows, draws, n]: products with the
     cached polarity, in float32."""
     readout, explanation = context.readout, context.explanation
     assert readout is not None
     polarity = readout.polarity[rows, : weights[0].shape[-1]].float().numpy()
     # NumPy multiplies thin matrices three times as fast as PyTorch does.
-    products = torch.from_numpy(np.concatenate([each @ polarity for each in weights], axis=1))
+    products = torch.from_numpy(np.concatenate([rows @ polarity for rows in weights], axis=1))
     outputs, target = products + readout.bias.float(), explanation.target[rows]
     if readout.rating:
         predictions = outputs[..., 0]
@@ -294,23 +297,23 @@ def predict_with_weights(context: AuditContext, rows: NDArray[np.int64], *weight
     else:
         predictions = probability(outputs, target[:, None].expand(outputs.shape[:-1]))
         classes = outputs.argmax(dim=-1)
-    return Answers(predictions.numpy(), classes.numpy()).split([each.shape[1] for each in weights])
+    return Answers(predictions.numpy(), classes.numpy()).split([rows.shape[1] for rows in weights])
 
 
-def columns_of_test(test: str, change: Change, unit: float) -> dict[str, Floats]:
+def columns_of_test(test: str, change: Change, unit: float) -> dict[str, AnyFloats]:
     """The columns of one test from the changes under its draws: medians over draws, and whether the answer
     changes in half of them or more (1, 0, or NaN)."""
-    columns: dict[str, Floats] = {}
-    if (test, "share") in SHARES:
+    columns: dict[str, AnyFloats] = {}
+    if (test, "share") in SHARE_COLUMNS:
         often = change.is_large(SMALL_CHANGE * unit).mean(axis=-1) >= 0.5
         unknown = np.isnan(change.of_value).any(axis=-1)
-        columns[SHARES[test, "share"]] = np.where(unknown, np.nan, often)
-    columns[COLUMNS[test, "absolute"]] = median_of_draws(np.abs(change.of_value))
-    columns[COLUMNS[test, "signed"]] = median_of_draws(change.of_value)
+        columns[SHARE_COLUMNS[test, "share"]] = np.where(unknown, np.nan, often)
+    columns[MEDIAN_COLUMNS[test, "absolute"]] = median_of_draws(np.abs(change.of_value))
+    columns[MEDIAN_COLUMNS[test, "signed"]] = median_of_draws(change.of_value)
     return columns
 
 
-def undefined_counts(medians: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_change(medians: AnyFloats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
     """Texts that have no weights to change, or none that could be others."""
     missing = np.isnan(medians)
     none = missing & ~mask.any(axis=1)
@@ -321,7 +324,7 @@ def undefined_counts(medians: Floats, mask: NDArray[np.bool_], nouns: Nouns) -> 
 def perturbation_verdict(
     interval: Interval | None, over_chance: Interval | None, test: str, direction: str, unit: float = 1.0
 ) -> Verdict:
-    """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
+    """Judge intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     if interval is None or over_chance is None:
         return TOO_FEW_EXAMPLES
     if unit == 0:
@@ -333,20 +336,20 @@ def perturbation_verdict(
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
     small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit
-    beside = beside_chance(over_chance, NEGLIGIBLE * unit)
+    chance = beside_chance(over_chance, NEGLIGIBLE * unit)
     if low < small <= high:
-        although = ALTHOUGH[beside].format(REFERENCES[test])
+        although = ALTHOUGH[chance].format(REFERENCES[test])
         return Verdict(f"undecided: the change may be negligible{although}", "undecided")
     size = "hardly changes" if high < small else "changes much" if low >= large else "changes"
-    return Verdict(f"the prediction {size}{BESIDE[beside].format(REFERENCES[test])}")
+    return Verdict(f"the prediction {size}{BESIDE[chance].format(REFERENCES[test])}")
 
 
 NO_RANGE = Verdict("undecided: all labels are equal, so no change is large or small", "undecided", "no range")
 OTHER_WEIGHTS = {"permutation": "shuffled weights", UNIFORM: "uniform weights"}
 
 
-def share_verdict(interval: Interval | None, test: str, unit: float) -> Verdict:
-    """In words, from the interval of the share of texts that change by more than a little."""
+def judge_changed_share(interval: Interval | None, test: str, unit: float) -> Verdict:
+    """Judge, from its interval, the share of texts that change by more than a little."""
     if interval is None:
         return TOO_FEW_EXAMPLES
     if unit == 0:

@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.class_scores import scores_for_class
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.nouns import Nouns
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
@@ -21,9 +21,8 @@ from glasshead.statistics import (
     top_tokens,
 )
 
-DRAWS = 20
+RANDOM_ORDERS = 20
 """Random orders of the scores of every text, whose mean is the null."""
-Flags = NDArray[np.bool_]
 
 
 class Plausibility(Audit):
@@ -97,14 +96,14 @@ class MarkOverlap(NamedTuple):
     """The statistics of every text [N] and the same of its scores in random orders [draws, N], the texts
     without them by reason, why the scores say nothing, if so, and how many tokens are the largest."""
 
-    values: dict[str, Floats]
-    draws: dict[str, Floats]
+    values: dict[str, AnyFloats]
+    draws: dict[str, AnyFloats]
     undefined: dict[str, Flags]
     no_evidence: Verdict | None
     top: int
 
     @property
-    def nulls(self) -> dict[str, Floats]:
+    def nulls(self) -> dict[str, AnyFloats]:
         """The mean over the random orders."""
         return {name: draws.mean(axis=0) for name, draws in self.draws.items()}
 
@@ -114,7 +113,7 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     assert context.marks is not None  # or it has no meaning, and is not called
     mask = context.words  # no padding, and nothing that the tokenizer adds
     marked = mask & (
-        context.sum_by_unit(context.explanation.encoded.marked(context.texts, context.marks)) > 0
+        context.sum_by_unit(context.explanation.encoded.find_marked(context.texts, context.marks)) > 0
     )
     scores, in_favour, no_evidence = scores_for_class(context, context.labels)
     scores = round_digits(scores, mask)
@@ -122,7 +121,7 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     counts = marked.sum(axis=1)
     top = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
     values = overlaps(scores, marked, mask, usable, top)
-    draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(DRAWS)]
+    draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(RANDOM_ORDERS)]
     by_name = {name: np.stack([draw[name] for draw in draws]) for name in values}
     return MarkOverlap(values, by_name, undefined, no_evidence, top)
 
@@ -141,7 +140,7 @@ def usable_texts(
     return usable & in_favour, reasons
 
 
-def overlaps(scores: Floats, marked: Flags, mask: Flags, usable: Flags, k: int) -> dict[str, Floats]:
+def overlaps(scores: AnyFloats, marked: Flags, mask: Flags, usable: Flags, k: int) -> dict[str, AnyFloats]:
     """The statistics of every text [N]; NaN of those that cannot be asked."""
     top = top_tokens(scores, mask, k)
     statistics = {
@@ -153,7 +152,7 @@ def overlaps(scores: Floats, marked: Flags, mask: Flags, usable: Flags, k: int) 
     return {name: np.where(usable, values, np.nan) for name, values in statistics.items()}
 
 
-def shuffle(scores: Floats, mask: Flags, rng: np.random.Generator) -> Floats:
+def shuffle(scores: AnyFloats, mask: Flags, rng: np.random.Generator) -> AnyFloats:
     """The scores of each text in random order, each where the mask has a token."""
     places = np.argsort(~mask, axis=1, kind="stable")
     order = np.argsort(np.where(mask, rng.random(mask.shape), 2.0), axis=1)
@@ -163,7 +162,7 @@ def shuffle(scores: Floats, mask: Flags, rng: np.random.Generator) -> Floats:
 
 
 def plausibility_verdict(over_chance: Interval | None, nouns: Nouns) -> Verdict:
-    """In words, from the interval of the paired difference from a random order alone."""
+    """Judge plausibility from the interval of the paired difference from a random order alone."""
     if over_chance is None:
         return TOO_FEW_EXAMPLES
     if over_chance[0] > 0:

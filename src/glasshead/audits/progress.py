@@ -25,7 +25,7 @@ class StageProgress:
         self.progress, self.stage, self.nouns = progress, "", TEXTS
 
     def begin(self, stage: str) -> None:
-        """From here on another stage runs."""
+        """Begin another stage."""
         self.stage = stage
         self.progress(stage)
 

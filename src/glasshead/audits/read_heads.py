@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
+from glasshead.audits.context import AuditContext
+from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
 from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
@@ -24,17 +25,17 @@ INFLATION = (
     "about the attention that contributions account for",
     "not distinguishable from what contributions account for",
 )
-ONE_QUERY = "one learned query reads the {tokens}, and nothing is left without it"
-SHARES = ("alone", "special")
+ONE_QUERY_REASON = "one learned query reads the {tokens}, and nothing is left without it"
+HEAD_SHARES = ("alone", "special")
 """Statistics that are shares."""
 
 
 @dataclass(frozen=True)
-class Column:
+class HeadColumn:
     """A number for each text [N], its nulls, and the reason why texts have none."""
 
-    values: Floats
-    nulls: Mapping[str, Floats] = field(default_factory=dict)
+    values: AnyFloats
+    nulls: Mapping[str, AnyFloats] = field(default_factory=dict)
     undefined: str = ""
 
 
@@ -59,7 +60,7 @@ class ReadHeads(Audit):
         return (
             None
             if isinstance(context.explanation.observation, ForwardObservation)
-            else context.nouns.fill(ONE_QUERY)
+            else context.nouns.fill(ONE_QUERY_REASON)
         )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
@@ -70,31 +71,31 @@ class ReadHeads(Audit):
             members = group.members
             summaries = summarise(
                 [column.values[members] for column in columns.values()],
-                [{name: null[members] for name, null in each.nulls.items()} for each in columns.values()],
+                [{name: null[members] for name, null in column.nulls.items()} for column in columns.values()],
                 rng=rng,
                 level=group.level,
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
                 missing = int(np.isnan(column.values[members]).sum())
-                if statistic in SHARES:
+                if statistic in HEAD_SHARES:
                     summary = with_exact_intervals(summary, column.values[members], {}, group.level)
                 findings.append(
                     summary.finding(
                         HEADS,
                         statistic,
-                        verdict(statistic, summary, context.prediction_range),
+                        judge_head_effect(statistic, summary, context.prediction_range),
                         group=group,
                         citation=self.citation,
                         undefined={column.undefined: missing} if missing else {},
                     )
                 )
-        return AuditResult(findings, dict(example_columns(columns)))
+        return AuditResult(findings, dict(head_columns(columns)))
 
 
 AUDITS.register(HEADS)(ReadHeads())
 
 
-def removal_columns(context: AuditContext) -> dict[str, Column]:
+def removal_columns(context: AuditContext) -> dict[str, HeadColumn]:
     """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
     explanation, site = context.explanation, context.explanation.site
     assert site is not None
@@ -116,8 +117,8 @@ def removal_columns(context: AuditContext) -> dict[str, Column]:
     share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
     nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
     none = f"no {context.nouns.tokens}"
-    columns = {"removal": Column(together[:, 0], nulls, none)}
-    return columns | ({"alone": Column(share, undefined=none)} if len(read) > 1 else {})
+    columns = {"removal": HeadColumn(together[:, 0], nulls, none)}
+    return columns | ({"alone": HeadColumn(share, undefined=none)} if len(read) > 1 else {})
 
 
 def heads_read(site: AttentionSite) -> tuple[int, ...]:
@@ -125,7 +126,7 @@ def heads_read(site: AttentionSite) -> tuple[int, ...]:
     return tuple(range(site.num_heads)) if site.head is None else (site.head,)
 
 
-def special_columns(context: AuditContext) -> dict[str, Column]:
+def special_columns(context: AuditContext) -> dict[str, HeadColumn]:
     """Shares of special tokens, such as [CLS]; nothing where no text has any, or sentences are read."""
     special = context.token_mask & (np.asarray(context.explanation.encoded.words) < 0)
     if context.sentence_of_token is not None or not special.any():
@@ -133,16 +134,16 @@ def special_columns(context: AuditContext) -> dict[str, Column]:
     attention = share_of(special, context.canonical)
     relevance = share_of(special, context.contributions)
     even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
-    beside = even - share_of(special, context.polarity)
+    surplus = even - share_of(special, context.polarity)
     return {
-        "special": Column(attention, {UNIFORM: even}, "no weight"),
-        "inflation": Column(
-            attention - relevance, {UNIFORM: beside}, "no weight, or one that changes nothing"
+        "special": HeadColumn(attention, {UNIFORM: even}, "no weight"),
+        "inflation": HeadColumn(
+            attention - relevance, {UNIFORM: surplus}, "no weight, or one that changes nothing"
         ),
     }
 
 
-def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
+def share_of(special: NDArray[np.bool_], values: AnyFloats) -> AnyFloats:
     """The part of Σ|values| [N, n] that is on special tokens; NaN where all are 0."""
     sizes = np.abs(values)
     total = sizes.sum(axis=1)
@@ -150,7 +151,7 @@ def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
     return np.where(total > 0, shares, np.nan)
 
 
-def example_columns(columns: Mapping[str, Column]) -> Iterator[tuple[str, Floats]]:
+def head_columns(columns: Mapping[str, HeadColumn]) -> Iterator[tuple[str, AnyFloats]]:
     """Every column and its nulls, by their names among the examples."""
     for statistic, column in columns.items():
         name = f"{HEADS}.{statistic}"
@@ -159,13 +160,13 @@ def example_columns(columns: Mapping[str, Column]) -> Iterator[tuple[str, Floats
             yield null_column(name, null), values
 
 
-def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
-    """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
+def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verdict:
+    """Judge intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     interval = summary.reliable_interval
     if interval is None:
         return TOO_FEW_EXAMPLES
     if statistic == "special":
-        return share_verdict(summary)
+        return judge_attention_share(summary)
     if statistic == "inflation":
         return Verdict(INFLATION[side_of(interval)])
     if statistic == "alone":
@@ -176,18 +177,18 @@ def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
         )
     words = size_verdict(interval[0] / unit, interval[1] / unit)
     words = words._replace(words=words.words.replace("without it", "without these heads"))
-    beside = summary.reliable_differences.get(OTHER_LAYERS)
-    if beside is None or words.status != "evidence":
+    over = summary.reliable_differences.get(OTHER_LAYERS)
+    if over is None or words.status != "evidence":
         return words
-    if max(-beside[0], beside[1]) < NEGLIGIBLE * unit:
+    if max(-over[0], over[1]) < NEGLIGIBLE * unit:
         return Verdict(f"{words.words}, about as much as without another layer")
-    if beside[0] <= 0 <= beside[1]:
+    if over[0] <= 0 <= over[1]:
         return Verdict(f"{words.words}; not settled whether more or less than without another layer")
-    return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")
+    return Verdict(f"{words.words}, {'more' if over[0] > 0 else 'less'} than without another layer")
 
 
 def alone_verdict(low: float, high: float) -> Verdict:
-    """On the share of heads that matter by themselves."""
+    """Judge the share of heads that matter by themselves."""
     if high <= HARDLY_ANY:
         return Verdict("no head matters by itself")
     return Verdict(f"{low:.0%} to {high:.0%} of these heads matter by themselves")

@@ -2,15 +2,10 @@
 
 import numpy as np
 
-from glasshead.audits.removal_curves import (
-    STATISTICS,
-    Flags,
-    Floats,
-    Ints,
-    ValueDrops,
-)
+from glasshead.arrays import Flags, Floats
+from glasshead.audits.removal_curves import STATISTICS, Ints, ValueDrops
 
-MOST_TOKENS = 64
+MOST_SEARCHED = 64
 """A greedy order of n tokens takes n² / 2 passes: longer texts have none."""
 MOST_SUBSETS = 10
 """All 2ⁿ sets of so many tokens are asked, of more none."""

@@ -10,17 +10,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.explainers import REMOVALS, ExplanationContext, value_change, words_of
+from glasshead.arrays import Flags, Floats
+from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_change
 
-BINS = (1, 5, 10, 20, 50)
+REMOVED_PERCENTS = (1, 5, 10, 20, 50)
 """Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
-STEPS = 10
+CURVE_STEPS = 10
 """Steps of a curve: one token each in texts of so many tokens or fewer, equal shares of longer texts."""
 TIES = 2**31 - 1
 """The seed by which equal scores are put into an order, which is none of the null's."""
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 class Curves(NamedTuple):
@@ -67,7 +66,7 @@ class ValueDrops:
     def __init__(self, explanation: ExplanationContext, removal: str, side: PredictionSide) -> None:
         self.explanation, self.removal, self.side = explanation, REMOVALS[removal], side
         self.target = torch.from_numpy(side.target)
-        self.words: Flags = words_of(explanation).numpy()
+        self.words: Flags = removable(explanation).numpy()
 
     @property
     def prediction(self) -> Floats:
@@ -81,12 +80,14 @@ class ValueDrops:
         keys = np.concatenate([texts.astype("<i4")[:, None].view(np.uint8), np.packbits(removed, axis=1)], 1)
         _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         drops = np.zeros(len(first))
-        asked = removed[first].any(axis=1)
-        rows = torch.from_numpy(texts[first[asked]])
+        changes = removed[first].any(axis=1)
+        rows = torch.from_numpy(texts[first[changes]])
         if len(rows):
             before = self.explanation.logits[rows]
-            after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[asked]]))
-            drops[asked] = value_change(self.explanation.target_fn, before, after, self.target[rows]).numpy()
+            after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[changes]]))
+            drops[changes] = value_change(
+                self.explanation.target_fn, before, after, self.target[rows]
+            ).numpy()
         return drops[place.ravel()] * self.side.sign[texts]
 
 
@@ -124,13 +125,13 @@ def bin_weights(counts: Ints, longest: int) -> Floats:
     than two tokens. Shares and mean: DeYoung et al. 2020; k, and that it counts once: Attanasio et al. 2023.
     """
     weights = np.zeros((len(counts), longest + 1))
-    np.put_along_axis(weights, counts[:, None] * np.array(BINS) // 100, 1.0, axis=1)
+    np.put_along_axis(weights, counts[:, None] * np.array(REMOVED_PERCENTS) // 100, 1.0, axis=1)
     weights[:, 0] = 0.0
     weights[counts < 2] = np.nan
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def area_weights(counts: Ints, longest: int, steps: int = STEPS) -> Floats:
+def area_weights(counts: Ints, longest: int, steps: int = CURVE_STEPS) -> Floats:
     """What each number k of tokens counts in the area under a curve over k / n, by trapezoids [N, n + 1];
     NaN for texts of fewer than two tokens."""
     step = np.arange(steps + 1)
@@ -181,7 +182,7 @@ def values_at_shares(curves: Curves, lengths: Flags, counts: Ints, prediction: F
     """ŷ as shares 0, 0.1, …, 1 of the tokens of a text go, and as they alone are kept [orders, N, 11], by the
     area below it; between the ``lengths`` that were asked [N, n + 1] along straight lines. NaN of texts
     that were not asked."""
-    shares = np.linspace(0, 1, STEPS + 1)
+    shares = np.linspace(0, 1, CURVE_STEPS + 1)
     result = {}
     for name, statistic in STATISTICS.items():
         if not statistic.area:

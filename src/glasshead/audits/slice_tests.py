@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.compare_audits import example_values
-from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
 from glasshead.nouns import Nouns
 from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
@@ -19,7 +19,7 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     Left out is what has no number for each text (means over token types), what is no evidence on all texts,
     and what holds in every slice by construction.
     """
-    tests = list(uncorrected_tests(card, slicings, np.random.default_rng([seed, 10])))
+    tests = list(test_slices(card, slicings, np.random.default_rng([seed, 10])))
     corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
     return [
         describe_test(finding, by, test, None if test.p is None else next(corrected), card.nouns)
@@ -27,7 +27,7 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     ]
 
 
-def uncorrected_tests(
+def test_slices(
     card: AuditCard, slicings: Sequence[Slicing], rng: np.random.Generator
 ) -> Iterator[tuple[Finding, str, GroupTest]]:
     """Each finding with what it is cut by, and its test."""
@@ -52,7 +52,7 @@ def uncorrected_tests(
             yield finding, slicing.by, result
 
 
-def value_per_text(card: AuditCard, finding: Finding) -> Floats | None:
+def value_per_text(card: AuditCard, finding: Finding) -> AnyFloats | None:
     """What a finding is the mean of; of the root mean squared error the squared errors."""
     if (finding.audit, finding.statistic) == ("performance", "rmse"):
         absolute = example_values(card, replace(finding, statistic="mae"))

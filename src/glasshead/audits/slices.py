@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Flags
 from glasshead.errors import ParameterError
 from glasshead.nouns import Nouns
 from glasshead.statistics import LEVEL, simultaneous_level
@@ -23,7 +24,6 @@ MOST_VALUES = 8
 MOST_DIGITS = 9
 LENGTH_STRATA = 16
 MISSING, OTHER = "(missing)", "(other)"
-Flags = NDArray[np.bool_]
 
 
 class Group(NamedTuple):

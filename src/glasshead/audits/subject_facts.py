@@ -32,7 +32,7 @@ IN_FLOAT32 = (
     "{tokens} count, padding never does."
 )
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
-OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the {text}."
+CLASS_NOTE = "Every signed number is about the probability of the class that is predicted for the {text}."
 OF_NEXT_TOKENS = (
     "Every signed number is about the token that the model expects next, and ŷ of erasure and faithfulness "
     "is its log-probability; changes that are called small or large are those of its probability."
@@ -96,7 +96,7 @@ def subject_facts(
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *layer_note(context),
-            *edited_note(context),
+            *note_other_weights(context),
             *shortcut_note(context),
             *norm_note(context),
             *remarks,
@@ -108,7 +108,7 @@ def subject_facts(
 
 
 def precision_note(context: AuditContext) -> str:
-    """In which precision the numbers were computed."""
+    """The precision in which the numbers were computed."""
     exact = context.explanation.model.dtype == torch.float64
     return context.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
 
@@ -139,7 +139,7 @@ def target_note(context: AuditContext) -> str:
         return OF_NEXT_TOKENS
     if context.binary:
         return OF_TWO_CLASSES.format(context.label_names[1])
-    return context.nouns.fill(OF_CLASSES)
+    return context.nouns.fill(CLASS_NOTE)
 
 
 def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
 
 
 def shortcut_note(context: AuditContext) -> list[str]:
-    """From where the model was run again under other weights, if it was."""
+    """Where the model was run again from, under other weights, if it was."""
     observation = vars(context.explanation).get("observation")
     if not isinstance(observation, ForwardObservation):
         return []
@@ -169,7 +169,7 @@ def shortcut_note(context: AuditContext) -> list[str]:
 
 
 def norm_note(context: AuditContext) -> list[str]:
-    """Along what gradients are taken, where embeddings are normalised."""
+    """What gradients are taken along, where embeddings are normalised."""
     normalises = EXPLAINERS["gradient"].caveat(context.explanation) is not None
     return [context.nouns.fill(AFTER_NORM)] if normalises else []
 
@@ -207,9 +207,9 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     assert site is not None
     reading = context.explainer.reading(context.explanation)
     level = context.explanation.attention_selector.level
-    here = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
+    own = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
     return facts | {
-        **({"attention_layer": here} if site.above is None else {}),  # words' weights times their sentence's
+        **({"attention_layer": own} if site.above is None else {}),  # words' weights times their sentence's
         **({} if reading is None else {"reading": reading}),
         "level": context.nouns.word if level == "word" else level,
     }
@@ -222,7 +222,7 @@ def layer_note(context: AuditContext) -> list[str]:
     return [] if note is None else [f"{note[0].upper()}{note[1:]}."]
 
 
-def edited_note(context: AuditContext) -> list[str]:
+def note_other_weights(context: AuditContext) -> list[str]:
     """Which weights erasure takes out, where the explanation reads others, or none."""
     explanation = context.explanation
     site = None if explanation.unreadable_reason is not None else explanation.site

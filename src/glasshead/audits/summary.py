@@ -1,4 +1,4 @@
-"""From one number per example to an estimate with its doubt."""
+"""Summaries of one number per example: an estimate with its doubt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,19 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from glasshead.audits.context import Floats
+from glasshead.arrays import AnyFloats
 from glasshead.audits.slices import Group
 from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
-from glasshead.statistics import (
-    LEVEL,
-    defined_mean,
-    interval_of_equals,
-    intervals_beside_nulls,
-    share_interval,
-)
+from glasshead.results.verdict import Interval
+from glasshead.statistics import LEVEL, interval_of_equals, intervals_beside_nulls, nan_mean, share_interval
 
-Interval = tuple[float, float]
-Nulls = Mapping[str, Floats | None]
+Nulls = Mapping[str, AnyFloats | None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class StatSummary:
 
     @property
     def reliable_differences(self) -> dict[str, Interval | None]:
-        """The same of the paired difference from each null."""
+        """The interval of the paired difference from each null, where there are enough examples."""
         return {null: reliable_interval(difference) for null, difference in self.over_null.items()}
 
     def finding(
@@ -96,7 +90,7 @@ def reliable_interval(difference: PairedDifference | None) -> Interval | None:
 
 
 def with_exact_intervals(
-    summary: StatSummary, values: Floats, nulls: Nulls, level: float = LEVEL
+    summary: StatSummary, values: AnyFloats, nulls: Nulls, level: float = LEVEL
 ) -> StatSummary:
     """A mean of shares, 0 to 1 for each unit or NaN, whose intervals are no points where units are all alike,
     as those of the bootstrap are: of units that are 0 or 1 that of Clopper and Pearson, which bounds others
@@ -114,7 +108,7 @@ def with_exact_intervals(
 
 
 def with_exact_difference(
-    difference: PairedDifference, changes: Floats, level: float = LEVEL
+    difference: PairedDifference, changes: AnyFloats, level: float = LEVEL
 ) -> PairedDifference:
     """A mean difference of shares [N]; where all are alike, with the interval that this allows."""
     known = changes[~np.isnan(changes)]
@@ -124,7 +118,7 @@ def with_exact_difference(
 
 
 def summarise(
-    values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator, level: float = LEVEL
+    values: Sequence[AnyFloats], nulls: Sequence[Nulls], *, rng: np.random.Generator, level: float = LEVEL
 ) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic."""
     estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level)
@@ -133,7 +127,7 @@ def summarise(
             estimate=estimate.mean,
             std=estimate.std,
             interval=estimate.interval,
-            null={name: defined_mean(values) for name, values in null.items()},
+            null={name: nan_mean(values) for name, values in null.items()},
             n=estimate.n,
             over_null={
                 name: PairedDifference(difference.mean, difference.interval, difference.n)

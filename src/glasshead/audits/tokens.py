@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
@@ -60,11 +61,11 @@ class Tokens(Audit):
         text_of_token = np.nonzero(context.mask)[0]
         findings: list[Finding] = []
         for texts in (part for part in context.groups if part.name == "all" or part.by):
-            here = texts.members[text_of_token]
+            chosen = texts.members[text_of_token]
             means = mean_per_type(
-                {name: values[here] for name, values in columns.items()}, type_of_token[here]
+                {name: values[chosen] for name, values in columns.items()}, type_of_token[chosen]
             )
-            present = group[np.unique(type_of_token[here])]
+            present = group[np.unique(type_of_token[chosen])]
             findings += self._levels(means, present, texts, context, rng)
             findings += self._separations(means, present, texts, context, rng)
         means = mean_per_type(columns, type_of_token)
@@ -79,7 +80,7 @@ class Tokens(Audit):
         return AuditResult(findings, tokens=table)
 
     @staticmethod
-    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, Floats]:
+    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, AnyFloats]:
         """Every quantity per occurrence [N, n], canonical where there is a gauge.
 
         Scores and polarities exist where the outputs are linear in the weights that are read.
@@ -100,7 +101,7 @@ class Tokens(Audit):
         return columns | ({"weight-raw": context.weights} if context.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], texts: Group, context: AuditContext,
+        self, means: Mapping[str, AnyFloats], group: NDArray[np.str_], texts: Group, context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types, over their occurrences in some texts."""
@@ -119,7 +120,7 @@ class Tokens(Audit):
 
     def _separations(
         self,
-        means: Mapping[str, Floats],
+        means: Mapping[str, AnyFloats],
         group: NDArray[np.str_],
         texts: Group,
         context: AuditContext,
@@ -152,7 +153,7 @@ class Tokens(Audit):
         statistic: str,
         against: str,
         group: Group,
-        values: tuple[Floats, Floats],
+        values: tuple[AnyFloats, AnyFloats],
         context: AuditContext,
         rng: np.random.Generator,
     ) -> Finding:
@@ -190,7 +191,7 @@ class Tokens(Audit):
 AUDITS.register("tokens")(Tokens())
 
 
-def mean_per_type(columns: Mapping[str, Floats], type_of_token: NDArray[np.intp]) -> dict[str, Floats]:
+def mean_per_type(columns: Mapping[str, AnyFloats], type_of_token: NDArray[np.intp]) -> dict[str, AnyFloats]:
     """The mean of each quantity over the occurrences of each type that there is, in the order of types."""
     present, place, occurrences = np.unique(type_of_token, return_inverse=True, return_counts=True)
     return {
@@ -213,7 +214,7 @@ def no_evidence_reason(context: AuditContext, quantity: str) -> Verdict | None:
 
 
 def level_verdict(interval: Interval | None) -> Verdict:
-    """On which side of zero a group stands."""
+    """Judge on which side of zero a group stands."""
     if interval is None:
         return TOO_FEW_TOKENS
     if interval[0] > 0:
@@ -222,7 +223,7 @@ def level_verdict(interval: Interval | None) -> Verdict:
 
 
 def auc_verdict(interval: Interval | None, chance: str, above: str, below: str) -> Verdict:
-    """In words, from the interval of a probability: where 0.5 is inside, and where all of it lies above or
+    """Judge the interval of a probability: where 0.5 is inside, and where all of it lies above or
     below."""
     if interval is None:
         return TOO_FEW_TOKENS
@@ -232,7 +233,7 @@ def auc_verdict(interval: Interval | None, chance: str, above: str, below: str) 
 
 def separation_verdict(interval: Interval | None) -> Verdict:
     """Whether two groups are told apart."""
-    above = f"{strength(interval)} separates them"
+    above = f"{separation_strength(interval)} separates them"
     return auc_verdict(interval, NO_SEPARATION, above, "separates them the wrong way round")
 
 
@@ -244,11 +245,11 @@ def favour_verdict(interval: Interval | None, what: str) -> Verdict:
 
 def sign_verdict(interval: Interval | None) -> Verdict:
     """Whether weights have the sign of their words, from the interval of the share."""
-    above = f"signs are {strength(interval)} right"
+    above = f"signs are {separation_strength(interval)} right"
     return auc_verdict(interval, "signs are no better than chance", above, "signs are the wrong way round")
 
 
-def strength(interval: Interval | None) -> str:
+def separation_strength(interval: Interval | None) -> str:
     """How far above 0.5 an interval begins, in a word."""
     low = 0.5 if interval is None else interval[0]
     return "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"

@@ -57,14 +57,14 @@ from glasshead.cli.plot import (
     Split,
     TableOut,
     file_kind,
-    numbers,
+    parse_whole_numbers,
     plots,
-    whole_numbers,
+    split_numbers,
+    write_csv,
     write_plot,
-    write_table,
 )
 from glasshead.cli.progress import progress_stages
-from glasshead.extensions import attach
+from glasshead.extensions import attach_extensions
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ __all__ = [
     "file_kind",
     "finding_for_threshold",
     "main",
-    "numbers",
     "parse_attention_option",
     "parse_names",
     "parse_numbers",
     "parse_settings",
+    "parse_whole_numbers",
     "plots",
     "print_attribution",
     "print_error",
@@ -113,10 +113,10 @@ __all__ = [
     "print_remark",
     "progress_stages",
     "resume_on_interrupt",
-    "whole_numbers",
+    "split_numbers",
     "write_audit",
+    "write_csv",
     "write_plot",
-    "write_table",
 ]
 
 __getattr__, __dir__, _ = lazy_exports(globals())
@@ -152,4 +152,4 @@ def show_warning(
 
 SHOW = warnings.showwarning
 
-attach("commands")
+attach_extensions("commands")

@@ -16,7 +16,7 @@ from glasshead.cli.console import console, exit_on_broken_pipe, print_error, sil
 from glasshead.cli.errors import spelling_of
 from glasshead.errors import InputError, Terminated, exit_code, shorten
 from glasshead.reasons import wrong_value
-from glasshead.spelling import spelled
+from glasshead.spelling import use_spelling
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -99,7 +99,7 @@ class Commands(TyperGroup):
             lambda: self.commands.get(ctx.invoked_subcommand), lambda: self.commands.get("train")
         )
         try:
-            with terminate_as_interrupt(), spelled(spelling):
+            with terminate_as_interrupt(), use_spelling(spelling):
                 return super().invoke(ctx)
         except InputError as error:
             if ctx.params.get("debug"):

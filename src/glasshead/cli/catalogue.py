@@ -12,7 +12,7 @@ from glasshead.generation import STRATEGIES
 from glasshead.models import IMAGE_MODELS, MODELS
 from glasshead.training import PENALTIES, TRAINING_PRESETS
 
-Table = tuple[list[str], list[list[str]]]
+CatalogueTable = tuple[list[str], list[list[str]]]
 """Column heads and rows."""
 
 
@@ -25,7 +25,7 @@ def tick(holds: bool) -> str:
     return "✓" if holds else ""
 
 
-def activations() -> Table:
+def activations() -> CatalogueTable:
     """The facts of Huang et al. 2024, Table 3, and two more."""
     facts = {
         "monotone": "mono-\ntone",
@@ -42,7 +42,7 @@ def activations() -> Table:
     return ["name", *facts.values(), "paper"], rows
 
 
-def positions() -> Table:
+def positions() -> CatalogueTable:
     """The scores of each, whether parameters come with it, and whether its scores are dot products."""
     rows = [
         [name, sentence(entry), tick(entry.learned), tick(entry.is_dot_product), entry.paper or "–"]
@@ -51,7 +51,7 @@ def positions() -> Table:
     return ["name", "what", "learned", "dot\nproducts", "paper"], rows
 
 
-def mechanisms() -> Table:
+def mechanisms() -> CatalogueTable:
     """Every word; an activation and a position are joined by a plus."""
     rows = [[name, "activation", name, "none", entry.paper] for name, entry in ACTIVATIONS.items()]
     rows += [
@@ -79,37 +79,37 @@ def format_options(options: Mapping[str, Any]) -> str:
     return ", ".join(value if key == "name" else f"{key} {value}" for key, value in options.items())
 
 
-def kernels() -> Table:
+def kernels() -> CatalogueTable:
     rows = [[name, sentence(entry), tick(entry.linear_memory)] for name, entry in KERNELS.items()]
     return ["name", "what", "linear\nmemory"], rows
 
 
-def explainers() -> Table:
+def explainers() -> CatalogueTable:
     rows = [[name, entry.description, entry.citation] for name, entry in EXPLAINERS.items()]
     return ["name", "what", "source"], rows
 
 
-def removals() -> Table:
+def removals() -> CatalogueTable:
     """What each does to a word."""
     return ["name", "what", "source"], [[n, e.description, e.citation] for n, e in REMOVALS.items()]
 
 
-def audits() -> Table:
+def audits() -> CatalogueTable:
     return ["name", "question", "source"], [[n, e.question, e.citation] for n, e in AUDITS.items()]
 
 
-def datasets() -> Table:
+def datasets() -> CatalogueTable:
     texts = [[name, entry.description] for name, entry in DATASETS.items()]
     return ["name", "what"], texts + [[name, entry.description] for name, entry in IMAGE_SETS.items()]
 
 
-def models() -> Table:
+def models() -> CatalogueTable:
     return ["name", "what"], [
         [name, sentence(entry)] for name, entry in (*MODELS.items(), *IMAGE_MODELS.items())
     ]
 
 
-def presets() -> Table:
+def presets() -> CatalogueTable:
     """What each trains, and how."""
     rows = [
         [
@@ -124,12 +124,12 @@ def presets() -> Table:
     return ["name", "model", "attention", "optimizer", "batch ×\nepochs"], rows
 
 
-def penalties() -> Table:
+def penalties() -> CatalogueTable:
     """What each makes small, beside the loss."""
     return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
 
 
-def strategies() -> Table:
+def strategies() -> CatalogueTable:
     """How each chooses the next token, from the model's probabilities p."""
     rows = [
         [name if entry.usual is None else f"{name}={entry.usual:g}", entry.description, entry.citation]
@@ -138,7 +138,7 @@ def strategies() -> Table:
     return ["name", "what", "source"], rows
 
 
-def plots() -> Table:
+def plots() -> CatalogueTable:
     """What each shows, and what draws it; those of one command or page stand together, in their order."""
     from glasshead.report import PLOTS
 
@@ -154,7 +154,7 @@ def plots() -> Table:
     return ["name", "what", "drawn by"], rows
 
 
-TABLES: dict[str, Callable[[], Table]] = {
+TABLES: dict[str, Callable[[], CatalogueTable]] = {
     "activations": activations,
     "audits": audits,
     "datasets": datasets,
@@ -171,6 +171,6 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
-def catalogue(kind: str) -> Table:
-    """Column heads and rows of one kind, one of `glasshead.cli.listing.KINDS`."""
+def catalogue(kind: str) -> CatalogueTable:
+    """Column heads and rows of one kind, one of `glasshead.cli.listing.LISTED_KINDS`."""
     return TABLES[kind]()

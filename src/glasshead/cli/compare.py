@@ -7,7 +7,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import SEEDS, Overwrite, Printed
+from glasshead.cli.options import SEEDS, Overwrite, PrintOption
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -27,22 +27,22 @@ def compare(
         Path, typer.Option("--out", help="The file to write: html, json, md, svg, png or pdf.")
     ] = Path("compare.html"),
     overwrite: Overwrite = False,
-    format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
+    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
 ) -> None:
     """Compare audits or runs: how do they differ, and could that be chance?
 
     Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """
     from glasshead.audits import compare as compare_all
-    from glasshead.drawable import FILES
+    from glasshead.drawable import VALUE_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import comparison_document, terminal_view
 
     check_writable(out, overwrite=overwrite, reads=folders)
-    format_from_suffix(out, *FILES)
+    format_from_suffix(out, *VALUE_FILES)
     comparison = compare_all(*folders, against=against, split=split, seed=seed)
     comparison.save(out, overwrite=overwrite)
-    if format is Printed.json:
+    if format is PrintOption.json:
         print_output(comparison.to_json(), "json")
         print_remark(f"Report: {out}")
     else:

@@ -12,8 +12,8 @@ from glasshead.cli.options import SEEDS, Out
 from glasshead.cli.run_training import TrainRequest, run_training
 from glasshead.errors import InputError
 
-DATA = "synthetic"
-ACTIVATIONS = ("softmax", "tanhmax")
+DEMO_DATA = "synthetic"
+DEMO_ACTIVATIONS = ("softmax", "tanhmax")
 IMAGES, EPOCHS, SHOWN = "digits", 8, 4
 
 
@@ -32,15 +32,15 @@ def demo(
     from glasshead.requests import AuditRequest
     from glasshead.training import TRAINING_PRESETS
 
-    if out.exists() and not (out / f"{ACTIVATIONS[0]}-audit").is_dir():
+    if out.exists() and not (out / f"{DEMO_ACTIVATIONS[0]}-audit").is_dir():
         raise InputError(f"{out} exists and is no demo: choose another --out")
     with atomic_folder(out, overwrite=True) as work:
         cards = []
-        for activation in ACTIVATIONS:
+        for activation in DEMO_ACTIVATIONS:
             run = work / activation
             config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
-            run_training(TrainRequest(DATA, run, config, seed=seed), resumable=False)
-            card = audit_with_progress(AuditRequest(run, DATA, seed=seed))
+            run_training(TrainRequest(DEMO_DATA, run, config, seed=seed), resumable=False)
+            card = audit_with_progress(AuditRequest(run, DEMO_DATA, seed=seed))
             card.facts["run"] = str(out / activation)
             folder = work / f"{activation}-audit"
             folder.mkdir()
@@ -60,7 +60,7 @@ def explain_digits(folder: Path, seed: int) -> None:
     from glasshead.data import inputs_of, load
     from glasshead.training import preset_config
 
-    config = preset_config(None, "vit").with_settings({"attention": ACTIVATIONS[1], "epochs": EPOCHS})
+    config = preset_config(None, "vit").with_settings({"attention": DEMO_ACTIVATIONS[1], "epochs": EPOCHS})
     run = folder / IMAGES
     run_training(TrainRequest(IMAGES, run, config, seed=seed), resumable=False)
     images, _ = inputs_of(load(IMAGES)["test"].select(range(SHOWN)))

@@ -11,7 +11,7 @@ import typer
 
 from glasshead.requests import Option, defaults_of, options_of, types_of
 
-PLAIN = (bool, int, float, str)
+PLAIN_TYPES = (bool, int, float, str)
 
 
 def options_from(
@@ -27,7 +27,7 @@ def options_from(
             if entry.flag != "" and name not in without
         }
         named = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-        own = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in named]
+        own = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in named]
         derived = [parameter(request, name, entry, helps.get(name)) for name, entry in fields.items()]
 
         @wraps(run)
@@ -36,7 +36,7 @@ def options_from(
             run(request(**chosen, **dict.fromkeys(without)), **typed)
 
         command.__signature__ = inspect.Signature([*derived, *own])  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in (*derived, *own)}
+        command.__annotations__ = {option.name: option.annotation for option in (*derived, *own)}
         return command
 
     return decorate
@@ -46,7 +46,7 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
     """A field as Typer takes it: an argument or an option, with its text, its range and its default."""
     default = defaults_of(request).get(name, inspect.Parameter.empty)
     given_by_place = default is inspect.Parameter.empty
-    kind = typed_kind(request, name, entry, default)
+    kind = choose_option_type(request, name, entry, default)
     settings: dict[str, Any] = {"help": sentence or entry.help, "metavar": entry.metavar}
     if kind in (int, float, int | None, float | None):
         settings |= {"min": entry.least, "max": entry.most}
@@ -64,10 +64,10 @@ def parameter(request: type, name: str, entry: Option, sentence: str | None) -> 
     )
 
 
-def typed_kind(request: type, name: str, entry: Option, default: Any) -> Any:
+def choose_option_type(request: type, name: str, entry: Option, default: Any) -> Any:
     """The type of what is typed: that of the field where it is plain, else a text to be read."""
     kinds = [kind for kind in types_of(request)[name] if kind is not type(None)]
-    kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN and entry.read is None else str
+    kind = kinds[0] if len(kinds) == 1 and kinds[0] in PLAIN_TYPES and entry.read is None else str
     optional = default is None or isinstance(default, tuple)
     if entry.repeated:
         return list[str] | None

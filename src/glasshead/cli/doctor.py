@@ -7,7 +7,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_output
-from glasshead.cli.options import Printed
+from glasshead.cli.options import PrintOption
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -20,7 +20,7 @@ def doctor(
         int | None, typer.Option(help="Tokens of a text; else 512, or as many as the model reads.", min=1)
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …")] = "cpu",
-    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
+    format: Annotated[PrintOption, typer.Option(help="text or json.")] = PrintOption.text,
 ) -> None:
     """Check a model before anything runs: which layers dispatch, which kernels serve them, what goes wrong.
 
@@ -37,7 +37,7 @@ def doctor(
     require_single_run(Path(model))
     report = examine(model, attention, length=length, device=device)
     fields = json.loads(json.dumps(asdict(report)))
-    if format is Printed.json:
+    if format is PrintOption.json:
         document = json.dumps({**fields, "healthy": report.healthy}, ensure_ascii=False, indent=1)
         print_output(document + "\n", "json")
     else:

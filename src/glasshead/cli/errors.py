@@ -43,12 +43,12 @@ def spelling_of(running: Callable[[], Any], train: Callable[[], Any]) -> Spellin
     of ``train``; what is neither stays Python."""
 
     def spell(name: str, value: Any = GIVEN) -> str:
-        whole = in_python(name, value).strip("`")
-        if whole in WORDS:
-            return WORDS[whole]
+        call = in_python(name, value).strip("`")
+        if call in WORDS:
+            return WORDS[call]
         option = OPTIONS.get(name) or options_by_name(running(), train()).get(name)
         if option is None:
-            return f"`{whole}`"
+            return f"`{call}`"
         if value is GIVEN or value is True:
             return option
         return f"{option}{'=' if ' ' in option else ' '}{value}"
@@ -60,8 +60,8 @@ def options_by_name(*commands: Any) -> dict[str, str]:
     """The long options of some commands by the names of their parameters; the first that has one decides."""
     options: dict[str, str] = {}
     for command in commands:
-        for each in commands_of(command):
-            for option in each.params:
+        for child in commands_of(command):
+            for option in child.params:
                 if option.opts[0].startswith("--"):
                     options.setdefault(option.name.rstrip("_"), option.opts[0])
     return options

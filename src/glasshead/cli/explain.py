@@ -67,7 +67,7 @@ def explain(
     Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient-after-norm[/]
     """
     from glasshead.data import check_utf8
-    from glasshead.drawable import FILES
+    from glasshead.drawable import VALUE_FILES
     from glasshead.explainers import check_method, explain_texts
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.huggingface import NextTokenClassifier
@@ -83,8 +83,8 @@ def explain(
     check_method(request)
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
-        format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
-    lines = read_texts(context, texts or [], file)
+        format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
+    lines = read_typed_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
     subject = open_subject(request.model, options=OpenOptions.of(request, dtype=request.dtype))
     if file is None:
@@ -107,7 +107,7 @@ def explain(
         print_output(as_document(attributions, format), format.value)
 
 
-def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
+def read_typed_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
     """The texts as typed, or the lines of a file or of standard input.
 
     Raises:

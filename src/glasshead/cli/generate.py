@@ -9,7 +9,7 @@ import typer
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.derive import options_from
-from glasshead.cli.explain import read_texts
+from glasshead.cli.explain import read_typed_texts
 from glasshead.cli.options import ExplanationFormat, Format, Overwrite
 from glasshead.cli.progress import OnProgress, progress_stages
 from glasshead.errors import InputError
@@ -73,7 +73,7 @@ def generate(
         check_writable(out, overwrite=overwrite, reads=[Path(request.model)])
         kind = format_from_suffix(out, *(("html", "json") if format is Format.text else [format.value]))
     # A prompt may be empty: the model begins with its own first token then.
-    lines = [""] if prompts == [""] and file is None else read_texts(context, prompts or [], file)
+    lines = [""] if prompts == [""] and file is None else read_typed_texts(context, prompts or [], file)
     opening = OpenOptions.of(request, dtype=request.dtype)
     chosen = list(method or (() if kind == "text" else PAGE_METHODS))
     if intervals and (kind == "text" or "attention" not in chosen):

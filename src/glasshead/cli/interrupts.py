@@ -39,8 +39,8 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
         InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
     """
     from glasshead.audits import FINISHED
-    from glasshead.files import check_foreign, files_in, remove, unknown_names
-    from glasshead.identifiability import PARTS
+    from glasshead.files import check_foreign, files_in, find_foreign, remove
+    from glasshead.identifiability import STORE_FILES
 
     parts = out.with_name(f"{out.name}.parts")
     if resume and not parts.exists():
@@ -50,14 +50,14 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
             raise InputError(
                 f"{parts} holds an unfinished audit: go on with --resume, or begin anew with --overwrite"
             )
-        check_foreign(parts, unknown_names(files_in(parts), (*PARTS, *FINISHED)))
+        check_foreign(parts, find_foreign(files_in(parts), (*STORE_FILES, *FINISHED)))
         remove(parts)
     try:
         with resume_on_interrupt(parts, "parts"):
             try:
                 yield parts
             except BaseException:
-                if not any(any(parts.glob(each)) for each in (PARTS[-1], FINISHED[-1])):
+                if not any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], FINISHED[-1])):
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError as error:

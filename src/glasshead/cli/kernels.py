@@ -32,10 +32,10 @@ def build() -> None:
     Example: [bold]glasshead kernels build[/]
     """
     from glasshead.attention import build_native
-    from glasshead.compiled import compiled_capabilities
+    from glasshead.compiled import list_compiled_capabilities
 
-    before = compiled_capabilities()
+    before = list_compiled_capabilities()
     with progress_stages("native kernel") as progress:
         paths = build_native(progress=progress)
-    already = "Already compiled" if compiled_capabilities() == before else "Compiled"
-    print_line(f"{already} for {', '.join(compiled_capabilities())}: {paths[0].parent}")
+    already = "Already compiled" if list_compiled_capabilities() == before else "Compiled"
+    print_line(f"{already} for {', '.join(list_compiled_capabilities())}: {paths[0].parent}")

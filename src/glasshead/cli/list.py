@@ -6,7 +6,7 @@ import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output
-from glasshead.cli.options import Printed
+from glasshead.cli.options import PrintOption
 
 
 @app.command("list", rich_help_panel=YOUR_MODELS)
@@ -19,7 +19,7 @@ def list_entries(
             "presets, penalties, plots, removals, strategies; nothing: how many there are of each.",
         ),
     ] = None,
-    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
+    format: Annotated[PrintOption, typer.Option(help="text or json.")] = PrintOption.text,
 ) -> None:
     """List what there is to choose from.
 
@@ -28,7 +28,7 @@ def list_entries(
     from glasshead.cli.listing import as_records, count_table, list_table
 
     columns, rows = count_table() if kind is None else list_table(kind)
-    if format is Printed.json:
+    if format is PrintOption.json:
         import json
 
         print_output(json.dumps(as_records(columns, rows), ensure_ascii=False, indent=1) + "\n", "json")
@@ -44,9 +44,9 @@ def list_entries(
         table.add_row(*map(escape, row))
     console.print(WrappingTable(table))
     if kind == "kernels":
-        from glasshead.compiled import compiled_capabilities
+        from glasshead.compiled import list_compiled_capabilities
 
-        there = ", ".join(compiled_capabilities())
+        built = ", ".join(list_compiled_capabilities())
         print_line(
-            f"native is {f'compiled for {there}' if there else 'not compiled: glasshead kernels build'}"
+            f"native is {f'compiled for {built}' if built else 'not compiled: glasshead kernels build'}"
         )

@@ -17,7 +17,7 @@ from glasshead.extensions import extensions
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from glasshead.cli.catalogue import Table
+    from glasshead.cli.catalogue import CatalogueTable
 
 PACKAGE = Path(__file__).parents[1]
 STORED = PACKAGE / "catalogue.json"
@@ -33,7 +33,7 @@ ENTRY_FOLDERS = (
     "papers/report/plots",
 )
 """Where one file is one entry."""
-KINDS = (
+LISTED_KINDS = (
     "activations",
     "audits",
     "datasets",
@@ -59,15 +59,15 @@ def entry_files(package: Path = PACKAGE) -> list[str]:
     )
 
 
-def list_table(kind: str, stored: Path = STORED) -> Table:
+def list_table(kind: str, stored: Path = STORED) -> CatalogueTable:
     """Column heads and rows of one kind; from the registries where they are imported already.
 
     Raises:
         InputError: on an unknown kind.
     """
-    if kind not in KINDS:
-        raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, KINDS)}")
-    table = None if "glasshead.attention" in sys.modules else stored_table(kind, stored)
+    if kind not in LISTED_KINDS:
+        raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, LISTED_KINDS)}")
+    table = None if "glasshead.attention" in sys.modules else read_stored(kind, stored)
     if table is not None:
         return table
     from glasshead.cli.catalogue import catalogue
@@ -75,12 +75,12 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
     return catalogue(kind)
 
 
-def count_table() -> Table:
+def count_table() -> CatalogueTable:
     """How many there are of each kind."""
-    return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in KINDS]
+    return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in LISTED_KINDS]
 
 
-WHOLE = {
+HYPHENATIONS = {
     "mono-\ntone": "monotone",
     "log-\nnon-\nlinear": "log-nonlinear",
     "norma-\nlised": "normalised",
@@ -92,7 +92,7 @@ TICKS = {"✓": True, "": False}
 
 def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, str | bool | int]]:
     """A table as objects: heads in one line, ticks as true and false, counts as numbers."""
-    names = [WHOLE.get(column, column.replace("\n", " ")) for column in columns]
+    names = [HYPHENATIONS.get(column, column.replace("\n", " ")) for column in columns]
     ticked = {at for at in range(len(columns)) if all(row[at] in TICKS for row in rows)}
     return [
         {
@@ -103,7 +103,7 @@ def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[di
     ]
 
 
-def stored_table(kind: str, stored: Path = STORED) -> Table | None:
+def read_stored(kind: str, stored: Path = STORED) -> CatalogueTable | None:
     """What was written down, or None if entries have come since, or come with other packages."""
     if any(entry.dist is None or entry.dist.name != "glasshead" for entry in extensions().get(kind, ())):
         return None
@@ -117,7 +117,7 @@ def stored_table(kind: str, stored: Path = STORED) -> Table | None:
     return table["columns"], table["rows"]
 
 
-def store(kinds: Iterable[str] = KINDS, stored: Path = STORED) -> None:
+def store(kinds: Iterable[str] = LISTED_KINDS, stored: Path = STORED) -> None:
     """Write the tables of the registries."""
     from glasshead.cli.catalogue import catalogue
 

@@ -15,7 +15,7 @@ class Format(StrEnum):
     html = "html"
 
 
-class Printed(StrEnum):
+class PrintOption(StrEnum):
     """Formats of what has no page."""
 
     text = "text"

@@ -19,7 +19,6 @@ from glasshead.files import format_from_suffix
 from glasshead.registry import did_you_mean
 
 MAX_HEADS = 16
-MAX_LENGTHS = 40
 FileOut = Annotated[
     Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
 ]
@@ -33,8 +32,6 @@ TableOut = Annotated[
 ModelFolder = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A run, or a folder with a saved Hugging Face model.")
 ]
-Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
-Head = Annotated[int, typer.Option(help="From 0.", min=0)]
 Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.", **SEEDS)]
 
@@ -79,7 +76,7 @@ def distance_aware(
     file_kind(out)
     check_writable(out, overwrite=overwrite)
     coefficients = distance_coefficients(
-        numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4), tokens
+        split_numbers("--curves", curves, 9), split_numbers("--w", w, 4), split_numbers("--v", v, 4), tokens
     )
     write_plot(out, "distance-aware", coefficients, overwrite)
 
@@ -92,12 +89,12 @@ def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False)
     """
     from glasshead.files import check_writable
     from glasshead.opening import load_run_model, run_folders
-    from glasshead.trace import learned_positions
+    from glasshead.trace import read_learned_positions
 
     out = default_out(run, "positions.svg") if out is None else out
     file_kind(out)
     check_writable(out, overwrite=overwrite, reads=[run])
-    layers = learned_positions([load_run_model(folder) for folder in run_folders(run)])
+    layers = read_learned_positions([load_run_model(folder) for folder in run_folders(run)])
     write_plot(out, "positions", layers, overwrite)
 
 
@@ -128,7 +125,7 @@ def heads(
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)
-    head_numbers = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
+    head_numbers = None if heads is None else parse_whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
     subject = open_subject(load_run(run))
     one = one_input(subject, text)
@@ -148,7 +145,7 @@ def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any
     print_line(f"Written to {out}")
 
 
-def write_table(
+def write_csv(
     table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float | str]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
@@ -170,7 +167,7 @@ def to_csv(columns: Sequence[str], lines: Iterable[Sequence[float | str]]) -> st
     return table.getvalue()
 
 
-KINDS = ("png", "svg", "pdf")
+PICTURE_KINDS = ("png", "svg", "pdf")
 PAGE, JSON = "html", "json"
 """What some plots can be besides."""
 
@@ -181,10 +178,10 @@ def file_kind(out: Path, *more: str) -> str:
     Raises:
         InputError: if it is none that can be drawn.
     """
-    return format_from_suffix(out, *KINDS, *more)
+    return format_from_suffix(out, *PICTURE_KINDS, *more)
 
 
-def numbers(option: str, text: str, most: int) -> list[float]:
+def split_numbers(option: str, text: str, most: int) -> list[float]:
     """Numbers between commas.
 
     Raises:
@@ -199,13 +196,13 @@ def numbers(option: str, text: str, most: int) -> list[float]:
     return list(dict.fromkeys(values))
 
 
-def whole_numbers(option: str, text: str, most: int) -> list[int]:
+def parse_whole_numbers(option: str, text: str, most: int) -> list[int]:
     """Whole numbers between commas, from 0 on.
 
     Raises:
         InputError: as `parse_rows`, and on fractions and numbers below 0.
     """
-    values = numbers(option, text, most)
+    values = split_numbers(option, text, most)
     if any(value < 0 or not value.is_integer() for value in values):
         raise InputError(f"{option} counts from 0 in whole numbers, not {text!r}")
     return [int(value) for value in values]

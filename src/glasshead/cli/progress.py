@@ -15,7 +15,7 @@ class OnProgress(Protocol):
     def __call__(self, stage: str, share: float | None = None) -> None: ...
 
 
-EVERY = 15.0
+LINE_SECONDS = 15.0
 """Seconds between two lines where there is no terminal."""
 
 
@@ -45,12 +45,12 @@ class LineProgress:
             self._thread.join()
 
     def _write(self, begun: float) -> None:
-        while not self._ended.wait(EVERY):
+        while not self._ended.wait(LINE_SECONDS):
             with suppress(OSError):  # nobody reads any more
-                print_remark(f"{self.title}{self.doing} ({in_words(time.monotonic() - begun)})")
+                print_remark(f"{self.title}{self.doing} ({duration(time.monotonic() - begun)})")
 
 
-def in_words(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """How long that is."""
     minutes, seconds = divmod(round(seconds), 60)
     return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

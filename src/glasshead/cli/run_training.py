@@ -117,7 +117,7 @@ def print_results(out: Path, repeats: int | None) -> None:
     """Metrics beside their floor, models that predict one class only, and notes of the training."""
     from glasshead.opening import MEASURED, REPEATS, read_object, read_record
     from glasshead.results import use_lines
-    from glasshead.training import guess_in_words
+    from glasshead.training import describe_guess
 
     if repeats is None:
         metrics, records = read_object(out / MEASURED), [read_record(out)]
@@ -130,7 +130,7 @@ def print_results(out: Path, repeats: int | None) -> None:
         if split in metrics:
             print_line(f"{split:>5}  " + "  ".join(metrics_in_words(metrics[split], floor.get(split))))
     if floor:
-        print_line(f"floor: {guess_in_words(floor['guess'])}")
+        print_line(f"floor: {describe_guess(floor['guess'])}")
     for record in records:
         for split, only in record.get("only_class", {}).items():
             if only is not None:

@@ -13,7 +13,7 @@ from glasshead.errors import InputError
 if TYPE_CHECKING:
     from glasshead.language import LanguageModelConfig
 
-SETTINGS = {
+LANGUAGE_OPTIONS = {
     "model": "model",
     "objective": "objective",
     "tokenizer": "tokenizer",
@@ -27,10 +27,10 @@ SETTINGS = {
 REQUEST = (
     "data", "out", "text_column", "dev_fraction", "seed", "watch", "watch_every", "resume", "overwrite",
 )  # fmt: skip
-SHARED = {*SETTINGS, *REQUEST, "attention", "set_"}
+SHARED_OPTIONS = {*LANGUAGE_OPTIONS, *REQUEST, "attention", "set_"}
 """Parameters of ``glasshead train`` that a language model has too."""
 USUAL_ENCODER = "bert"
-FEW = 0.05
+UNKNOWN_SHARE = 0.05
 """A share of unknown tokens above this is said."""
 
 
@@ -70,24 +70,24 @@ def language_request(context: Any) -> LanguageRequest:
     """
     from glasshead.language import LanguageModelConfig
 
-    given = {
+    typed = {
         option.name: context.params[option.name]
         for option in context.command.params
         if context.get_parameter_source(option.name).name == "COMMANDLINE"
     }
     for option in context.command.params:
-        if option.name in given and option.name not in SHARED:
+        if option.name in typed and option.name not in SHARED_OPTIONS:
             raise InputError(f"{option.opts[0]} is for classifiers: leave it out for a language model")
-    settings = {SETTINGS[name]: value for name, value in given.items() if name in SETTINGS}
-    if "attention" in given:
-        settings["attention"] = parse_attention_option(given["attention"])
-    settings |= parse_settings(given.get("set_") or [])
+    settings = {LANGUAGE_OPTIONS[name]: value for name, value in typed.items() if name in LANGUAGE_OPTIONS}
+    if "attention" in typed:
+        settings["attention"] = parse_attention_option(typed["attention"])
+    settings |= parse_settings(typed.get("set_") or [])
     chosen = {name: settings.pop(name) for name in ("model", "objective") if name in settings}
     if chosen == {"objective": "masked"}:
         chosen["model"] = USUAL_ENCODER
     return LanguageRequest(
         config=LanguageModelConfig(**chosen).with_settings(settings),
-        **{name: value for name, value in given.items() if name in REQUEST},
+        **{name: value for name, value in typed.items() if name in REQUEST},
     )
 
 
@@ -161,7 +161,7 @@ def print_language_results(out: Path) -> None:
         f"  floor: perplexity {floor['perplexity']:.4g}, accuracy {floor['accuracy']:.3f} by frequency alone"
     )
     for split, share in record["unknown_tokens"].items():
-        if share > FEW:
+        if share > UNKNOWN_SHARE:
             print_line(
                 f"{100 * share:.0f} % of the tokens of {split} are unknown, which are easy to guess: compare "
                 "this perplexity with no other tokenizer's"

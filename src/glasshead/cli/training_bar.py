@@ -11,7 +11,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from glasshead.cli.progress import LineProgress
 from glasshead.escaping import one_line
 
-MEASURES = {
+DEV_MEASURES = {
     "eval_accuracy": "dev accuracy",
     "eval_rmse": "dev RMSE",
     "eval_perplexity": "dev perplexity",
@@ -63,7 +63,7 @@ class ProgressBar(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        for name, words in MEASURES.items():
+        for name, words in DEV_MEASURES.items():
             if self.task is not None and metrics and name in metrics:
                 self.measured = f", {words} {metrics[name]:.3f}"
                 self.bar.update(self.task, description=f"{self.title} · {words} {metrics[name]:.3f}")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from glasshead.trace import Subject
 
 
-def is_file(text: str) -> bool:
+def names_a_file(text: str) -> bool:
     """Whether what was typed is the name of a file."""
     return bool(Path(text).suffix) and len(text) < 256 and Path(text).is_file()
 
@@ -26,7 +26,7 @@ def inputs_for(subject: "Subject", lines: Sequence[str]) -> list[Any]:
     if isinstance(subject.tokenizer, UnitReader):
         return subject.tokenizer.inputs(lines)
     for line in lines:
-        if is_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
+        if names_a_file(line) and Path(line).suffix.lower() in IMAGE_SUFFIXES:
             raise InputError(f"{line} is an image, and {subject.name} reads texts: give a text")
     return list(lines)
 
@@ -38,7 +38,7 @@ def check_no_file(subject: "Subject", lines: Sequence[str]) -> None:
     if isinstance(subject.tokenizer, UnitReader):
         return
     for line in lines:
-        if is_file(line) and Path(line).suffix.lower() not in IMAGE_SUFFIXES:
+        if names_a_file(line) and Path(line).suffix.lower() not in IMAGE_SUFFIXES:
             raise InputError(f"{line!r} is a file: --file {line} explains its lines")
 
 

@@ -5,7 +5,7 @@ from glasshead.data.align_labels import align_labels
 from glasshead.data.augmentation import AUGMENTATIONS, Augmentation
 from glasshead.data.batching import (
     PAIRS,
-    TOKENS,
+    TOKENS_PER_BATCH,
     Inputs,
     batch_size,
     batches,
@@ -20,7 +20,7 @@ from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
 from glasshead.data.describe import describe, describe_in_words, has_images, has_ratings, nouns_of_split
 from glasshead.data.encode import (
-    LONGEST,
+    NO_MAXIMUM,
     as_encoded,
     begins_twice,
     check_utf8,
@@ -35,10 +35,10 @@ from glasshead.data.image_folders import is_undivided, list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
-from glasshead.data.load import ALL, load, select
+from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
-from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode
+from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
@@ -53,26 +53,26 @@ from glasshead.data.synthetic import (
     planted_groups,
     split_sizes,
 )
-from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
+from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
 from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
+from glasshead.data.unlabelled import PlainTexts, has_lines, read_plain
 
 __all__ = [
-    "ALL",
+    "ALL_SPLITS",
     "AUGMENTATIONS",
     "DATASETS",
     "IMAGE_SETS",
     "IMAGE_SUFFIXES",
-    "LONGEST",
-    "NEUTRAL",
+    "NEUTRAL_WORDS",
+    "NO_MAXIMUM",
     "PAIRS",
     "ROOT",
     "SUFFIXES",
-    "TOKENS",
+    "TOKENS_PER_BATCH",
     "Augmentation",
     "Coverage",
     "DrawnSplit",
@@ -109,17 +109,17 @@ __all__ = [
     "column_values",
     "coverage",
     "datasets",
-    "decode",
+    "decode_pixels",
     "describe",
     "describe_in_words",
     "encode",
     "has_images",
+    "has_lines",
     "has_ratings",
     "heads_of",
     "image_size",
     "inputs_of",
     "is_conllu",
-    "is_plain",
     "is_undivided",
     "is_utf8",
     "join_pair",
@@ -137,7 +137,7 @@ __all__ = [
     "read_plain",
     "read_utf8",
     "reader_of",
-    "select",
+    "select_split",
     "split_sizes",
     "split_words",
     "token_groups",

@@ -52,8 +52,8 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
 
 def is_unnamed(model: Sequence[str]) -> bool:
     """Whether the classes are LABEL_0, LABEL_1, …"""
-    found = [UNNAMED.fullmatch(name) for name in model]
-    return all(match is not None and int(match[1]) == index for index, match in enumerate(found))
+    matches = [UNNAMED.fullmatch(name) for name in model]
+    return all(match is not None and int(match[1]) == index for index, match in enumerate(matches))
 
 
 def remedy(model: Sequence[str], data: Sequence[str]) -> str:

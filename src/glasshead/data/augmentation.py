@@ -10,7 +10,7 @@ from torch.nn.functional import pad
 from glasshead.registry import Registry
 
 Augmentation = Callable[[Float[Tensor, "b c h w"]], Float[Tensor, "b c h w"]]
-REACH = 8
+MOST_SHIFT = 8
 """Images move by up to an eighth of their side."""
 
 AUGMENTATIONS: Registry[Augmentation] = Registry("augmentation")
@@ -20,7 +20,7 @@ AUGMENTATIONS: Registry[Augmentation] = Registry("augmentation")
 def shift(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
     """Each image moved by up to an eighth of its sides; its edge pixels fill what becomes free."""
     height, width = pixels.shape[2:]
-    down, right = max(height // REACH, 1), max(width // REACH, 1)
+    down, right = max(height // MOST_SHIFT, 1), max(width // MOST_SHIFT, 1)
     padded = pad(pixels, (right, right, down, down), mode="replicate")
     moved = torch.empty_like(pixels)
     places = zip(
@@ -35,7 +35,7 @@ def shift(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
 
 @AUGMENTATIONS.register("shift+flip")
 def shift_and_flip(pixels: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
-    """The same, every second image as in a mirror; not for digits and letters."""
+    """Shift images, and turn every second one as in a mirror; not for digits and letters."""
     flipped = torch.rand(len(pixels)) < 0.5
     moved = shift(pixels)
     moved[flipped] = moved[flipped].flip(3)

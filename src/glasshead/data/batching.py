@@ -9,11 +9,11 @@ from transformers import PretrainedConfig
 
 from glasshead.data.encoded import Encoded
 
-TOKENS = 16_384  # tokens of a batch, which bound the hidden states
+TOKENS_PER_BATCH = 16_384  # tokens of a batch, which bound the hidden states
 PAIRS = 8_000_000  # pairs of tokens of a batch in all maps that are held, which bound the weights
 BUCKET = 0.75
 """A text that is shorter than this share of the longest begins another batch: padding costs as words do."""
-SMALL = 512
+SMALL_BATCH = 512
 """So few tokens are one batch whatever their lengths: a pass of its own would cost more."""
 
 Inputs = dict[str, Tensor]
@@ -41,7 +41,7 @@ def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:
 
 def batch_size(length: int, maps: int = 1) -> int:
     """How many texts of so many tokens make a batch, with so many maps of weights of each."""
-    return max(min(TOKENS // max(length, 1), PAIRS // (maps * max(length, 1) ** 2)), 1)
+    return max(min(TOKENS_PER_BATCH // max(length, 1), PAIRS // (maps * max(length, 1) ** 2)), 1)
 
 
 def batches(
@@ -63,7 +63,7 @@ def batches(
     while start < len(order):
         longest = int(lengths[order[start]])
         places = order[start : start + batch_size(longest, maps)]
-        begun = torch.arange(len(places)) * longest < SMALL
+        begun = torch.arange(len(places)) * longest < SMALL_BATCH
         places = places[begun | (lengths[places] >= BUCKET * longest)]
         inputs = encoded.inputs(texts[places], device)
         yield places, encoded.cut(inputs, longest)

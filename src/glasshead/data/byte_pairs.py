@@ -9,13 +9,13 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.templates import check_sizes, set_template
+from glasshead.data.templates import check_template_sizes, set_template
 from glasshead.errors import InputError
 
 END = "<|endoftext|>"
 PAD = "<|pad|>"
 MASK = "<|mask|>"
-BYTES = 256
+BYTE_COUNT = 256
 
 
 def train_byte_pairs(
@@ -41,10 +41,10 @@ def train_byte_pairs(
         InputError: if a number is too small, or no pair is frequent enough.
     """
     special = [END, PAD, MASK]
-    least = BYTES + len(special)
+    least = BYTE_COUNT + len(special)
     if vocab_size < least:
         raise InputError(f"a vocabulary of {vocab_size} does not hold all bytes: give {least} or more")
-    check_sizes(min_freq, max_length, first=first, pairs=pairs)
+    check_template_sizes(min_freq, max_length, first=first, pairs=pairs)
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
     tokenizer.decoder = ByteLevelDecoder()

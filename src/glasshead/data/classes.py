@@ -57,7 +57,7 @@ def _last_word(label: str) -> str:
     return words[-1].lower() or label
 
 
-def class_names(tables: dict[str, Table]) -> tuple[str, ...]:
+def order_classes(tables: dict[str, Table]) -> tuple[str, ...]:
     """The classes in order, all of them present in train.
 
     Raises:

@@ -11,7 +11,7 @@ from glasshead.data.encoded import Encoded
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import pluralise
 
-MOST_LETTERS = 100_000
+LETTERS_COUNTED = 100_000
 """Of a longer text the tokens of so many letters tell how many there are in all."""
 LIMITLESS = 2**31
 """No text is so long; a tokenizer without a limit names a larger number."""
@@ -38,12 +38,12 @@ class Coverage:
         """What a person should know of them, a line each; ``name`` is what the texts are called."""
         lines = []
         if self.cut:
-            whole = self.tokens + self.left_out
-            share, about = self.left_out / whole, "about " if self.estimated else ""
+            total = self.tokens + self.left_out
+            share, about = self.left_out / total, "about " if self.estimated else ""
             cut = f"{self.cut:,} of {pluralise(self.texts, 'text')} cut"
             lines.append(
                 f"{name}: {cut} to {pluralise(self.length, 'token')}, "
-                f"{about}{self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
+                f"{about}{self.left_out:,} of {pluralise(total, 'token')} not read ({share:.1%})"
             )
         if self.unknown:
             lines.append(
@@ -66,12 +66,12 @@ def coverage(
     full = (sizes >= length - 1).nonzero().flatten().tolist()
     beyond, estimated = list[int](), False
     if full and not isinstance(tokenizer, UnitReader):
-        firsts = [texts[row][:MOST_LETTERS] for row in full]
-        seconds = () if pairs is None else ([pairs[row][:MOST_LETTERS] for row in full],)
+        firsts = [texts[row][:LETTERS_COUNTED] for row in full]
+        seconds = () if pairs is None else ([pairs[row][:LETTERS_COUNTED] for row in full],)
         read = tokenizer(firsts, *seconds, verbose=False)["input_ids"]
         letters = [len(texts[row]) + (0 if pairs is None else len(pairs[row])) for row in full]
-        parts = [sum(map(len, each)) for each in zip(firsts, *seconds, strict=True)]
-        more = [whole / max(part, 1) for whole, part in zip(letters, parts, strict=True)]
+        parts = [sum(map(len, row)) for row in zip(firsts, *seconds, strict=True)]
+        more = [total / max(part, 1) for total, part in zip(letters, parts, strict=True)]
         estimated = any(share > 1 for share in more)
         # What was read is counted, not what should have been: a limit below the special tokens cuts nothing.
         beyond = [

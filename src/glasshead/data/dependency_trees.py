@@ -14,7 +14,7 @@ from glasshead.errors import InputError
 if TYPE_CHECKING:
     from conllu import TokenList
 
-SUFFIXES = (".conllu", ".conllu.gz")
+TREE_SUFFIXES = (".conllu", ".conllu.gz")
 ROOT = -1
 
 
@@ -35,7 +35,7 @@ class Sentence:
 
 def is_conllu(source: str | Path) -> bool:
     """Whether a name is that of a file in CoNLL-U, plain or gzipped."""
-    return str(source).lower().endswith(SUFFIXES)
+    return str(source).lower().endswith(TREE_SUFFIXES)
 
 
 def read_conllu(path: Path) -> list[Sentence]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasshead.errors import pluralise
-from glasshead.nouns import IMAGES, TEXTS, Nouns
+from glasshead.nouns import IMAGE_NOUNS, TEXTS, Nouns
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -32,7 +32,7 @@ def has_images(split: "Dataset") -> bool:
 
 def nouns_of_split(split: "Dataset") -> Nouns:
     """What the rows of a split are called."""
-    return IMAGES if has_images(split) else TEXTS
+    return IMAGE_NOUNS if has_images(split) else TEXTS
 
 
 def describe(data: "DatasetDict") -> dict[str, Any]:

@@ -22,7 +22,7 @@ from glasshead.errors import InputError, pluralise
 from glasshead.spelling import spell
 
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-LONGEST = 100_000  # a maximum length beyond this means that there is none
+NO_MAXIMUM = 100_000  # a maximum length beyond this means that there is none
 LETTERS_PER_TOKEN = 16  # so many letters of most texts are several tokens
 
 
@@ -179,13 +179,13 @@ def encodings(
         return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []
 
     limit = tokenizer.model_max_length
-    whole = limit > LONGEST or tokenizer.truncation_side != "right"
+    is_whole = limit > NO_MAXIMUM or tokenizer.truncation_side != "right"
     if pairs is not None:
-        if not whole:
-            cut = [pair_beginnings(tokenizer, *each) for each in zip(texts, pairs, strict=True)]
+        if not is_whole:
+            cut = [pair_beginnings(tokenizer, *pair) for pair in zip(texts, pairs, strict=True)]
             texts, pairs = [text for text, _ in cut], [pair for _, pair in cut]
         return tokenizer(list(texts), list(pairs), truncation=True, verbose=False).encodings or []
-    if whole:
+    if is_whole:
         return read(texts)
     if not isinstance(tokenizer.backend_tokenizer.model, WordLevel):
         return read([beginning(tokenizer, text) for text in texts])
@@ -198,7 +198,7 @@ def encodings(
 
 
 def beginning(tokenizer: PreTrainedTokenizerFast, text: str) -> str:
-    """As much of a text as decides which of its tokens are kept: a beginning that overflows the maximum
+    """The part of a text that decides which of its tokens are kept: a beginning that overflows the maximum
     length, if another one of half its length has the same tokens at the same places, so that what follows is
     too far away to matter; else more, and in the end the whole text."""
     size = LETTERS_PER_TOKEN * tokenizer.model_max_length
@@ -213,7 +213,7 @@ def beginning(tokenizer: PreTrainedTokenizerFast, text: str) -> str:
 
 
 def pair_beginnings(tokenizer: PreTrainedTokenizerFast, text: str, pair: str) -> tuple[str, str]:
-    """The same of a pair, of which one is long and the other so short that it has fewer tokens than what is
+    """Beginnings of a pair, of which one is long and the other so short that it has fewer tokens than what is
     left of the long one: which of the two is cut, and how far, stays as it is."""
     limit = tokenizer.model_max_length
     if len(pair.encode()) <= limit:  # no token is less than a byte
@@ -224,7 +224,7 @@ def pair_beginnings(tokenizer: PreTrainedTokenizerFast, text: str, pair: str) ->
 
 
 def safe_prefix(text: str, size: int) -> str:
-    """At most so many characters of a text, cut between two tokens: at white space outside of a tag."""
+    """The first so many characters of a text, cut between two tokens: at white space outside of a tag."""
     if len(text) <= size:
         return text
     head = "".join(text[:size].rsplit(maxsplit=1)[:-1])

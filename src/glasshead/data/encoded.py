@@ -15,10 +15,9 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import Flags
 from glasshead.data.marks import Marks
 from glasshead.nouns import TEXTS, Nouns
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class Encoded:
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
-        """The same inputs without the padding beyond so many tokens."""
+        """Inputs without the padding beyond so many tokens."""
         return {name: tensor[:, :length] for name, tensor in inputs.items()}
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
@@ -122,7 +121,7 @@ class Encoded:
         return touched.gather(1, owner)
 
     def neighbours(self, words: Int[np.ndarray, " n"]) -> dict[str, Int[np.ndarray, " n"]]:
-        """Of tokens of these ``words`` the place of the one that stands beside each, by the direction; −1
+        """The place of the token beside each of these ``words``, by the direction; −1
         where there is none."""
         order = np.arange(len(words))
         return {"previous": order - 1, "next": np.append(order[1:], -1), "itself": order}
@@ -133,20 +132,20 @@ class Encoded:
         return np.abs(order - order[:, None])
 
     def baseline(self, tokenizer: Any) -> Encoded:
-        """The same length of nothing: every word is padding that is read; special tokens stay."""
+        """Texts as long that say nothing: every word is padding that is read; special tokens stay."""
         words = self.mask & torch.from_numpy(self.words >= 0)
         return replace(self, ids=self.ids.masked_fill(words, tokenizer.pad_token_id))
 
-    def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
+    def find_marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "texts tokens"]:
         """Which tokens share a character with a mark of their text."""
-        return marked_tokens(texts, marks, self.offsets)
+        return find_marked_tokens(texts, marks, self.offsets)
 
     def drawing(self, index: int) -> dict[str, Any]:
         """What an attribution needs beside its text to be drawn."""
         return {}
 
 
-def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
+def find_marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
     """Which tokens share a character with a mark of their text [N, n], from their ``offsets`` [N, n, 2]."""
     lengths = np.array([len(text) + 1 for text in texts])
     starts = lengths.cumsum() - lengths  # of each text, where all stand one behind the other

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import avg_pool2d
 
 from glasshead.data.encoded import Encoded
-from glasshead.nouns import IMAGES, Nouns
+from glasshead.nouns import IMAGE_NOUNS, Nouns
 
 Box = tuple[int, int, int, int]
 Fill = Literal["neutral-colour", "mean-colour", "blur"]
@@ -79,12 +79,12 @@ class PatchGrid:
         right and bottom in its own pixels."""
         left, top, right, bottom = frame
         scale = np.array([self.width / (right - left), self.height / (bottom - top)] * 2)
-        found = np.zeros(self.rows * self.columns, dtype=bool)
-        own = np.array([self.box(patch) for patch in range(len(found))])
+        touched = np.zeros(self.rows * self.columns, dtype=bool)
+        own = np.array([self.box(patch) for patch in range(len(touched))])
         for box in boxes:
             left, top, right, bottom = (np.array(box) - [*frame[:2]] * 2) * scale
-            found |= (own[:, 0] < right) & (left < own[:, 2]) & (own[:, 1] < bottom) & (top < own[:, 3])
-        return found
+            touched |= (own[:, 0] < right) & (left < own[:, 2]) & (own[:, 1] < bottom) & (top < own[:, 3])
+        return touched
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class EncodedImages(Encoded):
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
     removals: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
-    nouns: ClassVar[Nouns] = IMAGES
+    nouns: ClassVar[Nouns] = IMAGE_NOUNS
     in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
 
@@ -137,7 +137,7 @@ class EncodedImages(Encoded):
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
-        """The same inputs: images of one model have one size."""
+        """Inputs as they are: images of one model have one size."""
         return inputs
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
@@ -148,7 +148,7 @@ class EncodedImages(Encoded):
     def owner(self) -> Int[Tensor, "images tokens"]:
         return self.grid.owner.expand(self.ids.shape)
 
-    def filled(self, removed: Bool[Tensor, "images tokens"], fill: Fill) -> EncodedImages:
+    def fill_patches(self, removed: Bool[Tensor, "images tokens"], fill: Fill) -> EncodedImages:
         """The images with something else where patches were, which then is read as it stands."""
         patches = removed[:, self.grid.special :].reshape(-1, 1, self.grid.rows, self.grid.columns)
         gone = torch.zeros(len(patches), 1, *self.pixels.shape[2:], dtype=torch.bool)
@@ -164,13 +164,13 @@ class EncodedImages(Encoded):
         place_of = np.full(self.grid.rows * self.grid.columns, -1)
         place_of[words[words >= 0]] = np.flatnonzero(words >= 0)
         row, column = np.divmod(words, self.grid.columns)
-        found = {}
+        neighbours = {}
         for name, (down, right) in DIRECTIONS.items():
-            there, across = row + down, column + right
-            inside = (there >= 0) & (there < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
-            patch = np.where(inside, there * self.grid.columns + across, 0)
-            found[name] = np.where(inside & (words >= 0), place_of[patch], -1)
-        return found | {"itself": np.arange(len(words))}
+            below, across = row + down, column + right
+            inside = (below >= 0) & (below < self.grid.rows) & (across >= 0) & (across < self.grid.columns)
+            patch = np.where(inside, below * self.grid.columns + across, 0)
+            neighbours[name] = np.where(inside & (words >= 0), place_of[patch], -1)
+        return neighbours | {"itself": np.arange(len(words))}
 
     def distances(self, words: Int[np.ndarray, " n"]) -> Float[np.ndarray, "n n"]:
         """How many patches lie between the middles of two; NaN of special tokens, which stand nowhere."""
@@ -182,7 +182,7 @@ class EncodedImages(Encoded):
         """Zeros, the colour that the processor subtracts: the mean colour of an image may tell its class."""
         return replace(self, pixels=torch.zeros(self.pixels.shape))
 
-    def marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
+    def find_marked(self, texts: Sequence[Any], marks: Sequence[Any]) -> Bool[np.ndarray, "images tokens"]:
         """Which patches share a pixel with a box of their image."""
         special = np.zeros(self.grid.special, dtype=bool)
         return np.array(
@@ -204,7 +204,7 @@ class EncodedImages(Encoded):
 
 
 def neutral_colour(pixels: Float[Tensor, "b c h w"], normalise: Normalisation) -> Float[Tensor, "b c h w"]:
-    """The same colour for all images, which says nothing of any of them."""
+    """One colour for all images, which says nothing of any of them."""
     return normalise.neutral.to(pixels).expand_as(pixels)
 
 

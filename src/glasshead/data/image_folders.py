@@ -13,7 +13,7 @@ from glasshead.data.schema import NoLabelError
 from glasshead.errors import InputError
 
 IMAGE, LABEL = "image", "label"
-MOST_BYTES = 256_000_000
+MOST_IMAGE_BYTES = 256_000_000
 """A larger file in a zip is no image."""
 CLASS_FOLDERS = "put the images of each class into a folder that is called by it, as cat/1.png"
 
@@ -49,8 +49,8 @@ def image_splits(folder: Path) -> dict[str, Columns]:
     if zips:
         by_split: dict[str, Columns] = {}
         for split, path in zips.items():
-            found = zip_splits(path)
-            by_split[split] = found.get(split) or next(iter(found.values()))
+            splits = zip_splits(path)
+            by_split[split] = splits.get(split) or next(iter(splits.values()))
         return by_split
     deeper = (path.relative_to(folder) for path in folder.glob("*/*/*/**/*"))
     if (lost := next(filter(is_image, deeper), None)) is not None:
@@ -63,7 +63,7 @@ def image_splits(folder: Path) -> dict[str, Columns]:
 
 
 def zip_splits(path: Path) -> dict[str, Columns]:
-    """The same of a zip file.
+    """The columns of every split of a zip file.
 
     Raises:
         InputError: as `image_splits`, and if it is no whole zip file.
@@ -75,7 +75,7 @@ def zip_splits(path: Path) -> dict[str, Columns]:
                 place = PurePosixPath(entry.filename)
                 if entry.is_dir() or not is_image(place):
                     continue
-                if entry.file_size > MOST_BYTES:
+                if entry.file_size > MOST_IMAGE_BYTES:
                     raise InputError(
                         f"{path}: {entry.filename} unpacks to {entry.file_size:,} bytes: no image"
                     )
@@ -93,10 +93,10 @@ def list_images(folder: Path) -> list[Path]:
     Raises:
         InputError: if there is none.
     """
-    found = list(image_paths(folder))
-    if not found:
+    paths = list(image_paths(folder))
+    if not paths:
         raise InputError(f"{folder} holds no image: give one of {', '.join(IMAGE_SUFFIXES)}")
-    return found
+    return paths
 
 
 def is_image(place: PurePosixPath | Path) -> bool:

@@ -15,10 +15,10 @@ from PIL import Image
 
 from glasshead.data.encoded_images import EncodedImages, Normalisation, PatchGrid
 from glasshead.data.image_folders import list_images
-from glasshead.data.pictures import Picture, as_picture, decode, is_folder
+from glasshead.data.pictures import Picture, as_picture, decode_pixels, is_folder
 from glasshead.data.unit_reader import UnitReader
 from glasshead.errors import InputError, ParameterError
-from glasshead.nouns import IMAGES, Nouns
+from glasshead.nouns import IMAGE_NOUNS, Nouns
 
 OTHER_SHAPES = ((40, 64), (64, 40))
 """Two sizes of images that a processor has to bring to one."""
@@ -35,28 +35,28 @@ class ImageReader(UnitReader):
     processor: Any
     grid: PatchGrid
     normalise: Normalisation
-    nouns: ClassVar[Nouns] = IMAGES
+    nouns: ClassVar[Nouns] = IMAGE_NOUNS
     pad_token: ClassVar[str] = "the colour that the image processor subtracts"
     usual_blocks: ClassVar[int] = 4
     usual_limit: ClassVar[int] = 20
 
     def inputs(self, sources: Sequence[Any]) -> list[Picture]:
-        found: list[Picture] = []
+        pictures: list[Picture] = []
         for source in sources:
             folder = Path(source).expanduser() if isinstance(source, str | Path) else None
             if folder is not None and is_folder(folder):
-                found += map(as_picture, list_images(folder))
+                pictures += map(as_picture, list_images(folder))
             else:
-                found.append(as_picture(source))
-        return found
+                pictures.append(as_picture(source))
+        return pictures
 
     def encode(self, inputs: Sequence[Any]) -> EncodedImages:
-        pictures = [as_picture(each) for each in inputs]
+        pictures = [as_picture(image) for image in inputs]
         pixels = np.empty((len(pictures), 3, self.grid.height, self.grid.width), dtype=np.uint8)
         frames = np.empty((len(pictures), 4))
         for number, picture in enumerate(pictures):
-            image = decode(picture)
-            pixels[number], frames[number] = processed(self.processor, image), self.frame_of(image)
+            image = decode_pixels(picture)
+            pixels[number], frames[number] = process_image(self.processor, image), self.frame_of(image)
         patches = self.grid.rows * self.grid.columns
         ids = np.zeros((len(pictures), self.grid.length), dtype=np.int64)
         for patch in range(patches):
@@ -81,7 +81,7 @@ class ImageReader(UnitReader):
         width, height = image.size
         if not getattr(self.processor, "do_center_crop", False):
             return 0, 0, width, height
-        rows, columns = processed(self.processor, image, do_center_crop=False).shape[1:]
+        rows, columns = process_image(self.processor, image, do_center_crop=False).shape[1:]
         left, top = (columns - self.grid.width) // 2, (rows - self.grid.height) // 2
         across, down = width / columns, height / rows
         return (
@@ -111,7 +111,7 @@ class ImageReader(UnitReader):
         return f"audited were {', with '.join(parts)}: all would take about {more:,.0f} times as many passes"
 
     def with_blocks(self, blocks: int | None) -> Self:
-        """The same, with so many blocks of patches in each direction, which are taken out as a whole.
+        """A reader with so many blocks of patches in each direction, which are taken out as a whole.
 
         Raises:
             InputError: on a number below 2.
@@ -121,11 +121,11 @@ class ImageReader(UnitReader):
         return replace(self, grid=replace(self.grid, blocks=blocks))
 
 
-def processed(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
+def process_image(processor: Any, image: Image.Image, **options: bool) -> UInt8[np.ndarray, "3 h w"]:
     """The pixels of an image as the processor scales and cuts them, from 0 to 255."""
     options |= {"do_rescale": False, "do_normalize": False}
-    found = processor([image], return_tensors="np", **options)["pixel_values"][0]
-    return np.clip(np.rint(found), 0, 255).astype(np.uint8)
+    pixels = processor([image], return_tensors="np", **options)["pixel_values"][0]
+    return np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
 
 
 def normalisation_of(processor: Any) -> Normalisation:
@@ -148,19 +148,19 @@ def image_size(processor: Any) -> tuple[int, int]:
     rng = np.random.default_rng(0)
     images = [Image.fromarray(rng.integers(0, 256, (*shape, 3), dtype=np.uint8)) for shape in OTHER_SHAPES]
     try:
-        found = [processed(processor, image) for image in images]
+        plain = [process_image(processor, image) for image in images]
         read = [np.asarray(processor([image], return_tensors="np")["pixel_values"][0]) for image in images]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"{type(processor).__name__} makes no pixels of one image: give the image processor of the model"
         ) from error
-    if found[0].shape != found[1].shape or found[0].ndim != 3 or len(found[0]) != 3:
+    if plain[0].shape != plain[1].shape or plain[0].ndim != 3 or len(plain[0]) != 3:
         raise InputError(
             f"{type(processor).__name__} gives images of other shapes other sizes, and patches need one: set "
             "its size to a height and a width"
         )
     normalise = normalisation_of(processor)
-    for own, expected in zip(found, read, strict=True):
+    for own, expected in zip(plain, read, strict=True):
         if not np.allclose(normalise(torch.from_numpy(own)[None].float())[0].numpy(), expected, atol=1e-2):
             raise InputError(f"{type(processor).__name__} changes colours in a way of its own")
-    return found[0].shape[1], found[0].shape[2]
+    return plain[0].shape[1], plain[0].shape[2]

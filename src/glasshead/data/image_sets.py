@@ -18,8 +18,8 @@ SIZE, SIDE = 24, 6
 """Pixels of a planted image and of its square."""
 EACH = 600
 """Planted images of each class."""
-COLOURS = {"red": (220, 40, 40), "green": (40, 190, 60), "blue": (50, 70, 220)}
-NOISE = 40
+SQUARE_COLOURS = {"red": (220, 40, 40), "green": (40, 190, 60), "blue": (50, 70, 220)}
+PIXEL_NOISE = 40
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class ImageSet:
 IMAGE_SETS: Registry[ImageSet] = Registry("image set")
 
 
-def digits(name: str) -> Columns:
+def load_digits(name: str) -> Columns:
     """1,797 digits of 8 × 8 pixels with 17 shades of grey.
 
     Source: Alpaydin and Kaynak (1998), as `sklearn.datasets.load_digits` has them.
     """
     from sklearn.datasets import load_digits
 
-    found = load_digits()
-    shades = np.rint(found.images * (255 / 16)).astype(np.uint8)
+    digits_set = load_digits()
+    shades = np.rint(digits_set.images * (255 / 16)).astype(np.uint8)
     pictures = [as_png(f"digit {number}", pixels) for number, pixels in enumerate(shades)]
-    return Columns(name, {IMAGE: pictures, LABEL: [str(label) for label in found.target]}, {})
+    return Columns(name, {IMAGE: pictures, LABEL: [str(label) for label in digits_set.target]}, {})
 
 
 def squares(name: str) -> Columns:
@@ -53,11 +53,11 @@ def squares(name: str) -> Columns:
     """
     rng = np.random.default_rng(0)
     pictures, labels, marks = [], [], []
-    for number in range(EACH * len(COLOURS)):
-        label = list(COLOURS)[number % len(COLOURS)]
-        grey = rng.integers(128 - NOISE, 128 + NOISE, size=(SIZE, SIZE, 1)).repeat(3, axis=2)
+    for number in range(EACH * len(SQUARE_COLOURS)):
+        label = list(SQUARE_COLOURS)[number % len(SQUARE_COLOURS)]
+        grey = rng.integers(128 - PIXEL_NOISE, 128 + PIXEL_NOISE, size=(SIZE, SIZE, 1)).repeat(3, axis=2)
         left, top = (SIDE * rng.integers(SIZE // SIDE, size=2)).tolist()
-        grey[top : top + SIDE, left : left + SIDE] = COLOURS[label]
+        grey[top : top + SIDE, left : left + SIDE] = SQUARE_COLOURS[label]
         pictures.append(as_png(f"square {number}", grey.astype(np.uint8)))
         labels.append(label)
         marks.append([[left, top, left + SIDE, top + SIDE]])
@@ -72,7 +72,7 @@ def as_png(name: str, pixels: NDArray[np.uint8]) -> Picture:
 
 
 IMAGE_SETS.register("digits")(
-    ImageSet("handwritten digits of 8 × 8 pixels, 1,797 images (scikit-learn's load_digits)", digits)
+    ImageSet("handwritten digits of 8 × 8 pixels, 1,797 images (scikit-learn's load_digits)", load_digits)
 )
 IMAGE_SETS.register("squares")(
     ImageSet("a coloured square in grey noise, whose colour is the class and whose place is marked", squares)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glasshead.data.classes import class_names, select_classes
+from glasshead.data.classes import order_classes, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.describe import has_images
 from glasshead.data.encode import check_utf8, join_pair
@@ -15,7 +15,7 @@ from glasshead.data.marks import MARKS, find_marks, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings
 from glasshead.data.read import Columns
-from glasshead.data.read import class_names as coded_names
+from glasshead.data.read import names_of_codes as coded_names
 from glasshead.data.schema import tabulate
 from glasshead.errors import InputError
 
@@ -64,9 +64,9 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     """
     from datasets import ClassLabel, Image, Value
 
-    from glasshead.data.undecoded import undecoded
+    from glasshead.data.keep_images_encoded import keep_images_encoded
 
-    data = undecoded(data)
+    data = keep_images_encoded(data)
 
     label = data.features.get("label")
     in_schema = isinstance(label, ClassLabel) or label == Value("float64")
@@ -84,7 +84,7 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     tables = select_classes({"train": table}, options.classes)
     if options.rated:
         check_ratings(tables)
-    names = None if options.rated else class_names(tables)
+    names = None if options.rated else order_classes(tables)
     return dataset_of(tables["train"], names, "given in memory")
 
 

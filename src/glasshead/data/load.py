@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshead.data.classes import class_names, merge_classes, select_classes
+from glasshead.data.classes import merge_classes, order_classes, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.image_folders import IMAGE
 from glasshead.data.image_sets import IMAGE_SETS
@@ -14,7 +14,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
-from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample
+from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample_splits
 from glasshead.data.synthetic import DATASETS, GeneratorOptions
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 DEFAULTS = LoadOptions()
-ALL = "all"
+ALL_SPLITS = "all"
 
 
 def load(
@@ -53,21 +53,21 @@ def load(
             require_column(name, ("text", "label"), column)
         tables, how = _generate(name, options)
     elif isinstance(source, str) and name in IMAGE_SETS:
-        whole = {"train": tabulate(IMAGE_SETS[name].columns(name), options, columns)}
-        tables, how = split_all(_select_labels(whole, options), options)
+        table = {"train": tabulate(IMAGE_SETS[name].columns(name), options, columns)}
+        tables, how = split_all(_select_labels(table, options), options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
-        tables, how = _read(source, options, columns, divide)
-    names = None if options.rated else class_names(tables)
-    tables, how = subsample(tables, how, options)
+        tables, how = _read_source(source, options, columns, divide)
+    names = None if options.rated else order_classes(tables)
+    tables, how = subsample_splits(tables, how, options)
     return DatasetDict(
         {split: dataset_of(tables[split], names, how[split]) for split in FRACTIONS if split in tables}
     )
 
 
-def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
+def select_split(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     """The rows of one split, or of all of them one after the other for ``all``.
 
     Raises:
@@ -75,15 +75,15 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     """
     from datasets import concatenate_datasets
 
-    if split == ALL:
+    if split == ALL_SPLITS:
         return concatenate_datasets(list(loaded.values()))
     if split not in loaded:
-        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL])}")
+        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL_SPLITS])}")
     return loaded[split]
 
 
-def _read(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
-    columns_by_split, whole = resolve_source(source)
+def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
+    columns_by_split, is_one = resolve_source(source)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
@@ -91,7 +91,7 @@ def _read(source: str | Path, options: LoadOptions, extra: Sequence[str], divide
     tables = _select_labels(_marks_for_all(tables), options)
     if not divide:
         return tables, describe_source(tables)
-    return (split_all if whole else split_dev)(tables, options)
+    return (split_all if is_one else split_dev)(tables, options)
 
 
 def _select_labels(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:

@@ -21,7 +21,7 @@ Mark = tuple[int, ...]
 Marks = list[Mark] | None
 """Spans [start, end) of characters from 0, of images boxes (left, top, right, bottom) of pixels; None where
 nobody has marked anything."""
-SHOWN = 60
+LETTERS_SHOWN = 60
 
 
 def marks_feature() -> List:
@@ -86,7 +86,7 @@ def parse_marks(source: str, row: int, value: Any, text: str) -> Marks:
     spans = parse_lists(value, 2)
     if spans is None:
         raise InputError(
-            f"{source} row {row}: {shorten(value)} is no list of spans: write them in characters from 0, as "
+            f"{source} row {row}: {as_typed(value)} is no list of spans: write them in characters from 0, as "
             "[[0, 4], [10, 15]], or [] where nothing is marked"
         )
     for start, end in spans:
@@ -112,7 +112,7 @@ def parse_boxes(source: str, row: int, value: Any, name: str) -> Marks:
         not (0 <= left < right and 0 <= top < bottom) for left, top, right, bottom in boxes
     ):
         raise InputError(
-            f"{source} row {row}: {shorten(value)} is no list of boxes of {name}: write them in pixels as "
+            f"{source} row {row}: {as_typed(value)} is no list of boxes of {name}: write them in pixels as "
             "[[left, top, right, bottom]], or [] where nothing is marked"
         )
     return [tuple(map(int, box)) for box in boxes]
@@ -143,7 +143,7 @@ def is_numbers(value: object, size: int) -> bool:
     )
 
 
-def shorten(value: object) -> str:
+def as_typed(value: object) -> str:
     """A value as it would be typed, cut to a few letters."""
     written = repr(value)
-    return written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
+    return written if len(written) <= LETTERS_SHOWN else f"{written[:LETTERS_SHOWN]}…"

@@ -8,7 +8,7 @@ from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
 
 REGRESSION = "regression"
-TASKS = ("classification", REGRESSION)
+LABEL_TASKS = ("classification", REGRESSION)
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class LoadOptions:
             raise ParameterError("labels", f"must be at least 2, not {self.labels}")
         if not 0 < self.dev_fraction <= 0.5:
             raise InputError(f"a dev fraction of {self.dev_fraction} is not possible: give one up to 0.5")
-        if self.task not in TASKS:
-            raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, TASKS)}")
+        if self.task not in LABEL_TASKS:
+            raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, LABEL_TASKS)}")
         if self.rated and (self.classes or self.labels):
             raise InputError(f"ratings have no classes: leave {spell('classes')} and {spell('labels')} out")
         if self.max_examples is not None and self.max_examples < 1:

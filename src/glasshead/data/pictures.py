@@ -42,7 +42,7 @@ def read_picture(path: Path) -> Picture:
         InputError: if there is none.
     """
     try:
-        return Picture(name_of(path), path.read_bytes())
+        return Picture(picture_name(path), path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read the image {path}: {error.strerror or error}") from error
 
@@ -56,12 +56,12 @@ def as_picture(source: object) -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, Image.Image):
-        return picture_of(name_of(getattr(source, "filename", "") or "image"), source)
+        return picture_of(picture_name(getattr(source, "filename", "") or "image"), source)
     if isinstance(source, Mapping) and {"bytes", "path"} <= set(source):
         content, path = source["bytes"], source["path"]
         if content is None and path is not None:
             return read_picture(Path(path))
-        return Picture(name_of(path or "image"), content or b"")
+        return Picture(picture_name(path or "image"), content or b"")
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not is_file(path):
@@ -70,7 +70,7 @@ def as_picture(source: object) -> Picture:
     raise InputError(f"{type(source).__name__} is no image: give a file, or an image that Pillow has opened")
 
 
-def name_of(path: str | Path) -> str:
+def picture_name(path: str | Path) -> str:
     """What an image file is called: its name, below that of its folder, in which others may have the same."""
     path = Path(path)
     return "/".join(part for part in (path.parent.name, path.name) if part)
@@ -115,7 +115,7 @@ def is_picture_cell(value: Any) -> bool:
     return isinstance(value, Mapping) and {"bytes", "path"} <= set(value)
 
 
-def decode(picture: Picture) -> Image.Image:
+def decode_pixels(picture: Picture) -> Image.Image:
     """The pixels, upright, in eight bits of red, green and blue.
 
     What a camera noted of its orientation (EXIF) is applied; grey and palettes become colours, sixteen bits

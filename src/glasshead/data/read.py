@@ -198,7 +198,7 @@ def _parquet(path: Path) -> Columns:
         if b"huggingface" in (table.schema.metadata or {}):
             from datasets import Features
 
-            coded = class_names(Features.from_arrow_schema(table.schema))
+            coded = names_of_codes(Features.from_arrow_schema(table.schema))
     except (InputError, OSError):
         raise
     except Exception as error:  # pages, types and what `datasets` wrote beside them break in every way
@@ -206,7 +206,7 @@ def _parquet(path: Path) -> Columns:
     return Columns(str(path), values, coded)
 
 
-def class_names(features: "Features") -> dict[str, list[str]]:
+def names_of_codes(features: "Features") -> dict[str, list[str]]:
     """The names behind every column of class numbers."""
     from datasets import ClassLabel
 

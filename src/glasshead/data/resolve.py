@@ -8,9 +8,9 @@ from huggingface_hub import HfApi, constants
 
 from glasshead.data.image_folders import holds_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
-from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, class_names, data_stem, read
+from glasshead.data.keep_images_encoded import keep_images_encoded
+from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, names_of_codes, read
 from glasshead.data.synthetic import DATASETS
-from glasshead.data.undecoded import undecoded
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.spelling import spell
@@ -24,7 +24,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, known_names())}")
+        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, set_names())}")
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -39,11 +39,11 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not HUB_NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, known_names())}")
+        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, set_names())}")
     try:
         columns = from_hub(name)
     except InputError as error:
-        raise InputError(with_suggestion(str(error), did_you_mean(name, known_names()))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, set_names()))) from error
     by_split: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in by_split:
@@ -54,7 +54,7 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     return by_split, False
 
 
-def known_names() -> list[str]:
+def set_names() -> list[str]:
     """What is called by a name."""
     return [*DATASETS, *IMAGE_SETS]
 
@@ -90,13 +90,13 @@ def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
         return {split: read(path) for split, path in splits.items()}, False
     if splits:
         raise InputError(f"{folder} has {', '.join(splits)} but no train file: add train.csv")
-    whole = _one_each(files, lambda path: "whole")
-    if not whole:
+    one_file = _one_each(files, lambda path: "whole")
+    if not one_file:
         raise InputError(
             f"{folder} holds no data: name the files train, dev and test (or one of them all), "
             f"with one of {', '.join(SUFFIXES)}, or put images into a folder for each class"
         )
-    return {"train": read(whole["whole"])}, True
+    return {"train": read(one_file["whole"])}, True
 
 
 def whole_unless_split(splits: dict[str, Columns]) -> tuple[dict[str, Columns], bool]:
@@ -165,7 +165,7 @@ def from_hub(name: str) -> dict[str, Columns]:
                 for column, kind in rows.features.items()
                 if isinstance(kind, datasets.Value | datasets.ClassLabel | datasets.Image)
             },
-            class_names(rows.features),
+            names_of_codes(rows.features),
         )
-        for split, rows in ((split, undecoded(rows)) for split, rows in splits.items())
+        for split, rows in ((split, keep_images_encoded(rows)) for split, rows in splits.items())
     }

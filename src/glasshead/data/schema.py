@@ -19,7 +19,7 @@ from glasshead.spelling import spell
 
 IMAGE_COLUMNS = ("image", "img")
 """What data sets of the Hub call them."""
-PICTURES = " pictures"
+PICTURE_COLUMN = " pictures"
 """The column of images while a table is made, which no file can call so."""
 NAMELESS = "image"
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
@@ -91,7 +91,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     cells, rated = columns.values, options.rated
     image = image_column(cells, options)
     if image is not None:
-        columns, cells, options = named_pictures(columns, image, options)
+        columns, cells, options = name_pictures(columns, image, options)
     text, pair = options.text_column or "text", "text_pair"
     if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
@@ -104,7 +104,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             )
     for name in extra:
         require_column(columns.source, cells, name)
-    labels, names = decoded(columns, label), columns.coded.get(label)
+    labels, names = decode_column(columns, label), columns.coded.get(label)
     labelled = list(range(len(labels)))
     if names is not None:
         labelled = [i for i, code in enumerate(cells[label]) if code is not None and code != UNLABELLED]
@@ -126,7 +126,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     wanted = "a number" if rated else "a string or an integer"
     firsts, seconds = texts(text), texts(pair) if pair in cells else None
     rows = [i + 1 for i in labelled]
-    whole = firsts if seconds is None else list(map(join_pair, firsts, seconds))
+    joined = firsts if seconds is None else list(map(join_pair, firsts, seconds))
     return Table(
         source=columns.source,
         text=firsts,
@@ -140,10 +140,10 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
         extra={
             name: [values[i] for i in labelled]
             for name in extra
-            for values in [cell_texts(columns.source, name, decoded(columns, name))]
+            for values in [cell_texts(columns.source, name, decode_column(columns, name))]
         },
-        marks=find_marks(columns.source, cells, rows, whole, options.marks_column, boxes=image is not None),
-        pictures=None if image is None else [as_picture(cells[PICTURES][i]) for i in labelled],
+        marks=find_marks(columns.source, cells, rows, joined, options.marks_column, boxes=image is not None),
+        pictures=None if image is None else [as_picture(cells[PICTURE_COLUMN][i]) for i in labelled],
     )
 
 
@@ -159,7 +159,7 @@ def image_column(cells: Mapping[str, list[Any]], options: LoadOptions) -> str | 
     return None
 
 
-def named_pictures(
+def name_pictures(
     columns: Columns, image: str, options: LoadOptions
 ) -> tuple[Columns, dict[str, list[Any]], LoadOptions]:
     """The columns with the images' names as texts.
@@ -178,12 +178,12 @@ def named_pictures(
     kept: dict[str, list[Any]] = {
         name: values for name, values in columns.values.items() if name not in (image, "text")
     }
-    kept["text"], kept[PICTURES] = [picture.name for picture in pictures], pictures
+    kept["text"], kept[PICTURE_COLUMN] = [picture.name for picture in pictures], pictures
     cells = kept
     return replace(columns, values=cells), cells, replace(options, text_column=None)
 
 
-def decoded(columns: Columns, name: str) -> list[Any]:
+def decode_column(columns: Columns, name: str) -> list[Any]:
     """The values of a column, and of a column of class numbers the names of the classes."""
     if name not in columns.coded:
         return columns.values[name]

@@ -13,7 +13,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import rating_values
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
-from glasshead.nouns import IMAGES, TEXTS
+from glasshead.nouns import IMAGE_NOUNS, TEXTS
 from glasshead.spelling import spell
 
 FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
@@ -22,19 +22,16 @@ Splits = tuple[dict[str, Table], dict[str, str]]
 
 def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """Train, dev and test from one table."""
-    whole = tables["train"]
-    parts = _divide(whole, FRACTIONS, options)
-    how = {
-        split: f"{100 * share:g} % of {Path(whole.source).name}, {_manner(whole, options)}{_left_out(whole)}"
-        for split, share in FRACTIONS.items()
-    }
-    return parts, how
+    table = tables["train"]
+    parts = _divide(table, FRACTIONS, options)
+    source = f"{Path(table.source).name}, {_manner(table, options)}{_label_remark(table)}"
+    return parts, {split: f"{100 * share:g} % of {source}" for split, share in FRACTIONS.items()}
 
 
 def describe_source(tables: Mapping[str, Table]) -> dict[str, str]:
     """Where each split was read."""
     return {
-        split: f"read from {Path(table.source).name}{_left_out(table)}" for split, table in tables.items()
+        split: f"read from {Path(table.source).name}{_label_remark(table)}" for split, table in tables.items()
     }
 
 
@@ -50,7 +47,7 @@ def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
     return tables | parts, how
 
 
-def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
+def subsample_splits(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
     """A random part of every split that has more rows than asked for.
 
     Raises:
@@ -68,10 +65,10 @@ def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOption
             f"{least} or more"
         )
     for split, table in tables.items():
-        whole = len(table.text)
-        if whole > size:
-            parts[split] = table.take(stratified_sample(_strata(table, options), size, options.split_seed))
-            notes[split] += f", {size} of {whole} rows drawn with seed {options.split_seed}, {_by(options)}"
+        rows = len(table.text)
+        if rows > size:
+            parts[split] = table.take(sample_strata(_strata(table, options), size, options.split_seed))
+            notes[split] += f", {size} of {rows} rows drawn with seed {options.split_seed}, {_by(options)}"
     return parts, notes
 
 
@@ -99,11 +96,11 @@ def _by(options: LoadOptions) -> str:
 
 
 def _manner(table: Table, options: LoadOptions) -> str:
-    nouns = TEXTS if table.pictures is None else IMAGES
+    nouns = TEXTS if table.pictures is None else IMAGE_NOUNS
     return f"cut with seed {options.split_seed}, {_by(options)}, equal {nouns.texts} on one side"
 
 
-def _left_out(table: Table) -> str:
+def _label_remark(table: Table) -> str:
     return f", {table.unlabelled} rows without a label left out" if table.unlabelled else ""
 
 
@@ -125,23 +122,23 @@ def assign_splits(
 
     parts = range(len(fractions))
     part = np.zeros(len(labels), dtype=np.int64)
-    whole = [0] * len(fractions)  # rows per part
+    counts = [0] * len(fractions)  # rows per part
     stratum, own = "", [0] * len(fractions)  # rows per part of one class
     for index, group in enumerate(by_class):
         rows = groups[group]
         first = index == 0 or labels[rows[0]] != stratum
         if first:
             stratum, own = labels[rows[0]], [0] * len(fractions)
-        of_class, of_all = sum(own) + len(rows), sum(whole) + len(rows)
+        of_class, of_all = sum(own) + len(rows), sum(counts) + len(rows)
         lack = [
             # Rounded, because a tie within the class is settled by the whole, not by the last bit.
-            (round(fractions[k] * of_class - own[k], 6), fractions[k] * of_all - whole[k])
+            (round(fractions[k] * of_class - own[k], 6), fractions[k] * of_all - counts[k])
             for k in parts
         ]
         chosen = 0 if first else max(parts, key=lack.__getitem__)
         part[rows] = chosen
         own[chosen] += len(rows)
-        whole[chosen] += len(rows)
+        counts[chosen] += len(rows)
 
     present = {label for label, k in zip(labels, part.tolist(), strict=True) if k == 0}
     for rows in groups:
@@ -152,7 +149,7 @@ def assign_splits(
     return part
 
 
-def stratified_sample(strata: Sequence[str], rows: int, seed: int) -> list[int]:
+def sample_strata(strata: Sequence[str], rows: int, seed: int) -> list[int]:
     """The places of so many rows, ascending: of every stratum the same share, and at least one row if it can.
 
     Row r (0, 1, …) of a shuffled stratum of n rows is taken before all rows with a larger r / n, so that a

@@ -18,15 +18,15 @@ import numpy as np
 
 from glasshead.data.marks import Marks
 from glasshead.data.splits import FRACTIONS
-from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL_WORDS, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
 from glasshead.registry import Registry, did_you_mean
 
 NEUTRAL_GROUP = "neutral"
-MAX_SIZE = 10_000_000
+MOST_INSTANCES = 10_000_000
 
 
-def check_integer(options: object, name: str, smallest: int, largest: int = MAX_SIZE) -> None:
+def check_integer(options: object, name: str, smallest: int, largest: int = MOST_INSTANCES) -> None:
     """Raise InputError unless an option is an integer of that range; a seed may be any large one."""
     value = getattr(options, name)
     if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
@@ -124,7 +124,7 @@ def groups(options: SyntheticOptions) -> dict[str, list[str]]:
         name: extend_vocabulary(base, options.polar_words)
         for name, base in zip(options.class_names, bases, strict=False)
     }
-    return words | {NEUTRAL_GROUP: extend_vocabulary(NEUTRAL, options.neutral_words)}
+    return words | {NEUTRAL_GROUP: extend_vocabulary(NEUTRAL_WORDS, options.neutral_words)}
 
 
 def planted_groups(options: SyntheticOptions) -> dict[str, str]:
@@ -132,15 +132,15 @@ def planted_groups(options: SyntheticOptions) -> dict[str, str]:
     return {word: group for group, words in groups(options).items() for word in words}
 
 
-def generate(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]]:
+def generate_splits(options: SyntheticOptions) -> dict[str, tuple[list[str], list[int]]]:
     """Texts and class numbers of the splits train, dev and test."""
     rng = np.random.default_rng(options.seed)
     return {split: _draw(options, size, rng) for split, size in split_sizes(options.instances).items()}
 
 
 def reviews(options: SyntheticOptions) -> dict[str, DrawnSplit]:
-    """The same as a `SyntheticDataset` has it, without marks."""
-    return {split: DrawnSplit(*drawn) for split, drawn in generate(options).items()}
+    """Reviews as a `SyntheticDataset` has them, without marks."""
+    return {split: DrawnSplit(*drawn) for split, drawn in generate_splits(options).items()}
 
 
 def _draw(options: SyntheticOptions, size: int, rng: np.random.Generator) -> tuple[list[str], list[int]]:

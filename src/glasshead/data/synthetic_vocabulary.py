@@ -31,7 +31,7 @@ NEGATIVE = split_words(
 """
 )
 
-NEUTRAL = split_words(
+NEUTRAL_WORDS = split_words(
     """
     a about above across after again against ago all almost along already also although always among an
     and another any apart are around as aside at away back because been before behind being below

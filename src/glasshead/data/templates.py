@@ -6,7 +6,7 @@ from tokenizers.processors import TemplateProcessing
 from glasshead.errors import InputError
 
 
-def check_sizes(min_freq: int, max_length: int, *, first: bool, pairs: bool) -> None:
+def check_template_sizes(min_freq: int, max_length: int, *, first: bool, pairs: bool) -> None:
     """Raise InputError for numbers below 1, and where no token of each text has room."""
     if min_freq < 1 or max_length < 1:
         raise InputError("minimum frequency and maximum length start at 1")

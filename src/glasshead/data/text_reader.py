@@ -22,14 +22,14 @@ class TextReader:
     reads_all: ClassVar[bool] = False
 
     def inputs(self, sources: Sequence[Any]) -> list[str]:
-        """The same texts.
+        """Texts as they are.
 
         Raises:
             InputError: if they are no strings.
         """
         return as_texts(sources)
 
-    def limited(self, max_length: int | None, blocks: int | None) -> Any:
+    def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
         """The tokenizer, which cuts texts to so many tokens, if it does not cut them shorter already.
 
         Raises:

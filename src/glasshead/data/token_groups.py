@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
-
-Floats = NDArray[np.float64]
 
 
 def polarity_ratio(counts: NDArray[np.int64]) -> Floats:

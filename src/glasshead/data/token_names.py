@@ -6,7 +6,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data.unit_reader import UnitReader
 
-BLANK = "␣"
+BLANK_TOKEN = "␣"
 
 
 def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[int]) -> list[str]:
@@ -15,8 +15,8 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
     those of other vocabularies are as they are. Units of what is no text are called by their places."""
     if isinstance(tokenizer, UnitReader):
         return tokenizer.names(ids)
-    found = tokenizer.convert_ids_to_tokens(list(ids))
-    names = [f"token {number}" if name is None else name for number, name in zip(ids, found, strict=True)]
+    tokens = tokenizer.convert_ids_to_tokens(list(ids))
+    names = [f"token {number}" if name is None else name for number, name in zip(ids, tokens, strict=True)]
     added = tokenizer.added_tokens_decoder
     decoder = repr(tokenizer.backend_tokenizer.decoder)
     if "ByteLevel" in decoder:
@@ -27,32 +27,32 @@ def token_names(tokenizer: PreTrainedTokenizerFast | UnitReader, ids: Sequence[i
         return names
     return [
         name if number in added or known is None else read(name)
-        for number, known, name in zip(ids, found, names, strict=True)
+        for number, known, name in zip(ids, tokens, names, strict=True)
     ]
 
 
 def from_bytes(name: str) -> str:
     """The characters that a token of bytes stands for."""
     try:
-        return bytes(BYTES[letter] for letter in name).decode().strip() or BLANK
+        return bytes(BYTE_OF_LETTER[letter] for letter in name).decode().strip() or BLANK_TOKEN
     except UnicodeDecodeError:
-        return "".join(f"<0x{BYTES[letter]:02X}>" for letter in name if letter != SPACE)
+        return "".join(f"<0x{BYTE_OF_LETTER[letter]:02X}>" for letter in name if letter != BYTE_SPACE)
     except KeyError:  # a token that was added to the vocabulary by hand
         return name
 
 
 def from_pieces(name: str) -> str:
     """A piece of SentencePiece without its blank."""
-    return name.replace("▁", " ").strip() or BLANK
+    return name.replace("▁", " ").strip() or BLANK_TOKEN
 
 
 def byte_letters() -> dict[str, int]:
     """The letter of each byte in a byte-level vocabulary: its own, where that can be seen (GPT-2)."""
-    seen = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    letters = {chr(byte): byte for byte in seen}
-    hidden = [byte for byte in range(256) if byte not in seen]
+    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    letters = {chr(byte): byte for byte in visible}
+    hidden = [byte for byte in range(256) if byte not in visible]
     return letters | {chr(256 + place): byte for place, byte in enumerate(hidden)}
 
 
-BYTES = byte_letters()
-SPACE = "Ġ"
+BYTE_OF_LETTER = byte_letters()
+BYTE_SPACE = "Ġ"

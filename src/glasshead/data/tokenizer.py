@@ -10,10 +10,10 @@ from tokenizers.pre_tokenizers import Split
 from tokenizers.trainers import WordLevelTrainer
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data.templates import check_sizes, set_template
+from glasshead.data.templates import check_template_sizes, set_template
 from glasshead.errors import InputError
 
-SPECIAL = {
+SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
     "unk_token": "[UNK]",
     "cls_token": "[CLS]",
@@ -66,10 +66,10 @@ def train_tokenizer(
     Raises:
         InputError: if a number is too small, or no word is left.
     """
-    if vocab_size <= len(SPECIAL):
+    if vocab_size <= len(SPECIAL_TOKENS):
         raise InputError(f"a vocabulary of {vocab_size} holds no words: five places are for special tokens")
-    check_sizes(min_freq, max_length, first=first, pairs=pairs)
-    tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
+    check_template_sizes(min_freq, max_length, first=first, pairs=pairs)
+    tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL_TOKENS["unk_token"]))
     normalizers: list[Normalizer] = [Lowercase()] if lowercase else []
     rule = RULE
     if marks is not None:
@@ -82,24 +82,24 @@ def train_tokenizer(
     trainer = WordLevelTrainer(
         vocab_size=vocab_size,
         min_frequency=min_freq,
-        special_tokens=list(SPECIAL.values()),
+        special_tokens=list(SPECIAL_TOKENS.values()),
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    if tokenizer.get_vocab_size() == len(SPECIAL):
+    if tokenizer.get_vocab_size() == len(SPECIAL_TOKENS):
         raise InputError(f"no word occurs {min_freq} times in the texts: lower the minimum frequency")
     if marks is not None:
         known = tokenizer.get_vocab()
         new = [token for token in tokens_of(*marks) if token not in known]
         numbered = {token: len(known) + place for place, token in enumerate(new)}
-        tokenizer.model = WordLevel(known | numbered, unk_token=SPECIAL["unk_token"])
-    set_template(tokenizer, SPECIAL["cls_token"], SPECIAL["sep_token"], first=first)
+        tokenizer.model = WordLevel(known | numbered, unk_token=SPECIAL_TOKENS["unk_token"])
+    set_template(tokenizer, SPECIAL_TOKENS["cls_token"], SPECIAL_TOKENS["sep_token"], first=first)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if pairs else [])],
         model_max_length=max_length,
         split_special_tokens=True,
-        **SPECIAL,
+        **SPECIAL_TOKENS,
     )
 
 

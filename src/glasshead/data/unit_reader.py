@@ -11,7 +11,7 @@ from glasshead.data.encoded import Encoded
 from glasshead.errors import ParameterError
 from glasshead.nouns import Nouns
 
-NO_LIMIT = 2**40
+NO_UNIT_LIMIT = 2**40
 
 
 class UnitReader(ABC):
@@ -28,7 +28,7 @@ class UnitReader(ABC):
     unk_token: str | None = None
     mask_token: str | None = None
     pad_token: ClassVar[str | None] = None
-    model_max_length = NO_LIMIT
+    model_max_length = NO_UNIT_LIMIT
     nouns: ClassVar[Nouns]
     """What its inputs and units are called."""
     usual_blocks: ClassVar[int | None] = None
@@ -48,10 +48,10 @@ class UnitReader(ABC):
 
     @abstractmethod
     def with_blocks(self, blocks: int | None) -> Self:
-        """The same, with so many blocks of units in each direction, which are taken out as a whole."""
+        """A reader with so many blocks of units in each direction, which are taken out as a whole."""
 
-    def limited(self, max_length: int | None, blocks: int | None) -> Any:
-        """The same with so many blocks in each direction (None: the usual number; 0: every unit is one).
+    def with_limit(self, max_length: int | None, blocks: int | None) -> Any:
+        """A reader with so many blocks in each direction (None: the usual number; 0: every unit is one).
 
         Raises:
             InputError: on a length to cut to, which such inputs do not have.

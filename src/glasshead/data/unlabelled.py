@@ -26,7 +26,7 @@ class PlainTexts(NamedTuple):
     seconds: Sequence[str] | None
 
 
-def is_plain(source: object) -> bool:
+def has_lines(source: object) -> bool:
     """Whether a source is a txt file (also as .gz) of texts, one on each line, and not of labelled trees.
 
     Raises:

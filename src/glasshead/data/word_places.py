@@ -10,7 +10,7 @@ from tokenizers import Encoding
 from tokenizers.models import WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
 
-SPACE = re.compile(r"\s")
+BLANKS = re.compile(r"\s")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -19,7 +19,7 @@ UNSPACED = re.compile(
 JOINER = "\u200d"
 SKINS = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
-Place = tuple[int, int]
+Span = tuple[int, int]
 
 
 def special_ids(tokenizer: PreTrainedTokenizerFast) -> frozenset[int]:
@@ -54,7 +54,7 @@ def word_places(
     return words, offsets
 
 
-def divide(text: str, words: Sequence[int], offsets: Sequence[Place]) -> tuple[list[int], list[Place]]:
+def divide(text: str, words: Sequence[int], offsets: Sequence[Span]) -> tuple[list[int], list[Span]]:
     """Words and places of tokens of byte-level and SentencePiece tokenizers, to which blanks are letters.
 
     They stay as they are but for four things. White space divides words. A token of nothing but white space
@@ -68,8 +68,8 @@ def divide(text: str, words: Sequence[int], offsets: Sequence[Place]) -> tuple[l
         if start == stop:
             continue
         unspaced = start >= end and UNSPACED.match(text, start) is not None
-        apart = current < 0 or SPACE.search(text, end, max(start, end)) is not None
-        if apart or ((word != last or unspaced) and not continues(text, start, unspaced)):
+        is_new = current < 0 or BLANKS.search(text, end, max(start, end)) is not None
+        if is_new or ((word != last or unspaced) and not continues(text, start, unspaced)):
             current += 1
         divided[index], last, end = current, word, max(end, stop)
     word, at = current, end
@@ -92,7 +92,7 @@ def continues(text: str, start: int, unspaced: bool) -> bool:
     return not unspaced and own.isalpha() and unicodedata.category(before).startswith("M")
 
 
-def trim(text: str, place: Place) -> Place:
+def trim(text: str, place: Span) -> Span:
     """Characters of a text without the blanks at both ends; none where all are blanks."""
     start, stop = place
     while start < stop and text[start].isspace():

@@ -31,11 +31,11 @@ from transformers.masking_utils import (
 from glasshead.attention import Mask
 from glasshead.errors import InputError
 
-FORBIDDEN = -9e3
+LEAST_FORBIDDING = -9e3
 """An additive mask forbids below this: models write −1e4, the smallest number of their type, or −∞."""
 
 CAUSAL, WHOLE = torch.int8, torch.int16
-"""Types of our masks, which nobody else's have; the lowest number of the second is below `FORBIDDEN`."""
+"""Types of our masks, which no others have; the least number of the second is below `LEAST_FORBIDDING`."""
 
 
 def mask_function(
@@ -75,7 +75,7 @@ def mask_function(
         if padding is None or (not torch.compiler.is_compiling() and bool(padding.all())):
             return torch.zeros((), dtype=kind, device=device).expand(batch_size, 1, 1, kv_length)
         return additive(padding[:, None, None, :], kind)
-    whole = sdpa_mask(
+    mask = sdpa_mask(
         batch_size,
         q_length,
         kv_length,
@@ -89,8 +89,8 @@ def mask_function(
         device=device,
         **others,
     )
-    assert whole is not None
-    return additive(whole, WHOLE)
+    assert mask is not None
+    return additive(mask, WHOLE)
 
 
 def additive(allowed: Tensor, kind: torch.dtype) -> Tensor:
@@ -173,7 +173,7 @@ def split_additive_mask(attention_mask: Tensor) -> tuple[Tensor, Tensor | None]:
         return attention_mask == 0, None
     if not attention_mask.is_floating_point():
         raise InputError(f"a mask of four dimensions is boolean or additive, not {attention_mask.dtype}")
-    allowed = attention_mask > FORBIDDEN
+    allowed = attention_mask > LEAST_FORBIDDING
     bias = attention_mask.masked_fill(~allowed, 0.0)
     return allowed, bias if bool(bias.any()) else None
 

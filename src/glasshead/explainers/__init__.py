@@ -28,7 +28,7 @@ from glasshead.explainers.explainer import (
     FAMILIES,
     Explainer,
     check_heads,
-    check_texts,
+    check_pairs,
     find_explainer,
     remarks_of,
     token_fields,
@@ -48,7 +48,7 @@ from glasshead.explainers.forward_observation import (
 from glasshead.explainers.gradient import REDUCTIONS, embedding_leaves
 from glasshead.explainers.intervals import IntervalVector, check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
-from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, words_of
+from glasshead.explainers.removals import REMOVALS, Removal, average_lookups, removable
 from glasshead.explainers.rollout import Rollout
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
@@ -82,7 +82,7 @@ __all__ = [
     "by_word",
     "check_heads",
     "check_method",
-    "check_texts",
+    "check_pairs",
     "check_tolerance",
     "edit_read_heads",
     "embedding_leaves",
@@ -96,11 +96,11 @@ __all__ = [
     "observe_pooled",
     "probability",
     "remarks_of",
+    "removable",
     "require_weights",
     "sentence_numbers",
     "token_fields",
     "value_change",
     "value_changes",
     "with_intervals",
-    "words_of",
 ]

@@ -1,4 +1,4 @@
-"""From tokens to sentences, for models that read sentences one by one."""
+"""Aggregate tokens to sentences, for models that read sentences one by one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""From tokens to words: numbers of sub-words are added up, or their vectors."""
+"""Aggregate tokens to words: numbers of sub-words are added up, or their vectors."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -28,13 +28,13 @@ class Attention(Explainer):
     combines_heads = True
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        return unread_row(context)
+        return zero_contribution_reason(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        """Of heads that are combined otherwise than by sums, what each has of the whole word."""
+        """What each head has of the whole word, where heads are combined otherwise than by sums."""
         site = context.site
         if site is None or site.key_unit != "token" or site.heads_add_up:
             return None
@@ -50,7 +50,7 @@ class Attention(Explainer):
     def halves(
         self, context: ExplanationContext
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]] | None:
-        """Of several heads, Σ_h max(±g_h a_h, 0) / H in the canonical gauge g: heads of two signs cancel in
+        """Σ_h max(±g_h a_h, 0) / H of several heads in the canonical gauge g: heads of two signs cancel in
         their mean."""
         site = context.site
         mixes = site is not None and site.head is None and site.num_heads > 1 and site.heads == "mean"
@@ -87,13 +87,13 @@ class Contribution(Explainer):
     reads_target_fn = False
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        return unread_row(context)
+        return zero_contribution_reason(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)
 
 
-def unread_row(context: ExplanationContext) -> str | None:
+def zero_contribution_reason(context: ExplanationContext) -> str | None:
     """Why no contribution is other than 0: nothing after this layer reads the row."""
     if context.site is None or not len(context.encoded.ids) or row_caveat(context) is not None:
         return None

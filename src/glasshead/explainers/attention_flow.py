@@ -15,12 +15,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.checkpoints import checkpoint
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.gradient import fill_texts
-from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooled_shares, scale_rows
+from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooling_shares, scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionStack
@@ -28,7 +29,6 @@ from glasshead.trace import AttentionStack
 UNIT = 2**30
 """A capacity of one: capacities are whole numbers, so that flows are exact; SciPy takes 32 bits."""
 
-Floats = NDArray[np.floating[Any]]
 Nodes = NDArray[np.int32]
 
 
@@ -57,8 +57,8 @@ class AttentionFlow(StackExplainer):
             return None
         return f"residual {RESIDUAL:g}, capacities exact to 2⁻³⁰"
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return pooled_shares(context, self.name, absolute=self.absolute)
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return pooling_shares(context, self.name, absolute=self.absolute)
 
     def adds_up(self, context: ExplanationContext) -> bool:
         """Whether the capacities do; flows never."""
@@ -68,7 +68,7 @@ class AttentionFlow(StackExplainer):
         if context.site is None or context.site.key_unit != "token":
             return None  # models that pool, or pack texts and sentences, read whole words
         self.importance(context)
-        return fill_texts(context, context.computed[f"{self.name} words"])
+        return fill_texts(context, context.cache[f"{self.name} words"])
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
@@ -79,7 +79,7 @@ class AttentionFlow(StackExplainer):
         by_token, by_word = self.flows(stack, words)
         if words is not None and not self.adds_up(context):
             by_word = self.flows(stack.by_word(words.tolist()), words)[1]
-        context.computed.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
+        context.cache.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
         return stack.layout.tokens(by_token)
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
@@ -134,17 +134,17 @@ class FlowNetwork:
     def __post_init__(self) -> None:
         self.size = len(self.tokens)
 
-    def add_layer(self, *below: tuple[Floats, Nodes]) -> Nodes:
+    def add_layer(self, *below: tuple[AnyFloats, Nodes]) -> Nodes:
         """New nodes above others, to which they have pipes of these capacities [new, others]."""
         new = np.arange(self.size, self.size + len(below[0][0]), dtype=np.int32)
         self.size += len(new)
         for capacities, nodes in below:
             tails, heads = capacities.nonzero()
-            whole = np.rint(capacities[tails, heads] * UNIT).astype(np.int64)
-            self.edges.append((new[tails], nodes[heads], whole))
+            units = np.rint(capacities[tails, heads] * UNIT).astype(np.int64)
+            self.edges.append((new[tails], nodes[heads], units))
         return new
 
-    def flows(self, source: int, sinks: Nodes | None = None) -> Floats:
+    def flows(self, source: int, sinks: Nodes | None = None) -> AnyFloats:
         """The largest flow from a node to each token, or to each of some."""
         tails, heads, capacities = (np.concatenate(parts) for parts in zip(*self.edges, strict=True))
         graph = csr_array((capacities, (tails, heads)), shape=(self.size, self.size))
@@ -155,7 +155,7 @@ class FlowNetwork:
             flows.append(maximum_flow(graph, source, int(token)).flow_value)
         return np.array(flows) / UNIT
 
-    def join_flows(self, source: int, flows: Floats, starts: Sequence[int]) -> Floats:
+    def join_flows(self, source: int, flows: AnyFloats, starts: Sequence[int]) -> AnyFloats:
         """The largest flow from a node to all tokens of each word together, at the first of them, zeros at
         the others; ``flows`` has those to each token, ``starts`` where words begin."""
         joint = np.zeros_like(flows)

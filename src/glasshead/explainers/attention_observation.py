@@ -60,7 +60,7 @@ class AttentionObservation(ABC):
 
     @abstractmethod
     def shares(self) -> Float[Tensor, "texts tokens"]:
-        """Of what is true of a whole sentence, the part of each of its tokens; 1 where tokens are weighed."""
+        """The part of each token in what is true of its whole sentence; 1 where tokens are weighed."""
 
     @abstractmethod
     def without(

@@ -22,7 +22,7 @@ from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier
 from glasshead.trace import slopes_of, target_score
 
-COMPLETE = 0.01
+LRP_TOLERANCE = 0.01
 """Relevance that misses the score by more than this share of it is incomplete."""
 
 
@@ -86,7 +86,7 @@ class LayerwiseRelevance(Explainer):
 
     def caveat(self, context: ExplanationContext) -> str | None:
         """What the rest of ``attn-lrp`` may hide shows in a pass with attention held, where none belongs."""
-        if abs(HELD.relevance(context).rest) < COMPLETE:
+        if abs(HELD.relevance(context).rest) < LRP_TOLERANCE:
             return None
         return (
             f"{class_name(context.model)} does something that the rules do not cover, so relevance does "
@@ -95,9 +95,9 @@ class LayerwiseRelevance(Explainer):
 
     def relevance(self, context: ExplanationContext) -> Relevance:
         """The relevance of all texts, computed once."""
-        if self.name not in context.computed:
-            context.computed[self.name] = self._relevance(context)
-        result: Relevance = context.computed[self.name]
+        if self.name not in context.cache:
+            context.cache[self.name] = self._relevance(context)
+        result: Relevance = context.cache[self.name]
         return result
 
     def _relevance(self, context: ExplanationContext) -> Relevance:

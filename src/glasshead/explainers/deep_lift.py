@@ -13,9 +13,9 @@ from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import log_odds, probability
 
-COMPLETE = 0.01
+GAP_TOLERANCE = 0.01
 """Contributions that miss ŷ(x) − ŷ(x′) by more than this share are not DeepLift's."""
-ROUNDING = 1e-4
+NEGLIGIBLE_GAP = 1e-4
 """What is as small beside the contributions themselves is rounding."""
 NOT_COVERED = (
     "the rules of DeepLift do not cover this model, and its contributions would not add up: they know "
@@ -59,7 +59,7 @@ class DeepLift(Explainer):
             attributions, gap = self._contributions(path)
             by_token = path.by_token(attributions).to(result.dtype)
             change = float(by_token.sum()) - gap
-            if abs(gap) > COMPLETE * abs(change) + ROUNDING * float(by_token.abs().sum()):
+            if abs(gap) > GAP_TOLERANCE * abs(change) + NEGLIGIBLE_GAP * float(by_token.abs().sum()):
                 raise InputError(NOT_COVERED)
             result[path.text, : len(by_token)] = by_token
         return result

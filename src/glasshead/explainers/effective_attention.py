@@ -13,9 +13,9 @@ from glasshead.explainers.forward_observation import apply_head_signs, observe_w
 from glasshead.identifiability import (
     FLOAT32_EPS,
     effective_weights,
-    pooled_batches,
-    projected_values,
+    project_values,
     query_values,
+    read_pooled_batches,
 )
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord
@@ -60,7 +60,7 @@ register("effective-attention", Effective())
 def effective_pooled(model: PooledClassifier, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
     """That of the one attention of a pooled classifier."""
     result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-    for batch in pooled_batches(model, context.encoded):
+    for batch in read_pooled_batches(model, context.encoded):
         eps = max(float(torch.finfo(batch.values.dtype).eps), FLOAT32_EPS)
         effective = effective_weights(batch.weights[:, None], batch.values, batch.mask, eps=eps)[:, 0]
         result[batch.texts, : batch.mask.shape[1]] = model.config.gauge * effective.to(result.dtype)
@@ -81,8 +81,8 @@ def effective_layer(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[T
     eps = max(float(torch.finfo(layer.call.v.dtype).eps), FLOAT32_EPS)
 
     def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
-        """Of some texts the rows of some queries, which attend to the same keys."""
-        T, embed_dim = projected_values(v[text], layer.projection)
+        """Some rows of some texts, whose queries attend to the same keys."""
+        T, embed_dim = project_values(v[text], layer.projection)
         keys = allowed[text][:, :, query].any(dim=2)
         values = torch.from_numpy(T).to(v.device)
         return effective_weights(layer.weights[text][:, :, query], values, keys, embed_dim=embed_dim, eps=eps)

@@ -27,15 +27,15 @@ UNMOVED = 0.05
 """Below this part of what a random direction does, ‖J t‖² d / (‖t‖² ‖J‖²), x does not move along t; the ε of
 a layer norm leaves some movement, a state that is not normalised has about 1."""
 PROBES = 8
-SAME = 1e-3
+SAME_GRADIENT = 1e-3
 """Gradients that differ by less than this part of their length are the same up to rounding."""
 
 Lookups = list[tuple[Tensor, Tensor]]
-Leaves = Callable[[PreTrainedModel], AbstractContextManager[Lookups]]
+LookupContext = Callable[[PreTrainedModel], AbstractContextManager[Lookups]]
 """Makes leaves of the vectors that a model looks up in a block of code: their ids, and they themselves."""
 
 
-def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: Leaves) -> bool | None:
+def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: LookupContext) -> bool | None:
     """Whether some state on the way to the first layer tells it nothing but its direction; None where it
     cannot be told, since no attention of the model follows, or its output depends on no word."""
     with torch.enable_grad(), leaves(model) as lookups, embedding_states(model, lookups) as states:
@@ -69,10 +69,10 @@ def hides_length(x: Tensor, states: list[Tensor], words: list[Tensor]) -> bool:
             moved[number] += (state * slope).sum(dim=-1).square().sum().detach()
             possible[number] += (state.square().sum(dim=-1) * slope.square().mean(dim=-1)).sum().detach()
     hidden = (possible > 0) & (moved < UNMOVED * possible)
-    return any(made_of(states[number], words) for number in hidden.nonzero()[:, 0].tolist())
+    return any(depends_on_words(states[number], words) for number in hidden.nonzero()[:, 0].tolist())
 
 
-def made_of(state: Tensor, words: list[Tensor]) -> bool:
+def depends_on_words(state: Tensor, words: list[Tensor]) -> bool:
     """Whether a state depends on vectors of words."""
     if any(state is word for word in words):
         return True
@@ -113,18 +113,18 @@ class EmbeddingStates(TorchFunctionMode):
         return [self.first_read(number, value) for number in range(len(self.lookups))]
 
     def first_read(self, number: int, value: Tensor) -> Tensor | None:
-        """The same of one look-up."""
+        """What is read first of one look-up."""
         word = self.lookups[number][1]
         states = [word, *(state for state in self.before(number) if state.ndim == 3)]
         if number >= self.closed:
             return None
         slopes_of = partial(torch.autograd.grad, retain_graph=True, allow_unused=True, materialize_grads=True)
-        whole, *slopes = slopes_of(value, states)
-        if not bool(whole.any()):
+        total, *slopes = slopes_of(value, states)
+        if not bool(total.any()):
             return None
         for state, slope in zip(reversed(states[1:]), reversed(slopes), strict=True):
             (through,) = slopes_of(state, word, slope)
-            if bool((through - whole).norm() <= SAME * whole.norm()):
+            if bool((through - total).norm() <= SAME_GRADIENT * total.norm()):
                 return state
         return word
 

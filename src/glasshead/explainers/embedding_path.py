@@ -1,4 +1,4 @@
-"""From a baseline to a text, through the word vectors that a model looks up.
+"""The path from a baseline to a text, through the word vectors that a model looks up.
 
 Integrated gradients and DeepLift compare a text with a baseline x′ in which every word has the vector of the
 padding token. Special tokens stay, and so does everything else that the model reads: places, segments, and
@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 
 from glasshead.data import Inputs, batches, heads_of, layers_of, length_of
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import changed_lookups, embedding_leaves, lookup_shifts, sum_shifted
+from glasshead.explainers.gradient import change_lookups, embedding_leaves, lookup_shifts, sum_shifted
 from glasshead.explainers.targets import Target
 
 
@@ -44,7 +44,7 @@ class EmbeddingPath:
         vectors of each look-up and then `arguments`, all [rows, …]."""
         vectors, rest = arguments[: len(self.vectors)], arguments[len(self.vectors) :]
         inputs = dict(zip(self.inputs, rest, strict=True))
-        with replaced_lookups(self.context.model, vectors):
+        with replace_lookups(self.context.model, vectors):
             logits = self.context.model(**inputs).logits
         target = self.context.target[self.text].to(logits.device)
         return target_fn(logits, target.expand(len(logits)))
@@ -80,14 +80,14 @@ def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
 
 
 @contextmanager
-def replaced_lookups(model: PreTrainedModel, vectors: Sequence[Tensor]) -> Iterator[None]:
+def replace_lookups(model: PreTrainedModel, vectors: Sequence[Tensor]) -> Iterator[None]:
     """The look-ups of word embeddings in the block give these vectors, one after the other."""
     waiting = iter(vectors)
 
     def replace(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
         return next(waiting)
 
-    with changed_lookups(model, replace):
+    with change_lookups(model, replace):
         yield
 
 

@@ -112,7 +112,7 @@ def explain_texts(
         pairs = None if pairs is None else [pairs[number] for number in kept]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
-        model, target = aim(own, tokenizer, request)
+        model, target = resolve_target(own, tokenizer, request)
         inputs = model, tokenizer, texts, pairs
         explainer = find_explainer(request.method)
         attributions = explainer(
@@ -132,13 +132,13 @@ def explain_texts(
                 tolerance=request.tolerance,
             )
     read = coverage(tokenizer, texts, pairs, encoded)
-    caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
-    signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None
+    caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
+    signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
     notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 
 
-def aim(
+def resolve_target(
     model: PreTrainedModel, tokenizer: Any, request: MethodRequest
 ) -> tuple[PreTrainedModel, int | str | None]:
     """The model that is asked, and its class: of a language model a token, between two if one is contrasted.

@@ -81,7 +81,7 @@ class Explainer(ABC):
         """Importance of every token; what stands on padding is ignored."""
 
     def with_options(self, options: dict[str, float]) -> "Explainer":
-        """The same method with numbers of its own, as in ``rollout+discard=0.9``.
+        """The method with numbers of its own, as in ``rollout+discard=0.9``.
 
         Raises:
             InputError: if it has no such option.
@@ -112,7 +112,7 @@ class Explainer(ABC):
         return context.reading if self.reads_attention else None
 
     def settings(self, context: ExplanationContext) -> str | None:
-        """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
+        """The steps, samples or baseline with which the numbers were computed; None: nothing to set."""
         return None
 
     def own_removal(self, context: ExplanationContext) -> str | None:
@@ -120,7 +120,7 @@ class Explainer(ABC):
         return None
 
     def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"] | None:
-        """By how much the numbers of each text miss the change of ŷ that they should add up to; None: they
+        """How far the numbers of each text miss the change of ŷ that they should add up to; None: they
         should not."""
         return None
 
@@ -163,7 +163,7 @@ class Explainer(ABC):
         for start in range(0, len(texts), batch_size):
             rows = slice(start, start + batch_size)
             batch, seconds = texts[rows], None if pairs is None else pairs[rows]
-            check_texts(model, seconds is not None)
+            check_pairs(model, seconds is not None)
             with eval_mode(model):
                 own = encode(tokenizer, batch, seconds) if encoded is None else encoded.some(rows)
                 context = make_context(
@@ -246,7 +246,7 @@ def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
         )
 
 
-def check_texts(model: PreTrainedModel, pairs: bool) -> None:
+def check_pairs(model: PreTrainedModel, pairs: bool) -> None:
     """Raise InputError where pairs meet a model of single texts, or the reverse."""
     if not isinstance(model, TextClassifier) or (model.texts_per_example == 2) == pairs:
         return

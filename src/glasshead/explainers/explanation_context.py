@@ -45,7 +45,7 @@ def in_one_part(function: PartFunction, context: Context, texts: Tensor, removed
     return function(context, texts, removed)
 
 
-ATTENTION = "attention"
+READ_ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
 
@@ -79,17 +79,17 @@ class ExplanationContext:
     @property
     def attention(self) -> ReadAttention | None:
         """Which attention of this model is read; None for a pooled classifier, which has one attention."""
-        if ATTENTION not in self.shared:
+        if READ_ATTENTION not in self.shared:
             kept = self.first_pass
-            self.shared[ATTENTION] = find_read_attention(
+            self.shared[READ_ATTENTION] = find_read_attention(
                 self.model,
                 self.encoded,
                 self.attention_selector,
                 None if kept is None else list(kept.calls),
                 None if kept is None else (kept.probe, kept.logits),
             )
-        found: ReadAttention | None = self.shared[ATTENTION]
-        return found
+        read_attention: ReadAttention | None = self.shared[READ_ATTENTION]
+        return read_attention
 
     @property
     def site(self) -> AttentionSite | None:
@@ -132,11 +132,11 @@ class ExplanationContext:
         return None
 
     def towards(self, target: Int[Tensor, " texts"]) -> "ExplanationContext":
-        """The same, about another class of each text."""
+        """A view of the texts about another class of each text."""
         return replace(self, target=target)
 
     def towards_predicted(self) -> "ExplanationContext":
-        """The same about the class that is predicted; of ratings there is one number."""
+        """A view of the texts about the class that is predicted; of ratings there is one number."""
         return self if self.is_regression else self.towards(self.logits.argmax(dim=-1))
 
     @cached_property
@@ -151,7 +151,7 @@ class ExplanationContext:
         )
 
     @cached_property
-    def computed(self) -> dict[str, Any]:
+    def cache(self) -> dict[str, Any]:
         """What explainers keep of these texts under their name, so as to compute it once."""
         return {}
 
@@ -167,16 +167,20 @@ class ExplanationContext:
         return is_regression(self.model.config)
 
     def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
-        """The same view of some of the texts."""
+        """A view of some of the texts."""
         encoded = self.encoded.some(rows.numpy())
         logits, target = self.logits[rows], self.target[rows]
         # What is known of the model, and of each of these texts, is not measured again.
-        known = self.shared.get(ATTENTION)
-        shared = {ATTENTION: None if known is None else known.some(rows)} if ATTENTION in self.shared else {}
+        known = self.shared.get(READ_ATTENTION)
+        shared = (
+            {READ_ATTENTION: None if known is None else known.some(rows)}
+            if READ_ATTENTION in self.shared
+            else {}
+        )
         return replace(self, encoded=encoded, logits=logits, target=target, first_pass=None, shared=shared)
 
     def afresh(self) -> "ExplanationContext":
-        """The same texts without any earlier measurement."""
+        """A view of the texts without any earlier measurement."""
         return replace(self, shared={})
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
@@ -229,13 +233,13 @@ def make_context(
         elif attention is not None and attention.logits is not None:
             logits = attention.logits
         else:
-            logits = predict(model, encoded)
+            logits = compute_logits(model, encoded)
     targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress,
-        first_pass=kept, shared={} if attention is None else {ATTENTION: attention},
+        first_pass=kept, shared={} if attention is None else {READ_ATTENTION: attention},
     )  # fmt: skip
 
 
@@ -251,7 +255,7 @@ def attention_or_none(
 
 
 @torch.no_grad()
-def predict(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
+def compute_logits(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
     """The logits of all texts."""
     logits: Tensor | None = None
     for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):

@@ -45,15 +45,15 @@ def first_pass(model: PreTrainedModel, encoded: Encoded, layer: int | str | None
     expected = names.index(layer) if layer in names else len(names) - 1
     watched = layer if isinstance(layer, int) and layer >= 0 else expected
     try:
-        result = run(model, encoded, watched)
+        result = run_first_pass(model, encoded, watched)
         if layer is None and watched != len(result.calls) - 1:
-            result = run(model, encoded, len(result.calls) - 1)
+            result = run_first_pass(model, encoded, len(result.calls) - 1)
     except InputError:  # no attention, or no such layer: the function that reads attention reports it
         return None
     return result if result.logits.requires_grad else None
 
 
-def run(model: PreTrainedModel, encoded: Encoded, layer: int) -> FirstPass:
+def run_first_pass(model: PreTrainedModel, encoded: Encoded, layer: int) -> FirstPass:
     """One pass with the graph of one call.
 
     Raises:

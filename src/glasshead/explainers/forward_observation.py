@@ -125,7 +125,7 @@ class ForwardObservation(AttentionObservation):
     def _compute_gradient_sums(
         self, targets: Int[Tensor, "targets texts"]
     ) -> tuple[Float[Tensor, "targets texts tokens"], Float[Tensor, "targets texts tokens"]]:
-        """The same for several targets, whose gradients are taken of one pass."""
+        """Gradient sums of several targets, whose gradients are taken of one pass."""
         results = tuple(self.weights.new_zeros(len(targets), *self.weights.shape) for _ in range(2))
         signs = head_signs(self.model, self.site)
         sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
@@ -226,7 +226,7 @@ class ForwardObservation(AttentionObservation):
         for rows, inputs in batches(self.encoded):
             layout = token_layout(self.model, inputs, self.site.key_unit)
             assert layout.segments is not None
-            segment = layout.packed_rows()
+            segment = layout.row_of_tokens()
             text, column = layout.real.nonzero(as_tuple=True)
             first = torch.full((len(layout.segments.mask),), n).scatter_reduce(0, segment, column, "amin")
             owner[rows[text], column] = first[segment]
@@ -267,34 +267,36 @@ def observe_weights(
     layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
     maps = site.num_heads * len(layers)
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
-        seen = calls
-        if seen is None:
+        records = calls
+        if records is None:
             with torch.no_grad(), record(model, layers) as trace:
                 logits_of(model, inputs, rows=site.row)
-            seen = trace.only
+            records = trace.only
         words = encoded.words[texts.numpy()].tolist()
         for result, function in zip(results, weight_functions, strict=True):
             weigh = partial(word_weights, function, words) if by_word else function
             layout = token_layout(model, inputs, site.key_unit)
-            tokens = mean_weights(seen[site.layer], layout, site, rows, texts, weigh)
+            tokens = mean_weights(records[site.layer], layout, site, rows, texts, weigh)
             if site.above is not None:
                 sentences = token_layout(model, inputs, "sentence")
                 assert rows.above is not None
-                share = mean_weights(seen[site.above.layer], sentences, site.above, rows.above, texts, weigh)
+                share = mean_weights(
+                    records[site.above.layer], sentences, site.above, rows.above, texts, weigh
+                )
                 tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
             result[texts, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
     return results
 
 
 def raw_weights(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
-    """As the model computes them."""
+    """Weights as the model computes them."""
     return layer.weights
 
 
 def canonical_weights(
     model: PreTrainedModel, layer: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
-    """In the canonical gauge, where one was fixed."""
+    """Weights in the canonical gauge, where one was fixed."""
     return apply_head_signs(model, layer, layer.weights)
 
 

@@ -27,7 +27,7 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
     "l1": (lambda g: g.abs().mean(dim=-1), False, "mean absolute entry of ∂ŷ/∂e"),
     "l2": (lambda g: g.norm(dim=-1), False, "Euclidean norm of ∂ŷ/∂e"),
 }
-ZERO = 1e-4
+ZERO_GRADIENT = 1e-4
 """A mean entry this small beside the mean absolute entry is zero up to rounding."""
 INSTEAD = "'gradient-after-norm' or {!r}"
 """What to use where the derivative says little, beside erasure."""
@@ -69,7 +69,7 @@ def embedding_gradients(
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
-            gradients, vectors = (tuple(map(segments.unpack, each)) for each in (gradients, vectors))
+            gradients, vectors = (tuple(map(segments.unpack, rows)) for rows in (gradients, vectors))
         if context.target_fn is probability:
             factor = (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
             gradients = tuple(factor * gradient for gradient in gradients)
@@ -92,18 +92,18 @@ def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tens
         lookups.append((args[0], vectors.detach().requires_grad_()))
         return lookups[-1][1]
 
-    with changed_lookups(model, leaf):
+    with change_lookups(model, leaf):
         yield lookups
 
 
 @contextmanager
-def changed_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
+def change_lookups(model: PreTrainedModel, change: Callable[..., Tensor]) -> Iterator[None]:
     """Every look-up of words in the block gives what ``change(module, args, vectors)`` makes of it."""
 
     def hook(module: nn.Module, args: tuple[Tensor, ...], output: Any) -> Any:
-        vectors, *beside = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
+        vectors, *others = (output,) if isinstance(output, Tensor) else output  # I-BERT gives a scale, too
         changed = change(module, args, vectors).clone()  # CTRL scales its vectors in place
-        return changed if isinstance(output, Tensor) else (changed, *beside)
+        return changed if isinstance(output, Tensor) else (changed, *others)
 
     hooks = [module.register_forward_hook(thread_hook(hook)) for module in word_embeddings(model)]
     try:
@@ -128,7 +128,7 @@ def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
 def lookup_shifts(
     model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], inputs: Inputs
 ) -> list[int]:
-    """By how many places the vectors of each look-up are behind the text; below 0 where those of an image
+    """How many places the vectors of each look-up are behind the text; below 0 where those of an image
     stand behind those that the model adds.
 
     Raises:
@@ -151,7 +151,7 @@ def no_vector_for_each_token(model: PreTrainedModel) -> InputError:
 
 
 def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
-    """By how many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
+    """How many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
 
     What a model appends to fill a window does not count.
     """
@@ -228,7 +228,7 @@ class Gradient(Explainer):
         if not self._signed or not len(context.encoded.ids):
             return None
         _, gradient, _ = next(embedding_gradients(context))
-        if self.reduce(gradient).norm() > ZERO * gradient.abs().mean(dim=-1).norm():
+        if self.reduce(gradient).norm() > ZERO_GRADIENT * gradient.abs().mean(dim=-1).norm():
             return None
         return (
             "a layer norm of this model takes the mean off the embeddings, so the mean entry of the gradient "
@@ -236,23 +236,23 @@ class Gradient(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return self._reduced(context)[0]
+        return self._reduce_gradients(context)[0]
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         """The norm of the sum of the gradients of its tokens; a mean entry adds up by itself."""
-        return None if self._signed else self._reduced(context)[1]
+        return None if self._signed else self._reduce_gradients(context)[1]
 
-    def _reduced(self, context: ExplanationContext) -> tuple[Tensor, Tensor]:
+    def _reduce_gradients(self, context: ExplanationContext) -> tuple[Tensor, Tensor]:
         """The number of every token, and of every word at its first token."""
-        if self.name not in context.computed:
+        if self.name not in context.cache:
             batches = [
                 (texts, self.reduce(gradient), self.reduce(sum_text_words(context, texts, gradient)))
                 for texts, gradient, _ in embedding_gradients(context)
             ]
-            context.computed[self.name] = tuple(
+            context.cache[self.name] = tuple(
                 fill_texts(context, ((batch[0], batch[column]) for batch in batches)) for column in (1, 2)
             )
-        return context.computed[self.name]
+        return context.cache[self.name]
 
 
 def fill_texts(

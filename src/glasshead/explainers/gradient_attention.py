@@ -45,7 +45,7 @@ class GradientAttention(StackExplainer):
     def settings(self, context: ExplanationContext) -> str:
         return "gradients of the target's logit against the others"
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         products = context.observation.contributions(context.target)
         return products if self.keeps_signs else products.clamp(min=0)
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glasshead.data import PAIRS, TOKENS, Encoded, heads_of
+from glasshead.data import PAIRS, TOKENS_PER_BATCH, Encoded, heads_of
 from glasshead.models import HierarchicalClassifier
 from glasshead.trace import Edit, intervene
 
@@ -17,7 +17,7 @@ def erase_words(
     layer: int,
     edit_without: Callable[[Bool[Tensor, "r 1 1 l"]], Edit],
 ) -> Iterator[tuple[int, Int[Tensor, " tokens"], Float[Tensor, "tokens classes"]]]:
-    """For every text its number, its tokens, and the logits without each of these in a word-level layer.
+    """Every text's number, its tokens, and its logits without each of these in a word-level layer.
 
     ``edit_without`` makes the edit that takes the marked keys out of the sentences that are read. The same as
     a pass of the whole model for every variant, but S times cheaper for S sentences.
@@ -34,7 +34,7 @@ def erase_words(
         vectors, _ = model.words(packed, segments.mask)
         rows, columns = segments.places // longest, segments.places % longest
         pairs = heads_of(model.config) * longest**2
-        step = max(min(TOKENS // longest, PAIRS // pairs, TOKENS // sentences), 1)
+        step = max(min(TOKENS_PER_BATCH // longest, PAIRS // pairs, TOKENS_PER_BATCH // sentences), 1)
         logits = []
         for row, column in zip(rows.split(step), columns.split(step), strict=True):
             variant = torch.arange(len(row), device=row.device)

@@ -11,7 +11,7 @@ from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.trace import gradients_that_pass
 
-STEPS = 50
+PATH_STEPS = 50
 LARGE_GAP = 0.05
 """From this share of ŷ(x) − ŷ(x′) on, what the steps leave out is worth a word."""
 
@@ -34,7 +34,7 @@ class IntegratedGradients(Explainer):
         return self._integrate(context)[1]
 
     def settings(self, context: ExplanationContext) -> str:
-        return f"{STEPS} steps from {baseline_name(context)}; special tokens stay"
+        return f"{PATH_STEPS} steps from {baseline_name(context)}; special tokens stay"
 
     def caveat(self, context: ExplanationContext) -> str | None:
         _, gaps, changes = self._integrate(context)
@@ -43,15 +43,15 @@ class IntegratedGradients(Explainer):
             return None
         return (
             f"in {large} of {len(gaps)} {context.encoded.nouns.texts} the numbers miss the change from the "
-            f"baseline by more than {LARGE_GAP:.0%}: {STEPS} steps are too few there, or the change "
+            f"baseline by more than {LARGE_GAP:.0%}: {PATH_STEPS} steps are too few there, or the change "
             "is next to nothing"
         )
 
     def _integrate(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
         """Attributions [texts, tokens], and of each text the gap and ŷ(x) − ŷ(x′)."""
-        if self.name not in context.computed:
-            context.computed[self.name] = self._compute(context)
-        return context.computed[self.name]
+        if self.name not in context.cache:
+            context.cache[self.name] = self._compute(context)
+        return context.cache[self.name]
 
     def _compute(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
         import captum.attr
@@ -66,8 +66,8 @@ class IntegratedGradients(Explainer):
                     path.vectors,
                     path.baselines,
                     additional_forward_args=path.arguments,
-                    n_steps=STEPS,
-                    internal_batch_size=rows_that_fit(context, path.text, STEPS),
+                    n_steps=PATH_STEPS,
+                    internal_batch_size=rows_that_fit(context, path.text, PATH_STEPS),
                     return_convergence_delta=True,
                 )
             by_token = path.by_token(attributions).to(dtype)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import Floats
 from glasshead.data import Encoded, UnitReader, encode
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_texts, find_explainer
+from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_pairs, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
@@ -30,8 +31,6 @@ from glasshead.trace import (
     find_read_attention,
     head_signs_of,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class IntervalVector:
         return cls(*np.zeros((3, units)))
 
     def intervals(self) -> tuple[tuple[float | None, float | None] | None, ...]:
-        """As an attribution has them: None where an interval is not known, and for an end without bounds."""
+        """Intervals of an attribution: None where one is not known, and for an end without bounds."""
 
         def end(value: float) -> float | None:
             return float(value) + 0.0 if np.isfinite(value) else None  # −0 is 0
@@ -63,18 +62,18 @@ class IntervalVector:
         )
 
     def plus(self, other: "IntervalVector") -> "IntervalVector":
-        """Of the sum of two that are independent."""
+        """The intervals of the sum of two that are independent."""
         worst = max(self.conditioning, other.conditioning)
         return IntervalVector(self.value + other.value, self.low + other.low, self.high + other.high, worst)
 
     def scale(self, factor: float) -> "IntervalVector":
-        """Of the same numbers times a factor, which may turn them round."""
+        """The intervals of numbers times a factor, which may turn them round."""
         ends = self.low * factor, self.high * factor
         low, high = ends if factor >= 0 else ends[::-1]
         return IntervalVector(self.value * factor, low, high, self.conditioning)
 
     def times(self, other: "IntervalVector", unit: int) -> "IntervalVector":
-        """Of the products with one unit of others, independent of these."""
+        """The intervals of the products with one unit of others, independent of these."""
         low, high = other.low[unit], other.high[unit]
         with np.errstate(invalid="ignore"):
             corners = np.stack([own * factor for own in (self.low, self.high) for factor in (low, high)])
@@ -127,7 +126,7 @@ def with_intervals(
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")
     if not len(texts):
         return []
-    check_texts(model, pairs is not None)
+    check_pairs(model, pairs is not None)
     with eval_mode(model):
         encoded = encode(tokenizer, texts, pairs)
         attention = find_read_attention(model, encoded, attention_selector)

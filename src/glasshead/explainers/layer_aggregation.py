@@ -35,27 +35,27 @@ class LayerAggregation(StackExplainer):
     def signed(self, context: ExplanationContext) -> bool:
         return context.observation.signed
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
 
     def adds_up(self, context: ExplanationContext) -> bool:
         return super().adds_up(context) and self.is_linear
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        def combined(layer: StackLayer) -> Tensor:
+        def combine_heads(layer: StackLayer) -> Tensor:
             maps = stack.join(layer, stack.canonical_weights(layer))
             return stack.spread(layer, stack.combine(maps))
 
         below = [layer for layer in stack.layers if layer.target != SUMMARY]
         reader = None
         if len(below) < len(stack.layers):
-            reader = combined(stack.top)
+            reader = combine_heads(stack.top)
             if not below:
                 return stack.read(reader)
         target = below[-1].target
         maps = torch.stack(
             [
-                combined(layer) @ stack.start[layer.source].to(stack.logits)
+                combine_heads(layer) @ stack.start[layer.source].to(stack.logits)
                 for layer in below
                 if layer.target == target
             ]

@@ -19,7 +19,7 @@ from glasshead.models import PooledClassifier, TransformerClassifier, as_logits,
 from glasshead.trace import AttentionSite, logits_of, record, target_polarity, token_layout
 
 # Elements of the largest intermediate; a batch is cut so that memory stays bounded at any length.
-BUDGET = 8_000_000
+MOST_NUMBERS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class LinearReadout(AttentionObservation):
             outputs = torch.einsum("tk,tko->to", self.weights, self.polarity) + self.bias
             return self.to_logits(outputs[:, None, :] - self.weights[..., None] * self.polarity)
         others = ~torch.eye(n, dtype=torch.bool)
-        step = max(BUDGET // (n * n), 1)
+        step = max(MOST_NUMBERS // (n * n), 1)
         rows = torch.arange(len(self.mask)).split(step)
         return torch.cat([self._renormalise(part, others.expand(len(part), n, n)) for part in rows])
 
@@ -97,7 +97,7 @@ class LinearReadout(AttentionObservation):
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
         """z = Σ_{i ∉ S} a_i o_i + b, with the weights of the whole text or those that the others share."""
-        step = max(BUDGET // (removed.shape[1] * self.polarity.shape[-1]), 1)
+        step = max(MOST_NUMBERS // (removed.shape[1] * self.polarity.shape[-1]), 1)
         logits = [torch.zeros(0, self.logits.shape[1], dtype=self.logits.dtype)]
         for rows, gone in zip(texts.split(step), removed.split(step), strict=True):
             if change == "renormalise":

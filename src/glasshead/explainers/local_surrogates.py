@@ -16,10 +16,10 @@ from glasshead.explainers.embedding_path import rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.targets import value_change
-from glasshead.random_numbers import seeded
+from glasshead.random_numbers import use_seed
 
 SAMPLES_PER_TOKEN, LEAST_SAMPLES = 30, 200
-MOST_ROWS = 64
+ROWS_AT_ONCE = 64
 Kept = Float[Tensor, "rows tokens"]
 
 
@@ -85,12 +85,12 @@ class LocalSurrogate(Explainer):
         if len(tokens) == 1:  # Captum's samplers divide by the number of tokens less one
             return captum.attr.FeatureAblation(change).attribute(kept, baselines=0.0)[0].detach()
         ids = inputs["input_ids"][0].cpu()
-        with seeded(crc32(ids.numpy().tobytes())):
+        with use_seed(crc32(ids.numpy().tobytes())):
             coefficients: Tensor = self.surrogate(change).attribute(
                 kept,
                 baselines=0.0,
                 n_samples=max(SAMPLES_PER_TOKEN * len(tokens), LEAST_SAMPLES),
-                perturbations_per_eval=rows_that_fit(context, text, MOST_ROWS),
+                perturbations_per_eval=rows_that_fit(context, text, ROWS_AT_ONCE),
             )
         return coefficients[0].detach()
 

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glasshead.attention import TracedCall
-from glasshead.trace import AttentionHook, attach_hook, substituted_forward
+from glasshead.trace import AttentionHook, attach_hook, substitute_forward
 
 Function = Callable[..., Any]
 
-PRODUCTS = {
+PRODUCT_CALLS = {
     "mul", "multiply", "__mul__", "__rmul__", "__imul__",
     "matmul", "__matmul__", "__rmatmul__", "bmm", "mm", "mv", "dot", "einsum",
 }  # fmt: skip
-ELEMENTWISE = {
+ELEMENTWISE_CALLS = {
     "gelu", "silu", "mish", "relu", "relu6", "leaky_relu", "elu", "celu", "selu",
     "tanh", "sigmoid", "hardtanh", "hardsigmoid", "hardswish", "softplus", "softsign", "logsigmoid",
     "erf", "exp", "expm1", "log", "log1p", "sin", "cos", "square", "pow", "__pow__",
@@ -32,7 +32,7 @@ ELEMENTWISE = {
 DEVIATIONS = {"sqrt", "rsqrt"}
 QUOTIENTS = {"div", "divide", "true_divide", "__truediv__", "__itruediv__"}
 SUMS = {"add", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "cat", "stack"}
-MASKS = 1e4
+MASK_CONSTANT = 1e4
 """Constants of this size forbid attention and are no part of a sum."""
 
 
@@ -64,8 +64,8 @@ class RelevanceRules(TorchFunctionMode):
             "__rtruediv__": self.reciprocal,
         }
         groups: list[tuple[Collection[str], Callable[..., Any]]] = [
-            (PRODUCTS, self.product),
-            (ELEMENTWISE, self.elementwise),
+            (PRODUCT_CALLS, self.product),
+            (ELEMENTWISE_CALLS, self.elementwise),
             (DEVIATIONS, self.deviation),
             (QUOTIENTS, self.quotient),
             (SUMS, self.sum),
@@ -78,7 +78,7 @@ class RelevanceRules(TorchFunctionMode):
         kwargs = kwargs or {}
         if not torch.is_grad_enabled():
             return func(*args, **kwargs)
-        tensors = list(tensors_in((*args, *kwargs.values())))
+        tensors = list(argument_tensors((*args, *kwargs.values())))
         name = getattr(func, "__name__", "")
         followed = sum(map(depends, tensors))
         if not followed and name != "embedding":
@@ -109,20 +109,20 @@ class RelevanceRules(TorchFunctionMode):
         **options: Any,
     ) -> Tensor:
         result: Tensor = func(x, weight, self.bias(bias), *args, **options)
-        return shared_gradient(result, 2) if depends(x) and depends(weight) else result
+        return divide_gradient(result, 2) if depends(x) and depends(weight) else result
 
     def add_product(self, func: Function, added: Tensor, *factors: Any, **options: Any) -> Tensor:
         """A sum with a product: only the product is divided."""
         if sum(map(depends, (*factors, *options.values()))) > 1:
-            factors = tuple(map(halved, factors))
-            options = {name: halved(value) for name, value in options.items()}
+            factors = tuple(map(halve_gradient, factors))
+            options = {name: halve_gradient(value) for name, value in options.items()}
         result: Tensor = func(self.bias(added), *factors, **options)
         return result
 
     def product(self, func: Function, *factors: Any, **options: Any) -> Any:
         """A product of k tensors that all depend on the input: each has 1/k of the relevance."""
-        followed = sum(map(depends, tensors_in((*factors, *options.values()))))
-        return shared_gradient(func(*factors, **options), followed)
+        followed = sum(map(depends, argument_tensors((*factors, *options.values()))))
+        return divide_gradient(func(*factors, **options), followed)
 
     def sum(self, func: Function, *terms: Any, **options: Any) -> Any:
         """Parameters that are added are biases, and other constants places, but for masks."""
@@ -133,7 +133,7 @@ class RelevanceRules(TorchFunctionMode):
             return [self.term(part) for part in value]
         if not isinstance(value, Tensor) or depends(value) or is_constant(value):
             return self.bias(value)
-        is_number = value.is_floating_point() and value.ndim and bool((value.abs() < MASKS).all())
+        is_number = value.is_floating_point() and value.ndim and bool((value.abs() < MASK_CONSTANT).all())
         return value * self.places.to(value) if is_number else value
 
     def elementwise(self, func: Function, x: Tensor, *args: Any, **options: Any) -> Tensor:
@@ -161,7 +161,7 @@ class RelevanceRules(TorchFunctionMode):
         """(x − mean) / SD · γ + β, the standard deviation held constant."""
         dims = tuple(range(-len(normalized_shape), 0))
         centred = x - x.mean(dims, keepdim=True)
-        return self.scaled(centred, dims, weight, eps, bias)
+        return self.scale_by_size(centred, dims, weight, eps, bias)
 
     def rms_norm(
         self, func: Function, x: Tensor, normalized_shape: Any, weight: Tensor | None = None,
@@ -169,9 +169,9 @@ class RelevanceRules(TorchFunctionMode):
     ) -> Tensor:  # fmt: skip
         """x / rms · γ, the root mean square held constant."""
         dims = tuple(range(-len(normalized_shape), 0))
-        return self.scaled(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
+        return self.scale_by_size(x, dims, weight, torch.finfo(x.dtype).eps if eps is None else eps)
 
-    def scaled(
+    def scale_by_size(
         self, x: Tensor, dims: tuple[int, ...], weight: Tensor | None, eps: float, bias: Tensor | None = None
     ) -> Tensor:
         size = (x.detach().square().mean(dims, keepdim=True) + eps).rsqrt()
@@ -183,15 +183,15 @@ class RelevanceRules(TorchFunctionMode):
         """A module of several elementwise functions as the one function that it is."""
         if not depends(x):
             return own(x, *args, **options)
-        beside: list[Any] = []  # I-BERT gives a scale, too
+        others: list[Any] = []  # I-BERT gives a scale, too
 
         def values_alone(values: Tensor) -> Any:
             output = own(values, *args, **options)
-            beside[:] = () if isinstance(output, Tensor) else output[1:]
-            return output[0] if beside else output
+            others[:] = () if isinstance(output, Tensor) else output[1:]
+            return output[0] if others else output
 
         result = self.elementwise(values_alone, x)
-        return (result, *beside) if beside else result
+        return (result, *others) if others else result
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -237,7 +237,7 @@ def relevance_rules(
         stack.enter_context(attach_hook(AttentionRule(model, rules, held=held_attention)))
         for module in model.modules():
             if is_composed_activation(module):
-                stack.enter_context(substituted_forward(module, rules.activation))
+                stack.enter_context(substitute_forward(module, rules.activation))
         stack.enter_context(torch.enable_grad())
         stack.enter_context(rules)
         yield rules
@@ -250,16 +250,16 @@ def is_composed_activation(module: nn.Module) -> bool:
     return own and next(module.parameters(), None) is None
 
 
-def shared_gradient(x: Any, shares: int) -> Any:
+def divide_gradient(x: Any, shares: int) -> Any:
     """x, whose gradient is from here on divided among so many."""
     if shares > 1 and isinstance(x, Tensor) and x.requires_grad:
         x.register_hook(lambda gradient: gradient / shares)
     return x
 
 
-def halved(value: Any) -> Any:
+def halve_gradient(value: Any) -> Any:
     """A tensor with half of its gradient, where it has one; anything else as it is."""
-    return shared_gradient(value.view_as(value), 2) if depends(value) else value
+    return divide_gradient(value.view_as(value), 2) if depends(value) else value
 
 
 class Proportional(torch.autograd.Function):
@@ -282,7 +282,7 @@ def depends(value: object) -> bool:
     return isinstance(value, Tensor) and value.requires_grad and not isinstance(value, nn.Parameter)
 
 
-CONSTANT = "glasshead_constant"
+CONSTANT_MARK = "glasshead_constant"
 """Attribute of what was made of parameters alone."""
 
 
@@ -291,19 +291,19 @@ def as_constant(value: Any) -> Any:
     if not isinstance(value, Tensor) or not value.is_floating_point() or isinstance(value, nn.Parameter):
         return value
     value = value.detach()
-    setattr(value, CONSTANT, True)
+    setattr(value, CONSTANT_MARK, True)
     return value
 
 
 def is_constant(value: object) -> bool:
     """Whether a tensor is a parameter, or made of parameters alone."""
-    return isinstance(value, nn.Parameter) or hasattr(value, CONSTANT)
+    return isinstance(value, nn.Parameter) or hasattr(value, CONSTANT_MARK)
 
 
-def tensors_in(values: Iterable[object]) -> Iterator[Tensor]:
+def argument_tensors(values: Iterable[object]) -> Iterator[Tensor]:
     """The tensors among arguments, and in their lists."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, list | tuple):
-            yield from tensors_in(value)
+            yield from argument_tensors(value)

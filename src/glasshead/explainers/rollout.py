@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import register
 from glasshead.explainers.explanation_context import ExplanationContext
@@ -20,15 +19,14 @@ from glasshead.statistics import mean_interval
 from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
-ROUNDING = 1e-9
+ROW_ROUNDING = 1e-9
 """So much less than a whole number of keys is that number: 0.53 · 100 is 52.99999… even in float64."""
 
-TIE = 16
+TIE_UNITS = 16
 """Weights that differ by so many units of rounding are alike: those of several heads were added up."""
 NO_DIFFERENCE = 1e-6
 """Shares of this size come from rounding."""
 
-Floats = NDArray[np.floating[Any]]
 Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
 """The map of a layer, whose rows sum to one."""
 
@@ -74,21 +72,21 @@ class Rollout(StackExplainer):
     def caveat(self, context: ExplanationContext) -> str | None:
         """Whatever is followed back through causal layers drifts to the first token."""
         self.importance(context)
-        drift: list[Tensor] = context.computed[f"{self.name} drift"]
+        drift: list[Tensor] = context.cache[f"{self.name} drift"]
         return drift_in_words(*torch.cat(drift).T.numpy()) if drift else None
 
     def adds_up(self, context: ExplanationContext) -> bool:
         return super().adds_up(context) and not self.discard and not has_signed_sizes(context, self.absolute)
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        context.computed[f"{self.name} drift"] = []
-        return discard_smallest(pooled_shares(context, self.name, absolute=self.absolute), self.discard)
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        context.cache[f"{self.name} drift"] = []
+        return discard_smallest(pooling_shares(context, self.name, absolute=self.absolute), self.discard)
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
     ) -> Float[Tensor, "b n"]:
         result = super().tokens(context, stack, texts)
-        drift = context.computed.setdefault(f"{self.name} drift", [])
+        drift = context.cache.setdefault(f"{self.name} drift", [])
         if stack.is_causal and context.site is not None and stack.site is context.site:
             null = stack.layout.tokens(self.roll(stack, uniform_shares))
             several = stack.inputs["attention_mask"].sum(dim=1) > 1
@@ -173,33 +171,33 @@ def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tens
     if not share:
         return weights
     keys = (weights > 0).sum(dim=-1, keepdim=True)
-    discarded = (share * keys.double() + ROUNDING).floor().long()
+    discarded = (share * keys.double() + ROW_ROUNDING).floor().long()
     last = (keys - discarded - 1).clamp(min=0)
     smallest = weights.sort(dim=-1, descending=True).values.gather(-1, last)
-    kept = weights >= smallest * (1 - TIE * torch.finfo(weights.dtype).eps)
+    kept = weights >= smallest * (1 - TIE_UNITS * torch.finfo(weights.dtype).eps)
     return scale_rows(weights * kept)
 
 
-def drift_in_words(own: Floats, uniform: Floats) -> str | None:
+def drift_in_words(own: AnyFloats, uniform: AnyFloats) -> str | None:
     """How much of the numbers of texts is on their first token, beside uniform attention of causal layers."""
     difference = mean_interval(own - uniform, rng=np.random.default_rng(0))
     if not difference.n:
         return None
-    compared, beside = "to be compared with", "one text"
+    compared, baseline = "to be compared with", "one text"
     if difference.interval is not None:
         low, high = difference.interval
         compared = "which is not shown to differ from"
         if low > NO_DIFFERENCE or high < -NO_DIFFERENCE:
             compared = "more than" if low > 0 else "less than"
         mean, *ends = (f"{100 * value + 0.0:.1f}" for value in ((own - uniform).mean(), low, high))
-        beside = f"difference {mean} points [{', '.join(ends)}], {difference.n} texts".replace("-", "−")
+        baseline = f"difference {mean} points [{', '.join(ends)}], {difference.n} texts".replace("-", "−")
     return (
         f"the first token has {own.mean():.0%} of these numbers, {compared} the {uniform.mean():.0%} that "
-        f"causal layers would leave there if all attention were uniform ({beside})"
+        f"causal layers would leave there if all attention were uniform ({baseline})"
     )
 
 
-def pooled_shares(
+def pooling_shares(
     context: ExplanationContext, method: str, *, absolute: bool
 ) -> Float[Tensor, "texts tokens"]:
     """The weights of the one attention of a pooled classifier, as shares of a whole.

@@ -51,8 +51,8 @@ class StackExplainer(Explainer):
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         """What is read of the last call knows of every key of the text."""
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        """The same for a classifier with one attention and one learned query: nothing is to be followed.
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        """Numbers for a classifier with one attention and one learned query: nothing is to be followed.
 
         Raises:
             InputError: if that has no meaning.
@@ -77,9 +77,9 @@ class StackExplainer(Explainer):
         return False
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        if self.name not in context.computed:
-            context.computed[self.name] = self.compute(context, self.tokens)
-        result: Tensor = context.computed[self.name]
+        if self.name not in context.cache:
+            context.cache[self.name] = self.compute(context, self.tokens)
+        result: Tensor = context.cache[self.name]
         return result
 
     def adds_up(self, context: ExplanationContext) -> bool:
@@ -102,7 +102,7 @@ class StackExplainer(Explainer):
     def compute(self, context: ExplanationContext, read: ReadTokens) -> Float[Tensor, "texts tokens"]:
         """What ``read`` makes of the stacks of all texts."""
         if isinstance(context.model, PooledClassifier):
-            return self.pooled(context)
+            return self.explain_pooled(context)
         assert context.site is not None
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         maps = context.site.num_heads * context.site.num_layers

@@ -17,7 +17,7 @@ from glasshead.explainers.value_vectors import (
     row_chunks,
     value_vectors,
 )
-from glasshead.identifiability import pooled_batches
+from glasshead.identifiability import read_pooled_batches
 from glasshead.models import PooledClassifier
 from glasshead.nouns import TEXTS
 from glasshead.trace import SUMMARY, AttentionStack
@@ -51,13 +51,13 @@ class ValueNorm(StackExplainer):
 
     def settings(self, context: ExplanationContext) -> str | None:
         self.importance(context)
-        return context.computed.get(f"{self.name} settings")
+        return context.cache.get(f"{self.name} settings")
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
     ) -> Float[Tensor, "b n"]:
         if stack.top.target != SUMMARY and not has_projection(stack.top):
-            context.computed[f"{self.name} settings"] = (
+            context.cache[f"{self.name} settings"] = (
                 "no single linear map reads the heads, so these are the values themselves"
             )
         return super().tokens(context, stack, texts)
@@ -65,14 +65,14 @@ class ValueNorm(StackExplainer):
     def adds_up(self, context: ExplanationContext) -> bool:
         return False
 
-    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def explain_pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """|a_i| ‖h_i‖."""
         if self.with_residual:
-            return super().pooled(context)
+            return super().explain_pooled(context)
         assert isinstance(context.model, PooledClassifier)
         norms = (
             (batch.texts, batch.weights.abs() * batch.values.norm(dim=-1))
-            for batch in pooled_batches(context.model, context.encoded)
+            for batch in read_pooled_batches(context.model, context.encoded)
         )
         return fill_texts(context, norms)
 

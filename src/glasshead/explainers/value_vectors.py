@@ -13,7 +13,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import class_name
 from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 
-BYTES = 2**26
+BYTES_HELD = 2**26
 """Memory of the vectors that are held at once."""
 
 
@@ -92,6 +92,6 @@ def row_chunks(layer: StackLayer, rows: int) -> Iterator[slice]:
     record = layer.record
     width = record.output.shape[-1] if record.projection is None else record.projection.shape[-1]
     one = len(record.output) * record.call.k.shape[2] * width * record.output.element_size()
-    step = max(1, BYTES // max(one, 1))
+    step = max(1, BYTES_HELD // max(one, 1))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))

@@ -63,22 +63,22 @@ def block_turns(stack: AttentionStack, layer: StackLayer, run: BlockRun) -> Floa
     own = torch.eye(size, dtype=torch.bool, device=mask.device).expand(len(mask), -1, -1)
     pieces = own if stack.pieces is None else stack.pieces[layer.source]
     assert run.output is not None
-    whole = run.output.double()
-    turns = whole.new_zeros(len(mask), whole.shape[1], size)
+    output = run.output.double()
+    turns = output.new_zeros(len(mask), output.shape[1], size)
     texts, keys = (mask & pieces.any(dim=2)[:, : mask.shape[1]]).nonzero(as_tuple=True)
     step = batch_size(mask.shape[1], layer.record.call.q.shape[1])
     for start in range(0, len(texts), step):
         part, gone = texts[start : start + step], keys[start : start + step]
         states = run.without_values(part, pieces[part, gone]).double()
-        turns[part, :, gone] = 1 - torch.cosine_similarity(states, whole[part], dim=-1)
+        turns[part, :, gone] = 1 - torch.cosine_similarity(states, output[part], dim=-1)
     return turns.clamp(min=0)
 
 
 def summary_turns(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r 1 k"]:
-    """The same for the one vector of a learned query, which is a sum."""
+    """The turns of the one vector of a learned query, which is a sum."""
     vectors = stack.join_vectors(layer, value_vectors(stack, layer, slice(None)).double())
-    whole = vectors.sum(dim=2, keepdim=True)
-    return (1 - torch.cosine_similarity(whole - vectors, whole.expand_as(vectors), dim=-1)).clamp(min=0)
+    total = vectors.sum(dim=2, keepdim=True)
+    return (1 - torch.cosine_similarity(total - vectors, total.expand_as(vectors), dim=-1)).clamp(min=0)
 
 
 register("value-zeroing", ValueZeroing())

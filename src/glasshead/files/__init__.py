@@ -17,7 +17,7 @@ from glasshead.files.atomic import (
 from glasshead.files.claim import SETTINGS_FILE, claim_folder
 from glasshead.files.disk_errors import check_readable
 from glasshead.files.locks import BusyError, write_as
-from glasshead.files.manifest import KNOWN, files_in, unknown_names
+from glasshead.files.manifest import KNOWN, files_in, find_foreign
 
 __all__ = [
     "KNOWN",
@@ -30,13 +30,13 @@ __all__ = [
     "check_writable",
     "claim_folder",
     "files_in",
+    "find_foreign",
     "format_from_suffix",
     "parameter_named",
     "partial_path",
     "remove",
     "reserve_folder",
     "temp_sibling",
-    "unknown_names",
     "write_as",
     "write_bytes",
     "write_text",

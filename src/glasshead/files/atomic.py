@@ -19,7 +19,7 @@ from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
 from glasshead.files.locks import hold_lock, make_folder
 from glasshead.files.manifest import foreign_files, write_manifest
-from glasshead.spelling import current_spelling, spell, spelled
+from glasshead.spelling import current_spelling, spell, use_spelling
 
 MOST_NAMES = 3
 """So many files are named where there are more."""
@@ -30,7 +30,7 @@ def partial_path(out: Path) -> Path:
     return out.parent / f"{out.name}.partial"
 
 
-TRAINED = ("run.json", "repeats.json")
+RUN_FILES = ("run.json", "repeats.json")
 
 
 def check_writable(
@@ -48,7 +48,7 @@ def check_writable(
             f"{out} is no name that could be given to something new: choose another {spell('out')}"
         )
     try:
-        if resume and not overwrite and any((out / name).exists() for name in TRAINED):
+        if resume and not overwrite and any((out / name).exists() for name in RUN_FILES):
             raise InputError(
                 f"nothing to resume: {out} is finished; {spell('overwrite', True)} trains it again"
             )
@@ -230,7 +230,7 @@ def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] =
 def parameter_named(name: str) -> Iterator[None]:
     """Errors of the block call ``out`` by the name that the caller's parameter has."""
     outer = current_spelling()
-    with spelled(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
+    with use_spelling(lambda parameter, *value: outer(name if parameter == "out" else parameter, *value)):
         yield
 
 

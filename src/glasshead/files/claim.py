@@ -9,7 +9,7 @@ from glasshead.errors import InputError
 from glasshead.files.atomic import write_text
 
 SETTINGS_FILE = "settings.json"
-MOST_NAMES = 4
+NAMES_SHOWN = 4
 """So many settings that differ are named."""
 
 
@@ -29,7 +29,7 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged: remove the folder {folder} and begin again") from error
     if before != mine:
-        names = list(dict.fromkeys(differing(before, mine)))[:MOST_NAMES]
+        names = list(dict.fromkeys(differing(before, mine)))[:NAMES_SHOWN]
         which = f" (different: {', '.join(names)})" if names else ""
         raise InputError(
             f"{folder} holds part of another audit{which}: repeat that command, or remove the folder"
@@ -38,7 +38,7 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
 
 def differing(before: Any, now: Any) -> Iterator[str]:
     """The innermost names under which two settings differ."""
-    before, now = ({} if each is None else each for each in (before, now))
+    before, now = ({} if names is None else names for names in (before, now))
     if not isinstance(before, dict) or not isinstance(now, dict):
         return
     for name in dict.fromkeys([*before, *now]):

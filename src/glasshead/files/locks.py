@@ -92,8 +92,8 @@ def _acquire(path: Path, out: Path) -> FileLock:
             if path.exists():  # else its owner removed it while it was opened here
                 raise BusyError(busy_message(out, path, _owner(path))) from None
     owner = _owner(path)
-    here = owner.get("host") in (None, socket.gethostname())
-    if not here and (WRITER.get() is None or owner.get("writer") != WRITER.get()):
+    is_local = owner.get("host") in (None, socket.gethostname())
+    if not is_local and (WRITER.get() is None or owner.get("writer") != WRITER.get()):
         lock.release()
         raise BusyError(busy_message(out, path, owner))
     return lock

@@ -46,7 +46,7 @@ def foreign_files(folder: Path) -> list[str] | None:
         return None
 
 
-def unknown_names(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
+def find_foreign(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """The names that fit none of the patterns."""
     patterns = tuple(patterns)
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)]

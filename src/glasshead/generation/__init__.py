@@ -12,7 +12,7 @@ from glasshead.generation.generate import (
     open_writer,
 )
 from glasshead.generation.method import RowMethod
-from glasshead.generation.strategies import STRATEGIES, Strategy, chances, parse_strategy
+from glasshead.generation.strategies import STRATEGIES, Strategy, parse_strategy, sampling_probabilities
 
 __all__ = [
     "METHODS",
@@ -21,11 +21,11 @@ __all__ = [
     "RowMethod",
     "Strategy",
     "WrittenWithModel",
-    "chances",
     "check_methods",
     "check_writing",
     "generate",
     "generate_texts",
     "open_writer",
     "parse_strategy",
+    "sampling_probabilities",
 ]

@@ -27,16 +27,16 @@ def describe_tokens(
     described = []
     for place, token in enumerate(answer.tolist()):
         own = logs[place]
-        here = None if chances is None else chances[place]
+        row = None if chances is None else chances[place]
         top = own.topk(min(count, len(own))).indices.tolist()
         described.append(
             WrittenToken(
                 float(own[token]),
                 int((own > own[token]).sum()) + 1,
-                chance(here, token),
+                sampling_chance(row, token),
                 float(entropies[place]),
                 tuple(
-                    Alternative(names[other], other, float(own[other].exp()), chance(here, other))
+                    Alternative(names[other], other, float(own[other].exp()), sampling_chance(row, other))
                     for other in top
                 ),
             )
@@ -54,6 +54,6 @@ def chances_of(
     return [nn.functional.one_hot(row[0].argmax(), row.shape[1]).double() for row in scores]
 
 
-def chance(chances: Float[Tensor, " vocabulary"] | None, token: int) -> float | None:
-    """With which probability a token would have been chosen."""
+def sampling_chance(chances: Float[Tensor, " vocabulary"] | None, token: int) -> float | None:
+    """The probability with which a token would have been chosen."""
     return None if chances is None else float(chances[token])

@@ -80,7 +80,7 @@ class RolloutRows(RowMethod):
         if text.source:
             rows = source_rollout(text, site, rollout.residual, name)
         else:
-            stack = record_stack(text.classifier, text.inputs, site, ReadRows.named("last"))
+            stack = record_stack(text.classifier, text.inputs, site, ReadRows.by_name("last"))
             rows = rollout.all_rows(stack)[0, text.rows]
         head = site.head if site.head is not None else site.heads
         return WrittenMap(
@@ -116,9 +116,9 @@ def site_of(text: ReadText, selector: AttentionSelector) -> AttentionSite:
         site = find_site_among(text.model, calls, calls, of_cross, "token")
         return replace(site, layer=chosen.layer, num_layers=len(crosses))
     inputs = {name: tensor[:, :2] for name, tensor in text.inputs.items()}
-    found = find_site(text.classifier, inputs, selector)
-    assert found is not None  # no pooled classifier writes
-    return found
+    answer_site = find_site(text.classifier, inputs, selector)
+    assert answer_site is not None  # no pooled classifier writes
+    return answer_site
 
 
 def row_layers(text: ReadText, layers: list[int] | None) -> list[RowLayer]:
@@ -137,10 +137,10 @@ def source_layers(text: ReadText) -> list[RowLayer]:
     return [
         RowLayer(
             number,
-            torch.cat([there.weights, here.weights], dim=-1)[:, :, text.decoder_rows],
-            bool(here.call.mechanism.signed),
+            torch.cat([cross_layer.weights, own_layer.weights], dim=-1)[:, :, text.decoder_rows],
+            bool(own_layer.call.mechanism.signed),
         )
-        for number, (here, there) in enumerate(zip(own, cross, strict=True))
+        for number, (own_layer, cross_layer) in enumerate(zip(own, cross, strict=True))
     ]
 
 
@@ -201,7 +201,7 @@ def reading(text: ReadText, site: AttentionSite, *, up_to: bool = False) -> str:
     layers = f"layers 0 to {site.layer}" if up_to else f"layer {site.layer}"
     if text.source:
         layers = f"encoder, decoder {layers}" if up_to else f"decoder {layers}"
-    said = layers if site.num_heads == 1 else f"{layers}, {head}"
+    words = layers if site.num_heads == 1 else f"{layers}, {head}"
     if text.source and not up_to:
-        said += ", cross-attention to the source and own attention to the answer, of which each sums to one"
-    return said
+        words += ", cross-attention to the source and own attention to the answer, of which each sums to one"
+    return words

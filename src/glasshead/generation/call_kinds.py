@@ -24,7 +24,7 @@ def first_calls(text: ReadText) -> list[LayerRecord]:
 
 
 def kinds_of(text: ReadText, calls: Sequence[LayerRecord]) -> list[str]:
-    """The same of the calls of an encoder–decoder: each layer of a decoder first reads what was written
+    """The kinds of the calls of an encoder–decoder: each layer of a decoder first reads what was written
     before, then the source."""
     decoder = text.model.get_decoder()
     prefix = next(name for name, module in text.model.named_modules() if module is decoder)

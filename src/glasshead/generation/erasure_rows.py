@@ -56,7 +56,7 @@ class SharedPrefix:
         return self.length
 
     def repeat(self, times: int) -> Cache | None:
-        """The same for several texts; None where nothing was read."""
+        """Text inputs repeated for several texts; None where nothing was read."""
         if self.past is None:
             return None
         several = copy.deepcopy(self.past)
@@ -102,7 +102,7 @@ class ErasureRows(RowMethod):
             # What stands before the first erased token is the same in all; the answer's rows are all needed.
             start = 0 if prefix is None else prefix.read(min(int(places[0]), text.start - 1))
             past = None if prefix is None else prefix.repeat(len(places))
-            ids = self.replaced(text, text.ids.expand(len(places), -1), places)[:, start:]
+            ids = self.replace_token(text, text.ids.expand(len(places), -1), places)[:, start:]
             with self.without(text, ids, places - start):
                 logits = answer_logits(text.model, ids, text.start - start, past, source=text.source)
             scores[:, places] = (own - target(logits)).T
@@ -117,7 +117,7 @@ class ErasureRows(RowMethod):
             numbers = max(numbers, length**2 * text.model.config.get_text_config().num_attention_heads)
         return max(min(PLACES // length, NUMBERS // numbers), 1)
 
-    def replaced(self, text: ReadText, ids: Int[Tensor, "b n"], places: Int[Tensor, " b"]) -> Tensor:
+    def replace_token(self, text: ReadText, ids: Int[Tensor, "b n"], places: Int[Tensor, " b"]) -> Tensor:
         """The texts, where another token stands in them.
 
         Raises:
@@ -139,11 +139,11 @@ class ErasureRows(RowMethod):
                 read = split_inputs(removed.to(ids.device), text.source)
                 stack.enter_context(average_lookups(text.model, list(read.values())))
             elif self.removal == "zero-weight":
-                stack.enter_context(intervene(text.model, unseen(places, text)))
+                stack.enter_context(intervene(text.model, hide_token(places, text)))
             yield
 
 
-def unseen(places: Int[Tensor, " b"], text: ReadText) -> Edit:
+def hide_token(places: Int[Tensor, " b"], text: ReadText) -> Edit:
     """No other token attends to one token of each text, in an encoder; in a decoder, none behind it."""
     kinds = call_kinds(text)
 

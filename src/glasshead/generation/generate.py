@@ -16,7 +16,7 @@ from glasshead.data import as_texts, check_utf8
 from glasshead.errors import InputError
 from glasshead.generation.answer_tokens import chances_of, describe_tokens
 from glasshead.generation.explain import WrittenWithModel
-from glasshead.generation.own_strategy import choose_strategy, named_strategy
+from glasshead.generation.own_strategy import choose_strategy, resolve_strategy
 from glasshead.generation.reading import answer_logits
 from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
 from glasshead.huggingface import (
@@ -27,14 +27,14 @@ from glasshead.huggingface import (
     silence_transformers,
 )
 from glasshead.opening import NoClassError, OpenOptions, open_subject
-from glasshead.random_numbers import seeded
+from glasshead.random_numbers import use_seed
 from glasshead.requests import GenerateRequest, WritingRequest, takes
 from glasshead.results import ARROW, OtherAnswer
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
-SEEDS = 2**31
+SEED_END = 2**31
 
 
 @takes(GenerateRequest)
@@ -75,7 +75,7 @@ def run_generation(request: GenerateRequest) -> WrittenWithModel | list[WrittenW
 def check_writing(request: WritingRequest) -> None:
     """Refuse an unknown strategy before anything is opened."""
     if request.strategy is not None:
-        named_strategy(request.strategy)
+        resolve_strategy(request.strategy)
 
 
 def open_writer(
@@ -110,7 +110,7 @@ def generate_texts(
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)
     seed = request.seed
     if seed is None and config.do_sample:
-        seed = secrets.randbelow(SEEDS)
+        seed = secrets.randbelow(SEED_END)
     writer = Writer(subject, classifier, request, config, name, seed)
     return [writer.write(prompt) for prompt in prompts]
 
@@ -136,9 +136,9 @@ class Writer:
         tokenizer = self.subject.tokenizer
         before = self.read(prompt)
         start, room = len(before.ids), self.room(before)
-        config = self.complete(copy.deepcopy(self.strategy), room, len(before.begun))
+        config = self.complete(copy.deepcopy(self.strategy), room, len(before.answer_start))
         output = self.run(torch.tensor([before.inputs], device=self.model.device), config)
-        answer = self.cut(output.sequences[0, len(before.begun) :])
+        answer = self.cut(output.sequences[0, len(before.answer_start) :])
         ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
         with torch.no_grad():
             logits = answer_logits(self.model, ids, start, source=before.source)[0]
@@ -146,15 +146,15 @@ class Writer:
         chances = chances_of(output.scores[: len(answer)], draws=config.do_sample) if by_token else None
         names = self.classifier.vocabulary
         joint = ARROW if before.source else ""
-        text, spans = answer_spans(tokenizer, before.begun, answer, len(prompt + joint))
+        text, spans = answer_spans(tokenizer, before.answer_start, answer, len(prompt + joint))
         offsets = (*before.offsets, *spans)
-        whole, all_ids = prompt + joint + text, (*before.ids, *answer)
+        full_text, all_ids = prompt + joint + text, (*before.ids, *answer)
         return WrittenWithModel(
             prompt=prompt,
             answer=text,
-            tokens=token_texts(tokenizer, whole, all_ids, offsets),
+            tokens=token_texts(tokenizer, full_text, all_ids, offsets),
             ids=all_ids,
-            words=word_numbers(whole, offsets),
+            words=word_numbers(full_text, offsets),
             offsets=offsets,
             start=start,
             answer_tokens=describe_tokens(logits, ids[0, start:], chances, names, self.request.alternatives),
@@ -176,7 +176,7 @@ class Writer:
         """
         before = read_prompt(self.subject.tokenizer, prompt)
         if before.ids and self.model.config.is_encoder_decoder:
-            return before.answered(decoder_start(self.model), len(prompt + ARROW))
+            return before.with_answer_start(decoder_start(self.model), len(prompt + ARROW))
         if before.ids:
             return before
         begin = first_of(self.model.generation_config.bos_token_id, self.subject.tokenizer.bos_token_id)
@@ -194,15 +194,15 @@ class Writer:
             InputError: if there is no room.
         """
         positions = positions_of(self.model)
-        given = len(before.inputs)
+        length = len(before.inputs)
         # An encoder needs no place to write in.
-        if positions is not None and given + (not before.source) > positions:
+        if positions is not None and length + (not before.source) > positions:
             raise InputError(
-                f"the prompt has {given} tokens, and {self.subject.name} reads {positions}: "
+                f"the prompt has {length} tokens, and {self.subject.name} reads {positions}: "
                 "shorten it, so that a place is left to write"
             )
         # The last token is never read: it may stand one place behind what the model reads.
-        return None if positions is None else positions - len(before.begun) + 1
+        return None if positions is None else positions - len(before.answer_start) + 1
 
     def complete(self, config: GenerationConfig, room: int | None, begun: int) -> GenerationConfig:
         """The strategy behind ``begun`` tokens, with the special tokens of the model, its end, and what is to
@@ -226,8 +226,8 @@ class Writer:
     @property
     def ends(self) -> list[int]:
         """The tokens with which the model ends a text."""
-        said = first_of(self.model.generation_config.eos_token_id, self.subject.tokenizer.eos_token_id)
-        ends = said if isinstance(said, list) else [said]
+        end_ids = first_of(self.model.generation_config.eos_token_id, self.subject.tokenizer.eos_token_id)
+        ends = end_ids if isinstance(end_ids, list) else [end_ids]
         return [end for end in ends if end is not None and end < len(self.classifier.vocabulary)]
 
     def run(self, ids: Tensor, config: GenerationConfig) -> Any:
@@ -235,7 +235,7 @@ class Writer:
         model = self.model
         devices = [model.device] if model.device.type == "cuda" else []
         try:
-            with seeded(self.seed, devices), torch.no_grad(), silence_transformers():
+            with use_seed(self.seed, devices), torch.no_grad(), silence_transformers():
                 own, model.generation_config = model.generation_config, GenerationConfig()
                 try:
                     write: Any = model.generate
@@ -275,8 +275,8 @@ class Writer:
         """What else beam search had, the most probable first."""
         others = []
         for sequence in output.sequences[1:] if (config.num_beams or 1) > 1 else ():
-            answer = self.cut(sequence[len(before.begun) :])
-            text, _ = answer_spans(self.subject.tokenizer, before.begun, answer, 0)
+            answer = self.cut(sequence[len(before.answer_start) :])
+            text, _ = answer_spans(self.subject.tokenizer, before.answer_start, answer, 0)
             ids = torch.tensor([[*before.ids, *answer]], device=self.model.device)
             with torch.no_grad():
                 logits = answer_logits(self.model, ids, len(before.ids), source=before.source)[0]

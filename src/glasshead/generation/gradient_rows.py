@@ -44,7 +44,7 @@ class GradientRows(RowMethod):
                 "belongs to a token alone: choose the method 'erasure'"
             )
         vectors = [leaf for _, leaf in lookups]
-        scores = torch.stack([self.reduce(own, vectors) for own in gradients(text, values, vectors)])
+        scores = torch.stack([self.reduce(own, vectors) for own in value_gradients(text, values, vectors)])
         signed = self.reduction is None or REDUCTIONS[self.reduction][1]
         return target_map(text, target, scores.cpu(), values.detach().cpu(), name=name, signed=signed)
 
@@ -57,7 +57,7 @@ class GradientRows(RowMethod):
         return REDUCTIONS[self.reduction][0](gradient)
 
 
-def gradients(
+def value_gradients(
     text: ReadText, values: Float[Tensor, " values"], vectors: Sequence[Float[Tensor, "1 some d"]]
 ) -> Iterator[Float[Tensor, "read d"]]:
     """∂y/∂e of each value, one at a time, of the tokens of all look-ups."""

@@ -65,20 +65,20 @@ class RowIntervals:
         if (layer, head) not in self.known:
             heads = None if head is None else (head,)
             where = RowSelector((layer,), heads, tuple(self.text.rows))
-            found: dict[int, Ends] = {}
+            ends_by_row: dict[int, Ends] = {}
             (batch,) = attention_rows(self.text.classifier, as_encoded(self.text.before), where)
             for row in sorted(batch, key=lambda row: row.row):
                 ends = np.zeros((2, row.row + 1))  # what a window leaves out has no weight
                 known = row.intervals()
                 self.conditioning = max(self.conditioning, known.conditioning)
                 ends[:, row.keys] = known.low, known.high
-                found.setdefault(row.head, []).append(ends)
-            self.known[layer, head] = found
+                ends_by_row.setdefault(row.head, []).append(ends)
+            self.known[layer, head] = ends_by_row
         return self.known[layer, head]
 
 
 def interval(low: float, high: float) -> tuple[float | None, float | None] | None:
-    """As an explanation has it: None where it is not known, and for an end without bounds."""
+    """The interval as an explanation has it: None where it is not known, and for an end without bounds."""
     if np.isnan(low) or np.isnan(high):
         return None
     return (float(low) if np.isfinite(low) else None, float(high) if np.isfinite(high) else None)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glasshead.generation.target import AnswerTarget
 from glasshead.generation.text import ReadText
-from glasshead.huggingface import quoted
+from glasshead.huggingface import quote
 from glasshead.results import WrittenMap
 from glasshead.trace import AttentionSelector
 
@@ -33,7 +33,7 @@ class RowMethod(ABC):
         """The matrix of one text."""
 
     def all_maps(self, text: ReadText) -> list[WrittenMap]:
-        """The same of every layer and head; of a method that reads no attention, none."""
+        """The maps of every layer and head; of a method that reads no attention, none."""
         return []
 
 
@@ -48,7 +48,7 @@ def target_map(
     settings: str | None = None,
 ) -> WrittenMap:
     """The matrix of a method with a target."""
-    other = None if target.other is None else quoted(str(text.tokenizer.decode([target.other])))
+    other = None if target.other is None else quote(str(text.tokenizer.decode([target.other])))
     rows = (tuple(scores[0].tolist()),) if target.whole else text.triangle(scores)
     return WrittenMap(
         method=name,

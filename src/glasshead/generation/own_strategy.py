@@ -22,7 +22,7 @@ ELSEWHERE = {
     "num_assistant_tokens_schedule", "assistant_confidence_threshold",
 }  # fmt: skip
 """Settings that change no text, or are said otherwise (`tokens`)."""
-FORBIDDEN = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
+FORBIDDEN_TOKENS = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens")
 """What the model never writes, by whichever strategy."""
 LEAST_TEMPERATURE = 0.001
 LONGEST_VALUE = 40
@@ -38,21 +38,21 @@ def choose_strategy(
     Raises:
         InputError: as `parse_strategy`, and on settings that cannot be followed.
     """
-    settings = settings_of(own)
+    settings = generation_settings(own)
     if strategy is None and settings:
-        config, name = GenerationConfig(**settings), f"the model's own ({in_words(settings)})"
+        config, name = GenerationConfig(**settings), f"the model's own ({settings_in_words(settings)})"
         check_numbers(config)
     else:
-        config, name = named_strategy("greedy" if strategy is None else strategy)
-        unset = [each for each in FORBIDDEN if each in settings and getattr(config, each) is None]
-        config.update(**{each: settings[each] for each in unset})
+        config, name = resolve_strategy("greedy" if strategy is None else strategy)
+        unset = [name for name in FORBIDDEN_TOKENS if name in settings and getattr(config, name) is None]
+        config.update(**{name: settings[name] for name in unset})
         name += f", with the model's own {' and '.join(unset)}" if unset else ""
     if config.forced_bos_token_id is None:
         config.forced_bos_token_id = own.forced_bos_token_id
     return config, name
 
 
-def named_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, str]:
+def resolve_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, str]:
     """A strategy that somebody asks for, and what it is called.
 
     Raises:
@@ -70,20 +70,20 @@ def named_strategy(strategy: str | GenerationConfig) -> tuple[GenerationConfig, 
     check_numbers(strategy)
     own = strategy.to_diff_dict()
     own.pop("transformers_version", None)
-    return copy.deepcopy(strategy), in_words(own) or "greedy"
+    return copy.deepcopy(strategy), settings_in_words(own) or "greedy"
 
 
-def settings_of(own: GenerationConfig) -> dict[str, Any]:
+def generation_settings(own: GenerationConfig) -> dict[str, Any]:
     """What the configuration of a model says about how a text is written."""
-    said: Mapping[str, Any] = own.to_diff_dict()
+    differences: Mapping[str, Any] = own.to_diff_dict()
     return {
         name: copy.deepcopy(value)
-        for name, value in said.items()
+        for name, value in differences.items()
         if name not in SPECIAL | ELSEWHERE and value is not None
     }
 
 
-def in_words(settings: Mapping[str, Any]) -> str:
+def settings_in_words(settings: Mapping[str, Any]) -> str:
     """Settings in a line; a long list by its length."""
     return ", ".join(
         f"{name}={value}"

@@ -29,12 +29,12 @@ class PromptTokens:
         return self.ids[: self.source] if self.source else self.ids
 
     @property
-    def begun(self) -> tuple[int, ...]:
+    def answer_start(self) -> tuple[int, ...]:
         """What the answer goes on with: the prompt, or the token with which a decoder begins."""
         return self.ids[self.source :]
 
-    def answered(self, begin: int, at: int) -> PromptTokens:
-        """The same before an encoder–decoder, whose answer begins with a token of its own, at a character."""
+    def with_answer_start(self, begin: int, at: int) -> PromptTokens:
+        """A prompt of an encoder–decoder, whose answer begins with a token of its own, at a character."""
         ids, offsets = (*self.ids, begin), (*self.offsets, (at, at))
         return PromptTokens(self.text, ids, offsets, len(self.ids))
 
@@ -57,11 +57,11 @@ def answer_spans(
     A character whose bytes are several tokens belongs to all of them.
     """
     special = set(tokenizer.all_special_ids)
-    begin = decode(tokenizer, before)
+    begin = decode_tokens(tokenizer, before)
     spans: list[tuple[int, int]] = []
     text, waiting = "", 0
     for count, token in enumerate(answer, start=1):
-        grown = decode(tokenizer, [*before, *answer[:count]])[len(begin) :]
+        grown = decode_tokens(tokenizer, [*before, *answer[:count]])[len(begin) :]
         if token in special:
             spans.append((at + len(text), at + len(text)))
             continue
@@ -74,11 +74,11 @@ def answer_spans(
         spans.append(span)
         text, waiting = grown, 0
     # Bytes that never became a character, before a special token at the end.
-    whole = decode(tokenizer, [*before, *answer])[len(begin) :]
-    return whole, [(at + len(text), at + len(whole)) if own == (-1, -1) else own for own in spans]
+    full = decode_tokens(tokenizer, [*before, *answer])[len(begin) :]
+    return full, [(at + len(text), at + len(full)) if own == (-1, -1) else own for own in spans]
 
 
-def decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+def decode_tokens(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
     """The text of tokens, with every blank, without special tokens."""
     text = tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
     assert isinstance(text, str)

@@ -43,25 +43,25 @@ class Strategy:
     with_others: bool = True
     settings: tuple[tuple[str, Any], ...] = ()
 
-    def number(self, name: str, said: str | None) -> float | None:
+    def number(self, name: str, typed: str | None) -> float | None:
         """The number behind the name.
 
         Raises:
             InputError: if it takes none, or not this one.
         """
-        if said is None:
+        if typed is None:
             return self.usual
         if self.option is None:
-            raise InputError(f"the strategy {name!r} takes no number: leave ={said} out")
+            raise InputError(f"the strategy {name!r} takes no number: leave ={typed} out")
         try:
-            value = int(said) if self.whole else float(said)
+            value = int(typed) if self.whole else float(typed)
         except ValueError:
             value = math.nan
         if not self.lowest <= value <= self.highest or value == 0 or math.isinf(value):
             kind = "a whole number" if self.whole else "a number"
             limits = f"from {self.lowest:g}" if self.lowest else "above 0"
             limits += "" if math.isinf(self.highest) else f" to {self.highest:g}"
-            raise InputError(f"{name!r} takes {kind} {limits}, as in {name}={self.usual:g}, not {said!r}")
+            raise InputError(f"{name!r} takes {kind} {limits}, as in {name}={self.usual:g}, not {typed!r}")
         return value
 
 
@@ -124,13 +124,13 @@ def parse_strategy(strategy: str) -> GenerationConfig:
     }
     names: list[str] = []
     for word in strategy.split("+"):
-        name, has_number, said = word.strip().partition("=")
+        name, has_number, typed = word.strip().partition("=")
         if name == "contrastive":
             raise InputError(CONTRASTIVE)
         if name in names:
             raise InputError(f"{name!r} stands twice in the strategy {strategy!r}: leave one out")
         chosen = STRATEGIES[name]
-        number = chosen.number(name, said if has_number else None)
+        number = chosen.number(name, typed if has_number else None)
         names.append(name)
         options |= dict(chosen.settings)
         options["do_sample"] |= chosen.draws
@@ -145,8 +145,8 @@ def parse_strategy(strategy: str) -> GenerationConfig:
     return GenerationConfig(**options)
 
 
-def chances(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
-    """With which chances a strategy takes tokens of these probabilities, as `transformers` works it out.
+def sampling_probabilities(probabilities: Float[Tensor, "*b n"], strategy: str) -> Float[Tensor, "*b n"]:
+    """The chances with which a strategy takes tokens of these probabilities, as `transformers` works it out.
 
     Raises:
         InputError: as `parse_strategy`, and on beam search, which weighs whole texts.

@@ -29,6 +29,6 @@ class AnswerTarget:
         return values.sum(dim=-1, keepdim=True) if self.whole else values
 
     def description(self, other: str | None) -> str:
-        """In words."""
-        said = self.name if other is None else f"log-probability beside that of {other}"
-        return f"{said} of the whole answer" if self.whole else said
+        """The target in words."""
+        words = self.name if other is None else f"log-probability beside that of {other}"
+        return f"{words} of the whole answer" if self.whole else words

@@ -69,7 +69,7 @@ class ReadText:
 
     @property
     def decoder_rows(self) -> list[int]:
-        """The same, counted from the first token of the decoder."""
+        """Rows, counted from the first token of the decoder."""
         return [row - self.source for row in self.rows]
 
     @property

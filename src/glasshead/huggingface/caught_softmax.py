@@ -21,17 +21,17 @@ from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, 
 from glasshead.dispatch import MECHANISM
 from glasshead.huggingface.learned_sinks import SinkColumns, SinkMechanism
 from glasshead.huggingface.structure import (
-    HEADS,
+    HEAD_FIELDS,
     attention_modules,
+    find_undispatched_attention,
     first_int_attr,
-    undispatched_attention,
 )
 
 CAUGHT_HEADS = "glasshead_caught_heads"
 """Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
 
 SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
-NOTHING = -1e4
+HIDDEN_SCORE = -1e4
 """A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
 
 
@@ -42,7 +42,7 @@ class OpenModes(threading.local):
         self.stack: list[CaughtSoftmax] = []
 
 
-OPEN = OpenModes()
+OPEN_MODES = OpenModes()
 
 
 class CaughtSoftmax(TorchFunctionMode):
@@ -73,12 +73,12 @@ class CaughtSoftmax(TorchFunctionMode):
             parts = [front, scores.shape[-1] - front - back, back]
             before, own, behind = scores.to(weights.dtype).split(parts, dim=-1)
             first, middle, last = weights.split(parts, dim=-1)
-            seen = caught(self.module, own, middle, torch.cat([before, behind], dim=-1))
-            return torch.cat([first, seen, last], dim=-1) if front or back else seen
+            hooked = run_hooks(self.module, own, middle, torch.cat([before, behind], dim=-1))
+            return torch.cat([first, hooked, last], dim=-1) if front or back else hooked
         return weights
 
 
-def caught(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
+def run_hooks(module: nn.Module, scores: Tensor, weights: Tensor, sinks: Tensor) -> Tensor:
     """The weights as the hooks leave them; ``sinks`` are scores in the same rows that belong to no token."""
     hooks = ACTIVE_HOOKS.get()
     if not hooks:
@@ -113,7 +113,7 @@ def call_of(module: nn.Module, scores: Tensor, sinks: Tensor) -> AttentionInputs
     """The call whose scores these are: no features, all bias."""
     batch, heads, queries, keys = scores.shape
     # Where all is masked by one number nothing is: the model spreads its weight over everything.
-    allowed = scores >= scores.amax(dim=-1, keepdim=True) + NOTHING
+    allowed = scores >= scores.amax(dim=-1, keepdim=True) + HIDDEN_SCORE
     square = queries == keys
     causal = square and queries > 1 and not bool(allowed.triu(1).any())
     mask = Mask(
@@ -132,20 +132,20 @@ def enter_mode(module: nn.Module, args: Any) -> None:
     if ACTIVE_HOOKS.get() or next(module.parameters()).dtype == torch.float64:
         mode = CaughtSoftmax(module)
         mode.__enter__()
-        OPEN.stack.append(mode)
+        OPEN_MODES.stack.append(mode)
 
 
 def leave_mode(module: nn.Module, args: Any, output: Any) -> None:
     """Forward hook: no longer, also after an exception."""
-    if OPEN.stack and OPEN.stack[-1].module is module:
-        OPEN.stack.pop().__exit__(None, None, None)
+    if OPEN_MODES.stack and OPEN_MODES.stack[-1].module is module:
+        OPEN_MODES.stack.pop().__exit__(None, None, None)
 
 
 def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
     """The attention modules whose softmax can be caught: all, once the model attends eagerly."""
     for _, module in attention_modules(model):
         yield module
-    for _, module in undispatched_attention(model):
+    for _, module in find_undispatched_attention(model):
         yield module
 
 
@@ -155,8 +155,8 @@ def catch_softmax(model: nn.Module) -> None:
     The model is changed: give an `isolated_copy`.
     """
     for module in softmax_modules(model):
-        own, whole = first_int_attr(module, HEADS), first_int_attr(model, HEADS)
-        setattr(module, CAUGHT_HEADS, own or whole or 0)
+        own, total = first_int_attr(module, HEAD_FIELDS), first_int_attr(model, HEAD_FIELDS)
+        setattr(module, CAUGHT_HEADS, own or total or 0)
         module.add_module(MECHANISM, mechanism("softmax"))
         module.register_forward_pre_hook(enter_mode)
         module.register_forward_hook(leave_mode, always_call=True)

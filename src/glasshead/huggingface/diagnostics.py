@@ -14,7 +14,7 @@ from glasshead.attention import Spec, mechanism, position_of, to_name
 from glasshead.dispatch import KEY, spec_of
 from glasshead.errors import InputError
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, blocking_diagnostics, parameter_names
-from glasshead.huggingface.structure import attention_modules, head_sizes, learned_length
+from glasshead.huggingface.structure import attention_modules, head_sizes, position_limit
 
 
 def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Diagnostic]:
@@ -100,7 +100,7 @@ def diagnose_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
 
 def diagnose_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
     """Texts longer than the model has places for."""
-    learned = learned_length(model)
+    learned = position_limit(model)
     if learned is not None and length > learned:
         yield Diagnostic(
             "too long",

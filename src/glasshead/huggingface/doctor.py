@@ -35,24 +35,24 @@ from glasshead.huggingface.loading import model_class, read_config
 from glasshead.huggingface.plug_blockers import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
     attention_modules,
-    built_in_attention,
+    find_built_in_attention,
+    find_undispatched_attention,
     first_int_attr,
     head_sizes,
     is_cross_attention,
     is_within,
     positions_of,
-    undispatched_attention,
 )
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 
-TEXT = 512
+USUAL_LENGTH = 512
 """Tokens of a text that is asked about where the model reads as many."""
 
-NEGLIGIBLE = 2048
+LONG_TEXT = 2048
 """Tokens from which quadratic memory is worth a word."""
 
-OWN = "its own"
+OWN_ATTENTION = "its own"
 """What attention is called that a model computes itself."""
 
 KEY_HEADS = ("num_key_value_heads", "num_kv_heads", "num_kv_head", "multi_query_group_num")
@@ -72,7 +72,7 @@ class AttentionLayerGroup:
     window: int | None
     """Tokens of a sliding window that is narrower than the length asked about."""
     attention: str
-    """The mechanism, or `OWN`."""
+    """The mechanism, or `OWN_ATTENTION`."""
     kernel: str | None
     """What serves a forward pass on this machine, and None where glasshead does not."""
     training_kernel: str | None
@@ -123,7 +123,7 @@ def doctor(
     target = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     subject = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
-    length = length or min(TEXT, positions_of(subject) or TEXT)
+    length = length or min(USUAL_LENGTH, positions_of(subject) or USUAL_LENGTH)
     own = spec_of(subject.config)
     if own is not None:
         parse_saved_spec(own)
@@ -133,16 +133,16 @@ def doctor(
     for module_name, module in attention_modules(subject):
         examined = examine(module_name, module, mechanism_spec, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    ours = dict(built_in_attention(subject))
+    ours = dict(find_built_in_attention(subject))
     for module_name, module in ours.items():
         activation = getattr(subject.config, "activation", "")
         examined = examine_ours(module, activation, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    for module_name, module in undispatched_attention(subject):
+    for module_name, module in find_undispatched_attention(subject):
         if not any(is_within(layer, module_name) for layer in ours):
             groups.setdefault(examine_undispatched(module), []).append(module_name)
     layers = tuple(replace(layer, modules=tuple(names)) for layer, names in groups.items())
-    at_work = next((layer.attention for layer in layers if layer.attention != OWN), None)
+    at_work = next((layer.attention for layer in layers if layer.attention != OWN_ATTENTION), None)
     noted = diagnostics(subject, mechanism_spec, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
         noted = (diagnostic for diagnostic in noted if diagnostic.severity is not Severity.stop)
@@ -168,7 +168,7 @@ def diagnose_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int)
     """Kernels that hold all pairs of tokens, at a length where that is felt."""
     for layer in layers:
         for kernel, when in ((layer.kernel, "a forward pass"), (layer.training_kernel, "training")):
-            if kernel is not None and not KERNELS[kernel].linear_memory and length > NEGLIGIBLE:
+            if kernel is not None and not KERNELS[kernel].linear_memory and length > LONG_TEXT:
                 yield Diagnostic(
                     "quadratic memory",
                     Severity.warning,
@@ -184,7 +184,7 @@ def diagnose_compilation(
 ) -> Iterator[Diagnostic]:
     """Whether the native kernel would serve here if it were compiled."""
     for layer in layers:
-        if layer.kernel is None or layer.attention == OWN or not layer.heads or not layer.head_dim:
+        if layer.kernel is None or layer.attention == OWN_ATTENTION or not layer.heads or not layer.head_dim:
             continue
         built = mechanism(spec, num_heads=layer.heads, head_dim=layer.head_dim).to(blank.device)
         key_heads = layer.key_heads or layer.heads
@@ -221,7 +221,7 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
 
 @contextmanager
 def silence_building() -> Iterator[None]:
-    """Without what is said while a model is built: the report says what matters."""
+    """Silence what is said while a model is built: the report says what matters."""
     logger = logging.getLogger("transformers")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -345,7 +345,7 @@ def examine_undispatched(module: nn.Module) -> AttentionLayerGroup:
         head_dim=head_dim,
         causal=bool(getattr(module, "is_causal", False)),
         window=None,
-        attention=OWN,
+        attention=OWN_ATTENTION,
         kernel=None,
         training_kernel=None,
         weights="softmax caught",

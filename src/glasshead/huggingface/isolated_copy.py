@@ -14,7 +14,7 @@ Model = TypeVar("Model", bound=nn.Module)
 def isolated_copy(
     model: Model, dtype: torch.dtype | None = None, device: torch.device | None = None
 ) -> Model:
-    """The same model in modules and a configuration of its own, in evaluation mode.
+    """A copy of the model in modules and a configuration of its own, in evaluation mode.
 
     Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
     ``dtype`` or ``device`` is asked for, and those that were made in inference mode, through which no
@@ -22,7 +22,7 @@ def isolated_copy(
     stays bit for bit as it was, and several threads may read one model at once.
     """
     shared = {
-        id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
+        id(tensor): move_tensor(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
     }
     copied: Any = copy.deepcopy(model, graph_free(model, shared)).eval()
     if dtype == torch.float64 and getattr(getattr(copied, "config", None), "_experts_implementation", None):
@@ -31,7 +31,7 @@ def isolated_copy(
     return result
 
 
-def convert(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
+def move_tensor(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
     """The tensor on a device and, if it holds no integers, in a precision; itself if it is already."""
     result = tensor.detach().to(device or tensor.device, dtype if tensor.is_floating_point() else None)
     if result.dtype == tensor.dtype and result.device == tensor.device:

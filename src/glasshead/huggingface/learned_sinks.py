@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from glasshead.attention import Activation, Mechanism
 
 JOINS = {torch.cat, torch.concat, torch.concatenate}
-CONSTANT = {"new_zeros", "new_ones", "new_full", "zeros_like", "ones_like", "full_like"}
+CONSTANT_CALLS = {"new_zeros", "new_ones", "new_full", "zeros_like", "ones_like", "full_like"}
 """Functions that take nothing from a tensor but its shape and type."""
 
 
@@ -37,7 +37,7 @@ class SinkColumns:
     def follow(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> None:
         """See one function that the module calls."""
         name = getattr(func, "__name__", "")
-        if name in CONSTANT or all(self.is_textless(each) for each in tensors_in(args, kwargs)):
+        if name in CONSTANT_CALLS or all(self.is_textless(tensor) for tensor in tensors_in(args, kwargs)):
             self.textless |= {id(made): made for made in tensors_in([result])}
         elif args and (result is args[0] or name == "__setitem__"):  # written over
             self.textless.pop(id(args[0]), None)
@@ -54,9 +54,9 @@ class SinkColumns:
         self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Tensor
     ) -> tuple[int, int]:
         """The sinks of what a function made."""
-        given = dict(zip(("tensors", "dim"), args, strict=False)) | dict(kwargs)
-        if func in JOINS and given.get("dim", given.get("axis", 0)) in (-1, 3):
-            parts = list(given["tensors"])
+        arguments = dict(zip(("tensors", "dim"), args, strict=False)) | dict(kwargs)
+        if func in JOINS and arguments.get("dim", arguments.get("axis", 0)) in (-1, 3):
+            parts = list(arguments["tensors"])
             keys = [number for number, part in enumerate(parts) if not self.is_textless(part)]
             if not keys:
                 return 0, 0
@@ -69,9 +69,9 @@ class SinkColumns:
         if scores is None or self.is_textless(scores):
             return 0, 0
         front, back = self.of(scores)
-        given = dict(zip(("input", "pad", "mode"), args, strict=False)) | dict(kwargs)
-        if func is nn.functional.pad and given.get("mode", "constant") == "constant":
-            return front + given["pad"][0], back + given["pad"][1]
+        arguments = dict(zip(("input", "pad", "mode"), args, strict=False)) | dict(kwargs)
+        if func is nn.functional.pad and arguments.get("mode", "constant") == "constant":
+            return front + arguments["pad"][0], back + arguments["pad"][1]
         return (front, back) if scores.shape == result.shape else (0, 0)
 
 

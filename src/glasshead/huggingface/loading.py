@@ -28,7 +28,7 @@ from glasshead.torch_modes import in_own_modes
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "model*.pt")
 POINTER = b"version https://git-lfs"
-SECONDS = 5.0
+LOAD_SECONDS = 5.0
 """How long the Hub is waited for."""
 
 
@@ -200,11 +200,11 @@ def read_config(
             ) from None
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             refuse_own_code(folder)
-        reason = unknown_reason(Path(folder))
+        reason = config_error(Path(folder))
         raise InputError(f"{folder} holds no model that transformers knows: {reason}") from error
 
 
-def unknown_reason(folder: Path) -> str:
+def config_error(folder: Path) -> str:
     """Why the configuration of a folder cannot be read."""
     try:
         config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
@@ -216,7 +216,7 @@ def unknown_reason(folder: Path) -> str:
     if kind is None:
         return f"its {CONFIG_NAME} names no model_type"
     if kind not in CONFIG_MAPPING:
-        return f"transformers {transformers.__version__} has no model_type {shorten(str(kind), 40)!r}"
+        return f"transformers {transformers.__version__} has no model_type {shorten_text(str(kind), 40)!r}"
     return f"its {CONFIG_NAME} has values that {kind!r} does not take"
 
 
@@ -230,13 +230,13 @@ def refuse_own_code(folder: str | Path) -> NoReturn:
 def hub_answers() -> bool:
     """Whether the Hub can be reached, by one request: a download would try for half a minute."""
     try:
-        get_session().head(constants.ENDPOINT, timeout=SECONDS)
+        get_session().head(constants.ENDPOINT, timeout=LOAD_SECONDS)
     except Exception:  # of several libraries, and where offline mode is on
         return False
     return True
 
 
-def shorten(text: str, size: int = 120) -> str:
+def shorten_text(text: str, size: int = 120) -> str:
     """The beginning of a long text."""
     return text if len(text) <= size else f"{text[: size - 1]}…"
 

@@ -11,7 +11,7 @@ from weakref import ReferenceType, ref
 import torch
 from torch import Tensor, nn
 
-PLAIN = (int, float, str, type(None), torch.dtype, torch.device)
+PLAIN_VALUES = (int, float, str, type(None), torch.dtype, torch.device)
 APART = ("_parameters", "_buffers", "_modules")
 
 
@@ -49,7 +49,7 @@ class ModelState:
         """Whether nothing differs."""
         return (
             len(self.parts) == len(other.parts)
-            and all(map(same_part, self.parts, other.parts))
+            and all(map(is_same_entry, self.parts, other.parts))
             and self.configs == other.configs
         )
 
@@ -57,7 +57,7 @@ class ModelState:
 def contents_of(value: object) -> Iterator[object]:
     """What a change of a value would change: the elements of containers, the version of a tensor, and which
     object anything else is."""
-    if isinstance(value, PLAIN):
+    if isinstance(value, PLAIN_VALUES):
         yield value
     elif isinstance(value, Tensor):
         yield from (value, version_of(value))
@@ -76,7 +76,7 @@ def contents_of(value: object) -> Iterator[object]:
             yield id(value)
 
 
-def same_part(first: object, second: object) -> bool:
+def is_same_entry(first: object, second: object) -> bool:
     """Whether two entries are one tensor, one object, or equal plain values."""
     if isinstance(first, Tensor | ReferenceType) or isinstance(second, Tensor | ReferenceType):
         return first is second

@@ -71,7 +71,7 @@ class NextTokenClassifier(PreTrainedModel):
         return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
 
     def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
-        """The same question to a language model of another configuration, with new weights."""
+        """The question, put to a language model of another configuration, with new weights."""
         return NextTokenClassifier(type(self.model)(config), self.vocabulary, self.candidates)
 
     def get_input_embeddings(self) -> nn.Module:
@@ -83,7 +83,7 @@ class NextTokenClassifier(PreTrainedModel):
         return head
 
     def between(self, candidates: Sequence[int]) -> NextTokenClassifier:
-        """The same language model, to choose between some tokens of its vocabulary."""
+        """The language model, made to choose between some tokens of its vocabulary."""
         copied = isolated_copy(self)
         return NextTokenClassifier(copied.model, self.vocabulary, candidates)
 
@@ -105,11 +105,11 @@ class NextTokenClassifier(PreTrainedModel):
         **kwargs: Any,
     ) -> SequenceClassifierOutput:
         """Logits [b, K] of the next token; the vocabulary is asked at the last token of each text only."""
-        given = input_ids if input_ids is not None else inputs_embeds
-        assert given is not None
-        last = last_places(given, attention_mask)
+        inputs = input_ids if input_ids is not None else inputs_embeds
+        assert inputs is not None
+        last = last_places(inputs, attention_mask)
         if self.config.is_encoder_decoder:
-            begins = torch.full((len(given), 1), decoder_start(self.model), device=given.device)
+            begins = torch.full((len(inputs), 1), decoder_start(self.model), device=inputs.device)
             kwargs, last = {"decoder_input_ids": begins} | kwargs, torch.zeros_like(last)
 
         def at_last(hidden: Tensor) -> Tensor:
@@ -135,11 +135,11 @@ class NextTokenClassifier(PreTrainedModel):
 
 
 def last_places(
-    given: Float[Tensor, "b n *d"] | Int[Tensor, "b n"], mask: Tensor | None
+    inputs: Float[Tensor, "b n *d"] | Int[Tensor, "b n"], mask: Tensor | None
 ) -> Int[Tensor, " b"]:
     """Where the last real token of each text stands."""
     if mask is None or mask.ndim != 2:
-        return torch.full((len(given),), given.shape[1] - 1)
+        return torch.full((len(inputs),), inputs.shape[1] - 1)
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
 
 
@@ -153,17 +153,17 @@ def is_writer(config: PreTrainedConfig) -> bool:
     saved = (config.architectures or [""])[0]
     if getattr(config, "is_encoder_decoder", False) or not saved.endswith((*WRITERS, SEES)):
         return False
-    cls = saved_class(config)
-    return saved.endswith(WRITERS) or cls is None or (reads_text(cls) and not speaks(config, cls))
+    cls = find_class(config)
+    return saved.endswith(WRITERS) or cls is None or (writes_behind_text(cls) and not speaks(config, cls))
 
 
-def saved_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
+def find_class(config: PreTrainedConfig) -> type[PreTrainedModel] | None:
     """The class in Transformers of the model that was saved; None if it is in code of its own."""
     cls = getattr(transformers, (config.architectures or [""])[0], None)
     return cls if isinstance(cls, type) and issubclass(cls, PreTrainedModel) else None
 
 
-def reads_text(cls: type[PreTrainedModel]) -> bool:
+def writes_behind_text(cls: type[PreTrainedModel]) -> bool:
     """Whether models of a class write behind texts alone; BLIP needs an image."""
     return cls.main_input_name == "input_ids" and bool(cls.can_generate())
 
@@ -171,18 +171,18 @@ def reads_text(cls: type[PreTrainedModel]) -> bool:
 def speaks(config: PreTrainedConfig, cls: type[PreTrainedModel]) -> bool:
     """Whether models of a class write sounds, and no text."""
     writes_text, writes_sounds = (
-        cls.__name__ in names_of(getattr(auto, "_model_mapping", {}), config)
+        cls.__name__ in class_names_in(getattr(auto, "_model_mapping", {}), config)
         for auto in (AutoModelForMultimodalLM, AutoModelForTextToWaveform)
     )
     return writes_sounds and not writes_text
 
 
-def names_of(mapping: Any, config: PreTrainedConfig) -> list[str]:
+def class_names_in(mapping: Any, config: PreTrainedConfig) -> list[str]:
     """The names of the classes that such a mapping has for a configuration."""
     if type(config) not in mapping:
         return []
-    found = mapping[type(config)]
-    return [each.__name__ for each in (found if isinstance(found, tuple) else (found,))]
+    classes = mapping[type(config)]
+    return [cls.__name__ for cls in (classes if isinstance(classes, tuple) else (classes,))]
 
 
 def is_answerer(config: PreTrainedConfig) -> bool:
@@ -214,12 +214,12 @@ def vocabulary_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]
     texts = tokenizer.batch_decode([[index] for index in range(size)])
     times = Counter(texts)
     return [
-        quoted(text) if times[text] == 1 and text and "�" not in text else f"token {index} {token}".strip()
+        quote(text) if times[text] == 1 and text and "�" not in text else f"token {index} {token}".strip()
         for index, (text, token) in enumerate(zip(texts, tokens, strict=True))
     ]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A token as a name, whose blank can be seen."""
     return f"“{text}”"
 

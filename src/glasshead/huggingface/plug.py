@@ -123,9 +123,9 @@ def check_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
 
 def attention_configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every configuration concerned, once: stacks of an encoder-decoder have copies of their own."""
-    whole = [model.config] if isinstance(model, PreTrainedModel) else []
+    configs = [model.config] if isinstance(model, PreTrainedModel) else []
     own = [getattr(module, "config", None) for module in modules.values()]
-    concerned = [*whole, *(config for config in own if config is not None)]
+    concerned = [*configs, *(config for config in own if config is not None)]
     return list({id(config): config for config in concerned}.values())
 
 

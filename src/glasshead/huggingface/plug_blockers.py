@@ -16,11 +16,11 @@ from glasshead.dispatch import UNSUPPORTED
 from glasshead.huggingface.structure import (
     as_python,
     attention_modules,
-    built_in_attention,
+    find_built_in_attention,
+    find_undispatched_attention,
     head_sizes,
     is_cross_attention,
     pluggable_parts,
-    undispatched_attention,
 )
 
 SWITCHES = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks", "sink", "s_aux")}
@@ -68,14 +68,14 @@ def diagnose_nothing_to_plug(model: nn.Module) -> Diagnostic:
     """What is true of a model where nothing dispatches."""
     kind = type(model).__name__
     others = "BERT, RoBERTa, GPT-2, Llama, ViT, T5, …"
-    if any(True for _ in built_in_attention(model)):
+    if any(True for _ in find_built_in_attention(model)):
         return Diagnostic(
             "built in",
             Severity.stop,
             f"the mechanism of {kind} is built in",
             "train a model with another one",
         )
-    if any(True for _ in undispatched_attention(model)):
+    if any(True for _ in find_undispatched_attention(model)):
         return Diagnostic(
             "not dispatched",
             Severity.stop,
@@ -94,7 +94,7 @@ def diagnose_nothing_to_plug(model: nn.Module) -> Diagnostic:
 def diagnose_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
     """Attention beside the dispatched one that no plug changes."""
     parts = " and ".join(f"plug({as_python(part)}, …)" for part in pluggable_parts(model)[:2])
-    for name, module in undispatched_attention(model):
+    for name, module in find_undispatched_attention(model):
         yield Diagnostic(
             "partly dispatched",
             Severity.stop,

@@ -9,7 +9,7 @@ from glasshead.huggingface.next_token import NextTokenClassifier
 from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
-from glasshead.random_numbers import seeded
+from glasshead.random_numbers import use_seed
 
 
 def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
@@ -18,7 +18,7 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     spec = spec_of(config)
     clear_spec(config)
     config._attn_implementation = None
-    with seeded(seed):
+    with use_seed(seed):
         twin = new_like(model, config).eval()
         if spec is not None:
             plug(twin, spec)

@@ -14,13 +14,13 @@ from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
-from glasshead.huggingface.structure import attention_modules, built_in_attention
+from glasshead.huggingface.structure import attention_modules, find_built_in_attention
 
 
 def shows_attention(model: nn.Module) -> bool:
     """Whether attention of the model can be recorded as it is: it is one of ours, or plugged."""
     plugged = any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
-    return plugged or any(True for _ in built_in_attention(model))
+    return plugged or any(True for _ in find_built_in_attention(model))
 
 
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
-HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
+HEAD_FIELDS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
 KEY_SIZES = ("qk_head_dim", "head_dim", "attention_head_size", "key_value_proj_dim", "head_size", "d_kv")
 VALUE_SIZES = ("v_head_dim",)
 WIDTHS = ("embed_dim", "hidden_size", "dim", "d_model")
@@ -35,14 +35,14 @@ def dispatches(module: nn.Module) -> bool:
     return code is not None and "ALL_ATTENTION_FUNCTIONS" in code.co_names
 
 
-def built_in_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+def find_built_in_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """The attention of our own models, which has its mechanism or its activation from the start."""
     for name, module in model.named_modules():
         if isinstance(module, (MultiHeadAttention, LearnedQueryAttention, AttentionPooling)):
             yield name, module
 
 
-def undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+def find_undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Outermost modules that are attention by name, have weights, and neither dispatch nor hold what does."""
     reached = [name for name, _ in attention_modules(model)]
     missed: list[str] = []
@@ -56,7 +56,7 @@ def undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 def every_attention(model: nn.Module) -> Iterator[nn.Module]:
     """The attention modules of a model, whoever computes their weights."""
-    for find in (attention_modules, built_in_attention, undispatched_attention):
+    for find in (attention_modules, find_built_in_attention, find_undispatched_attention):
         for _, module in find(model):
             yield module
 
@@ -64,7 +64,7 @@ def every_attention(model: nn.Module) -> Iterator[nn.Module]:
 def pluggable_parts(model: nn.Module) -> list[str]:
     """The outermost parts of a model that dispatch all their attention."""
     reached = [name for name, _ in attention_modules(model)]
-    missed = [name for name, _ in undispatched_attention(model)]
+    missed = [name for name, _ in find_undispatched_attention(model)]
     parts: list[str] = []
     for name, _ in model.named_modules():
         whole = not any(is_within(inner, name) for inner in missed) and any(
@@ -102,7 +102,7 @@ def is_cross_attention(name: str, module: nn.Module) -> bool:
 
 def head_sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
     """Heads, size of a key, size of a value; None where the module does not say."""
-    heads, head_dim = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
+    heads, head_dim = first_int_attr(module, HEAD_FIELDS), first_int_attr(module, KEY_SIZES)
     if head_dim is None and heads is not None:
         width = first_int_attr(module, WIDTHS)
         head_dim = None if width is None else width // heads
@@ -119,7 +119,7 @@ def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
     return None
 
 
-def learned_length(model: PreTrainedModel) -> int | None:
+def position_limit(model: PreTrainedModel) -> int | None:
     """How many tokens have a learned place, beyond which a call fails; None without such a table."""
     counts = []
     for name, module in model.named_modules():
@@ -142,5 +142,5 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
 
 def positions_of(model: PreTrainedModel) -> int | None:
     """How long a text may be; None where there is no limit."""
-    learned = learned_length(model)
+    learned = position_limit(model)
     return getattr(model.config, "max_position_embeddings", None) if learned is None else learned

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import (
-        PARTS,
+        STORE_FILES,
         ResultStore,
         fingerprints,
         merge_parts,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
     from glasshead.identifiability.lp.rank import FLOAT32_EPS, ColumnSpace, column_space, rank_threshold
     from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
-    from glasshead.identifiability.pooled import pooled_batches
+    from glasshead.identifiability.pooled import read_pooled_batches
     from glasshead.identifiability.row_extraction import (
         attention_rows,
-        projected_values,
+        project_values,
         query_values,
         rows_in_words,
         usual_rows,

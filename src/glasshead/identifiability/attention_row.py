@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.attention import Activation, Mechanism
 from glasshead.errors import InputError
 from glasshead.identifiability.lp.intervals import Intervals, intervals
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def weight_domain(mechanism: Mechanism) -> str:
 
 
 def weight_domain_of_activation(activation: Activation, signed: bool) -> str:
-    """The same for an activation alone; ``signed`` is false where no score is negative.
+    """The weight domain of an activation alone; ``signed`` is false where no score is negative.
 
     Raises:
         InputError: where weights do not depend on scores: there is one row of them.

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Floats, Integers
 from glasshead.data import Encoded
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.rank import rank_threshold
-from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_extraction import (
     batch_index,
-    projected_values,
+    project_values,
     query_values,
     record_rows,
     require_full_precision,
@@ -27,9 +27,6 @@ from glasshead.identifiability.row_extraction import (
 from glasshead.identifiability.row_selector import RowSelector
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord, TokenLayout
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 EIGENVALUE_RESOLUTION = 1e-6
 """Eigenvalues of TᵀT in float64 tell singular values from zero down to about 1e-8 of the largest one."""
@@ -86,9 +83,9 @@ def value_ranks(model: PreTrainedModel, encoded: Encoded, selector: RowSelector)
     """
     require_full_precision(model)
     if isinstance(model, PooledClassifier):
-        for rows in pooled_rows(model, encoded, selector):
+        for rows in read_pooled_rows(model, encoded, selector):
             if rows:
-                yield pooled_ranks(rows)
+                yield rank_pooled_values(rows)
         return
     for batch in record_rows(model, encoded, selector, [0]):
         for recorded in batch:
@@ -98,7 +95,7 @@ def value_ranks(model: PreTrainedModel, encoded: Encoded, selector: RowSelector)
 def layer_ranks(layer: LayerRecord, layout: TokenLayout, batch_texts: Sequence[int]) -> HeadRanks:
     """Ranks of a recorded layer; ``batch_texts`` are the numbers of the texts of the batch."""
     own = layer.call.mechanism.position.changes_output
-    T, embed_dim = projected_values(query_values(layer, 0) if own else layer.v, layer.projection)
+    T, embed_dim = project_values(query_values(layer, 0) if own else layer.v, layer.projection)
     real, text, part, _ = batch_index(layout)
     kept = np.flatnonzero(real.any(axis=1))
     return head_ranks(
@@ -115,7 +112,7 @@ def layer_ranks(layer: LayerRecord, layout: TokenLayout, batch_texts: Sequence[i
     )
 
 
-def pooled_ranks(rows: Sequence[AttentionRow]) -> HeadRanks:
+def rank_pooled_values(rows: Sequence[AttentionRow]) -> HeadRanks:
     """Ranks of the vectors that a pooled classifier weighs."""
     values = [torch.from_numpy(row.T) for row in rows]
     real = [torch.ones(len(row.T), dtype=torch.bool) for row in rows]

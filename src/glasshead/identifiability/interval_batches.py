@@ -34,9 +34,9 @@ from glasshead.results import CLEAR_RANK_MARGIN, POINT_WIDTH
 from glasshead.trace import ReadRows
 
 PART = 32  # texts
-ROWS = 512  # rows of heads whose lines are held at once
+ROWS_PER_PART = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
-PARTS = (SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
+STORE_FILES = (SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
 """What lies in a store; where the last of them are, a part is whole."""
 
 HEADS = pa.schema(
@@ -52,14 +52,14 @@ HEADS = pa.schema(
         "random_may_be_zero": pa.float64(), "random_another_first": pa.bool_(),
     }
 )  # fmt: skip
-WEIGHTS = pa.schema(
+WEIGHT_SCHEMA = pa.schema(
     {
         "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
         "key": pa.int32(), "token": pa.string(), "weight": pa.float64(), "low": pa.float64(),
         "high": pa.float64(), "failed": pa.string(),
     }
 )  # fmt: skip
-FILES = {"heads": HEADS, "weights": WEIGHTS}
+SCHEMAS = {"heads": HEADS, "weights": WEIGHT_SCHEMA}
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,19 @@ class ResultStore:
     def open_part(self, part: int) -> Iterator[Callable[..., None]]:
         """Take lines about heads and weights as they come; the files stand under their names when the block
         has ended well, that of the heads last."""
-        unfinished = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
+        unfinished = {name: self.path(name, part).with_suffix(".aside") for name in SCHEMAS}
         with ExitStack() as stack:
             writers = [
                 stack.enter_context(pq.ParquetWriter(unfinished[name], schema))
-                for name, schema in FILES.items()
+                for name, schema in SCHEMAS.items()
             ]
 
             def write(*lines: Sequence[Mapping[str, Any]]) -> None:
-                for writer, schema, some in zip(writers, FILES.values(), lines, strict=True):
+                for writer, schema, some in zip(writers, SCHEMAS.values(), lines, strict=True):
                     writer.write_table(pa.Table.from_pylist(list(some), schema))
 
             yield write
-        for name in reversed(FILES):
+        for name in reversed(SCHEMAS):
             unfinished[name].replace(self.path(name, part))
 
     def heads(self) -> dict[str, np.ndarray]:
@@ -112,7 +112,7 @@ class ResultStore:
 
 def merge_parts(parts: Path, folder: Path) -> None:
     """All parts of a store as one file of each name, one part in memory at a time; none makes no file."""
-    for name, schema in FILES.items():
+    for name, schema in SCHEMAS.items():
         paths = sorted(parts.glob(f"{name}-*.parquet"))
         if paths:
             with pq.ParquetWriter(folder / f"{name}.parquet", schema) as writer:
@@ -139,7 +139,7 @@ def solve_batches(
         InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
             weights, options or seeds, or made by another version.
     """
-    store = ResultStore(folder, settings_of(model, encoded, selector, options, seed))
+    store = ResultStore(folder, store_settings(model, encoded, selector, options, seed))
     store.open()
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
@@ -150,8 +150,8 @@ def solve_batches(
             with store.open_part(part) as write:
                 for rows in attention_rows(model, some, selector, known):
                     null = draw_null_rows(rows, start, seed)
-                    for first in range(0, len(rows), ROWS):
-                        chunk = slice(first, first + ROWS)
+                    for first in range(0, len(rows), ROWS_PER_PART):
+                        chunk = slice(first, first + ROWS_PER_PART)
                         write(*build_records(rows[chunk], null[chunk], start, words, options, seed))
         progress(min(start + PART, total), total)
     return store
@@ -236,7 +236,7 @@ def build_records(
 
 
 def draw_null_rows(rows: Sequence[AttentionRow], start: int, seed: int) -> list[bool]:
-    """Of each text and layer one row, drawn by the numbers of both: a null of every row would cost twice."""
+    """One row of each text and layer, drawn by the numbers of both: a null of every row would cost twice."""
     groups: dict[tuple[int, int], list[int]] = {}
     for index, row in enumerate(rows):
         groups.setdefault((start + row.text, row.layer), []).append(index)
@@ -259,7 +259,7 @@ def is_identifiable(intervals: Intervals, options: IntervalOptions, keys: int) -
 
 
 def randomise_values(task: IntervalTask, rng: np.random.Generator) -> IntervalTask:
-    """The same weights over random values of the same size: what any map of this length comes to."""
+    """The weights of a row over random values of the same size: what any map of this length comes to."""
     return task._replace(T=rng.normal(size=task.T.shape))
 
 
@@ -270,7 +270,7 @@ def mean_width(intervals: Intervals) -> float | None:
 
 
 def share_may_be_zero(intervals: Intervals) -> float | None:
-    """Of the largest weights (five, or as many as there are that are not zero) the share that may be zero."""
+    """The share that may be zero of the largest weights (five, or as many as there are that are not zero)."""
     top = np.argsort(-np.abs(intervals.value), kind="stable")[:TOP]
     top = top[np.abs(intervals.value[top]) > POINT_WIDTH]
     ends = np.stack([intervals.low[top], intervals.high[top]])
@@ -289,7 +289,7 @@ def none_if_not_finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def settings_of(
+def store_settings(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, options: IntervalOptions, seed: int
 ) -> dict[str, Any]:
     """What the parts of a store are parts of: texts, weights and options."""

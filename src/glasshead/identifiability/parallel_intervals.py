@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from glasshead.errors import ParameterError
 from glasshead.identifiability.attention_row import AttentionRow
-from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve
+from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve_all
 
-TASKS = 16  # rows that a process gets at a time
+TASKS_PER_PART = 16  # rows that a process gets at a time
 TASKS_ALONE = 64  # where there is one process: small programs walk together
 
 
@@ -52,13 +52,13 @@ class IntervalOptions:
 
 def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterator[IntervalAnswer]:
     """The answer to each task, in order; workers stay for the next call."""
-    size = TASKS_ALONE if processes == 1 else TASKS
+    size = TASKS_ALONE if processes == 1 else TASKS_PER_PART
     parts = [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
     if processes == 1 or len(parts) < 2:
-        solved = map(solve, parts)
+        solved = map(solve_all, parts)
     else:
         from joblib import Parallel, delayed
 
-        solved = Parallel(n_jobs=processes, return_as="generator")(delayed(solve)(part) for part in parts)
+        solved = Parallel(n_jobs=processes, return_as="generator")(delayed(solve_all)(part) for part in parts)
     for part in solved:
         yield from part

@@ -30,7 +30,7 @@ class PooledBatch(NamedTuple):
 
 
 @torch.no_grad()
-def pooled_batches(model: PooledClassifier, encoded: Encoded) -> Iterator[PooledBatch]:
+def read_pooled_batches(model: PooledClassifier, encoded: Encoded) -> Iterator[PooledBatch]:
     """What a pooled classifier pools, batch by batch."""
     recorded: list[tuple[Tensor, ...]] = []
 
@@ -47,7 +47,7 @@ def pooled_batches(model: PooledClassifier, encoded: Encoded) -> Iterator[Pooled
         hook.remove()
 
 
-def pooled_rows(
+def read_pooled_rows(
     model: PooledClassifier, encoded: Encoded, selector: RowSelector
 ) -> Iterator[list[AttentionRow]]:
     """The one row of a pooled classifier; T are the vectors that are pooled, not their polarity."""
@@ -56,7 +56,7 @@ def pooled_rows(
     if isinstance(selector.rows, tuple) and selector.rows != (0,):
         raise InputError("a pooled model has one learned query: row 0")
     kind = weight_domain_of_activation(model.activation, model.activation.signed)
-    for batch in pooled_batches(model, encoded):
+    for batch in read_pooled_batches(model, encoded):
         eps = float(torch.finfo(batch.values.dtype).eps)
         arrays = [tensor.double().numpy() for tensor in (batch.scores, batch.weights, batch.values)]
         rows = []

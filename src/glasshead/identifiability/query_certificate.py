@@ -8,16 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.attention import Activation
 from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.rank import FLOAT32_EPS, column_space, rank_threshold
 
-Floats = NDArray[np.float64]
-Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
+KeyVerdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
 FLOAT64_EPS = 2.0**-52
-SAME_WEIGHT = 1e-9  # weights that differ by less are the same
+SAME_SCORE = 1e-9  # weights that differ by less are the same
 MIN_MARGIN = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
 OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
 EQUAL = "equal keys: a query moves all scores alike, and no weight"
@@ -37,7 +36,7 @@ class QueryCertificate:
     "undetermined". ``reason`` says why a verdict is neither "unique" nor "not unique", and is "" for these.
     """
 
-    verdict: Verdict
+    verdict: KeyVerdict
     rank: int = 0
     output_rank: int = 0
     gap: float = math.nan
@@ -104,15 +103,15 @@ def certify(
     )
     if shifts_scores_uniformly(activation, scores, score_jacobian, eps):
         return QueryCertificate("fixed", proven=True, reason=EQUAL)
-    here = jacobian_ranks(T, activation_jacobian(activation, scores), score_jacobian, norms, eps)
-    if here.most <= rank_threshold(n, head_dim, eps, norms.score_jacobian):
+    ranks = jacobian_ranks(T, activation_jacobian(activation, scores), score_jacobian, norms, eps)
+    if ranks.most <= rank_threshold(n, head_dim, eps, norms.score_jacobian):
         return QueryCertificate(
             "undetermined", reason="saturated: no query nearby changes the weights measurably"
         )
-    numbers = here.rank, here.output_rank, here.gap, here.smallest
-    if here.unclear:
-        return QueryCertificate("undetermined", *numbers, reason=here.unclear)
-    if here.output_rank == here.rank < weight_rank(activation, scores, score_jacobian, eps):
+    numbers = ranks.rank, ranks.output_rank, ranks.gap, ranks.smallest
+    if ranks.unclear:
+        return QueryCertificate("undetermined", *numbers, reason=ranks.unclear)
+    if ranks.output_rank == ranks.rank < weight_rank(activation, scores, score_jacobian, eps):
         if output_fixes_weights(T, activation, norms.embed_dim, eps):
             return QueryCertificate("fixed", *numbers, proven=True, reason=OUTPUT)
         return QueryCertificate(
@@ -121,8 +120,8 @@ def certify(
     step = score_jacobian @ np.random.default_rng(0).normal(size=head_dim)
     other = activation_jacobian(activation, scores + NEARBY / np.abs(step).max() * step)
     nearby = jacobian_ranks(T, other, score_jacobian, norms, eps)
-    shows_all = here.output_rank == here.rank
-    if nearby.rank > here.rank if shows_all else nearby.output_rank > here.output_rank:
+    shows_all = ranks.output_rank == ranks.rank
+    if nearby.rank > ranks.rank if shows_all else nearby.output_rank > ranks.output_rank:
         return QueryCertificate("undetermined", *numbers, reason=FOLD)
     return QueryCertificate("unique" if shows_all else "not unique", *numbers, proven=True)
 
@@ -151,8 +150,8 @@ def shifts_scores_uniformly(
     activation: Activation, scores: Floats, score_jacobian: Floats, eps: float
 ) -> bool:
     """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
-    apart = float(np.linalg.norm(score_jacobian - score_jacobian.mean(axis=0), 2))
-    if apart > eps * float(np.linalg.norm(score_jacobian, 2)):
+    distance = float(np.linalg.norm(score_jacobian - score_jacobian.mean(axis=0), 2))
+    if distance > eps * float(np.linalg.norm(score_jacobian, 2)):
         return False
     if (
         not score_jacobian.any()
@@ -161,7 +160,7 @@ def shifts_scores_uniformly(
     step = 1.0 + np.abs(scores).max()  # either way past zero, where TanhMax is not flat
     rows = torch.tensor(np.stack([scores, scores + step, scores - step]), dtype=torch.float64)
     own, *others = activation.weights(rows, torch.ones_like(rows, dtype=torch.bool))
-    return all(bool((own - other).abs().max() <= SAME_WEIGHT) for other in others)
+    return all(bool((own - other).abs().max() <= SAME_SCORE) for other in others)
 
 
 def weight_rank(activation: Activation, scores: Floats, score_jacobian: Floats, eps: float) -> int:

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Floats
 from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, length_of, longest
 from glasshead.errors import InputError
 from glasshead.huggingface import class_name
-from glasshead.identifiability.attention_row import AttentionRow, Floats, weight_domain
-from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.attention_row import AttentionRow, weight_domain
+from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
+from glasshead.opening.precision import HALVES
 from glasshead.trace import (
     READ,
     AttentionSelector,
@@ -40,7 +42,7 @@ __all__ = [
     "RowSelector",
     "attention_rows",
     "batch_index",
-    "projected_values",
+    "project_values",
     "query_values",
     "record_rows",
     "require_full_precision",
@@ -48,8 +50,6 @@ __all__ = [
     "usual_rows",
     "weight_domain",
 ]
-
-HALVES = (torch.float16, torch.bfloat16)
 
 
 def attention_rows(
@@ -63,12 +63,12 @@ def attention_rows(
     """
     require_full_precision(model)
     if isinstance(model, PooledClassifier):
-        yield from pooled_rows(model, encoded, selector)
+        yield from read_pooled_rows(model, encoded, selector)
         return
-    only = [0] if selector.named in ("first", "pooled", "asked") else None
+    only = [0] if selector.row_name in ("first", "pooled", "asked") else None
     measured: dict[KeyUnit, ReadRows] = {}
-    if selector.named == READ and read is None:
-        measured = measured_rows(model, encoded, selector)
+    if selector.row_name == READ and read is None:
+        measured = find_measured_rows(model, encoded, selector)
     for batch in record_rows(model, encoded, selector, only):
         yield [
             row
@@ -80,7 +80,9 @@ def attention_rows(
         ]  # fmt: skip
 
 
-def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> dict[KeyUnit, ReadRows]:
+def find_measured_rows(
+    model: PreTrainedModel, encoded: Encoded, selector: RowSelector
+) -> dict[KeyUnit, ReadRows]:
     """The rows that the prediction reads in the last of the chosen layers, for each unit of keys; where all
     layers are, in the last that it reads."""
     calls = list_attention_calls(model, longest(encoded, model.device))
@@ -89,8 +91,10 @@ def measured_rows(model: PreTrainedModel, encoded: Encoded, selector: RowSelecto
     for call in chosen:
         of_unit.setdefault(key_unit(model, call), []).append(call)
     result = {}
-    for unit, found in of_unit.items():
-        layers = [call.layer for call in found if call.call.q.shape[2] > 1] or [call.layer for call in found]
+    for unit, records in of_unit.items():
+        layers = [call.layer for call in records if call.call.q.shape[2] > 1] or [
+            call.layer for call in records
+        ]
         layer = None if selector.layers is None else layers[-1]
         read = find_read_attention(model, encoded, AttentionSelector(layer=layer), calls, among=layers)
         assert read is not None
@@ -102,15 +106,15 @@ def rows_in_words(
     model: PreTrainedModel, encoded: Encoded, selector: RowSelector, read: ReadRows | None = None
 ) -> str:
     """Which rows a selector chooses; which are ``read`` is measured, unless it is known."""
-    if selector.named is None:
+    if selector.row_name is None:
         return f"rows {selector.rows}"
-    if selector.named == "all":
+    if selector.row_name == "all":
         return "all rows"
-    if selector.named != READ:
-        return ReadRows.named(selector.named).in_words
+    if selector.row_name != READ:
+        return ReadRows.by_name(selector.row_name).in_words
     if isinstance(model, PooledClassifier):
-        return ReadRows.named("pooled").in_words
-    measured = [*measured_rows(model, encoded, selector).values()] if read is None else [read]
+        return ReadRows.by_name("pooled").in_words
+    measured = [*find_measured_rows(model, encoded, selector).values()] if read is None else [read]
     words = ", ".join(dict.fromkeys(rows.in_words for rows in measured))
     several = selector.most is not None and any(rows.most_in_a_text > selector.most for rows in measured)
     return f"{words}: up to {selector.most} of them in each text" if several else words
@@ -181,11 +185,11 @@ def resolve_layers(model: PreTrainedModel, encoded: Encoded, selector: RowSelect
             raise InputError(f"no text has a row {row}: the longest has rows 0 to {rows - 1}")
     units = {layer.layer: key_unit(model, layer) for layer in selected}
     for layer in selected:
-        if selector.named == "pooled" and not has_learned_query(model, layer):
+        if selector.row_name == "pooled" and not has_learned_query(model, layer):
             raise InputError(
                 f"layer {layer.layer} ({layer.name}) has no learned query: choose the rows cls, last or all"
             )
-        if selector.named == "asked" and not getattr(model, "asks_about_token", False):
+        if selector.row_name == "asked" and not getattr(model, "asks_about_token", False):
             raise InputError(f"{class_name(model)} is asked about no token: choose the rows cls, last or all")
         if units[layer.layer] == "token" and layer.call.k.shape[2] != length_of(inputs):
             raise InputError(
@@ -221,7 +225,7 @@ def layer_rows(
     weights, allowed, scores = (
         tensor.detach().cpu().double().numpy() for tensor in (layer.weights, layer.allowed, layer.scores)
     )
-    values, embed_dim = projected_values(layer.v, layer.projection)
+    values, embed_dim = project_values(layer.v, layer.projection)
     real, text, part, token = batch_index(layout)
     by_query: dict[int, tuple[Floats, Floats]] = {}
     own_jacobian = call.mechanism.position.needs_positions
@@ -236,7 +240,7 @@ def layer_rows(
         )
         for query in chosen:
             if query not in by_query:
-                query_T = projected_values(query_values(layer, query), layer.projection)[0] if own else values
+                query_T = project_values(query_values(layer, query), layer.projection)[0] if own else values
                 jacobian = (
                     score_jacobian(layer, query)
                     if own_jacobian or not by_query
@@ -288,18 +292,18 @@ def spread_rows(shares: Floats, most: int | None) -> list[int]:
 
 def query_indices(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool_]) -> list[int]:
     """The numbers of the chosen rows of one text, of which ``count`` were recorded."""
-    there = np.flatnonzero(real) if count > 1 else np.array([0])  # a learned query, or the first alone
+    places = np.flatnonzero(real) if count > 1 else np.array([0])  # a learned query, or the first alone
     if isinstance(rows, tuple):
-        return [row for row in rows if row in there]
+        return [row for row in rows if row in places]
     named = ROW_NAMES[rows]
-    return there.tolist() if named == "all" else there[-1:].tolist() if named == "last" else [0]
+    return places.tolist() if named == "all" else places[-1:].tolist() if named == "last" else [0]
 
 
 def batch_index(
     layout: TokenLayout,
 ) -> tuple[NDArray[np.bool_], list[int], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each row of a batch of keys: which keys there are, whose text it is, its number in the text, and
-    which token (or sentence) each key is."""
+    """Index of the rows of a batch of keys: which keys there are, whose text it is, its number in the text,
+    and which token (or sentence) each key is."""
     mask = layout.mask.cpu().numpy()
     if layout.segments is None or layout.keys_are_segments:
         numbers = np.broadcast_to(np.arange(mask.shape[1]), mask.shape)
@@ -309,7 +313,7 @@ def batch_index(
     return mask, layout.segments.text.tolist(), layout.segments.number.cpu().numpy(), packed
 
 
-def projected_values(
+def project_values(
     v: Float[Tensor, "b h k d_v"], projection: Float[Tensor, "h d_v d_e"] | None
 ) -> tuple[Floats, int]:
     """T = V D [b, h, k, r] in an orthonormal basis of the rows of D, and d_e; V itself where there is no D.

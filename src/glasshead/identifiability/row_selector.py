@@ -35,6 +35,6 @@ class RowSelector:
             )
 
     @property
-    def named(self) -> str | None:
+    def row_name(self) -> str | None:
         """The one row that is meant by name."""
         return ROW_NAMES[self.rows] if isinstance(self.rows, str) else None

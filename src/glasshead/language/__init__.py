@@ -1,33 +1,33 @@
 """Language models are trained: a corpus in blocks, a model from its configuration, perplexity."""
 
-from glasshead.language.build import build
+from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig
-from glasshead.language.corpus import Corpus, blocks_of, pack, read_corpus
+from glasshead.language.corpus import Corpus, cut_blocks, pack, read_corpus
 from glasshead.language.model_types import OBJECTIVES, language_model_types, model_fields, objective_of
 from glasshead.language.perplexity import Perplexity, perplexity
 from glasshead.language.probe import Probe, linear_probe
-from glasshead.language.rows import Batch, BlockDataset, Masking
+from glasshead.language.rows import BlockDataset, Blocks, Masking
 from glasshead.language.scores import BlockScores, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
-from glasshead.language.train import LANGUAGE_RECORD, make_trainer, train_language_model
+from glasshead.language.train import LANGUAGE_RECORD, make_language_trainer, train_language_model
 
 __all__ = [
     "LANGUAGE_RECORD",
     "OBJECTIVES",
-    "Batch",
     "BlockDataset",
     "BlockScores",
+    "Blocks",
     "Corpus",
     "LanguageModelConfig",
     "Masking",
     "Perplexity",
     "Probe",
-    "blocks_of",
-    "build",
+    "cut_blocks",
     "language_model_types",
     "linear_probe",
-    "make_trainer",
+    "make_language_trainer",
     "model_fields",
+    "new_language_model",
     "objective_of",
     "pack",
     "perplexity",

@@ -19,7 +19,7 @@ from glasshead.language.corpus import end_of_text
 from glasshead.language.model_types import model_fields
 from glasshead.spelling import spell
 
-FEED_FORWARD = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner")
+WIDTH_FIELDS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner")
 """What families call the width between the two maps of a block, here four times its input."""
 EMBEDDING = ("word_embed_proj_dim", "embedding_size")
 DROPOUT = (
@@ -60,7 +60,7 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
         "pad_token_id": pad,
         "mask_token_id": tokenizer.mask_token_id,
     }
-    sizes |= dict.fromkeys(FEED_FORWARD, 4 * config.hidden_size)
+    sizes |= dict.fromkeys(WIDTH_FIELDS, 4 * config.hidden_size)
     sizes |= dict.fromkeys(EMBEDDING, config.hidden_size)
     sizes |= dict.fromkeys(DROPOUT, config.dropout)
     tokens = {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"}
@@ -78,18 +78,18 @@ def model_config(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast
 
 def sizes_do_not_fit(config: LanguageModelConfig) -> InputError:
     """Why a model type cannot be built."""
-    told = " and ".join(map(spell, config.architecture))
+    names = " and ".join(map(spell, config.architecture))
     return InputError(
         f"{config.model} cannot be built with these sizes: "
         + (
-            f"choose other values of {told}"
-            if told
+            f"choose other values of {names}"
+            if names
             else f"choose others, or another {spell('model')}, such as gpt2"
         )
     )
 
 
-def build(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+def new_language_model(config: LanguageModelConfig, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
     """A model with new weights, tied embeddings, and the mechanism that is asked for.
 
     Raises:

@@ -19,8 +19,8 @@ from glasshead.data import (
     SUFFIXES,
     LoadOptions,
     Picture,
+    has_lines,
     inputs_of,
-    is_plain,
     join_pair,
     load,
     read_plain,
@@ -81,7 +81,7 @@ def read_corpus(
 
 def holds_trees(path: Path) -> bool:
     """Whether a text file holds labelled trees, which are a data set."""
-    return path.name.lower().endswith((".txt", ".txt.gz")) and path.stat().st_size > 0 and not is_plain(path)
+    return path.name.lower().endswith((".txt", ".txt.gz")) and path.stat().st_size > 0 and not has_lines(path)
 
 
 def text_files(folder: Path) -> list[Path]:
@@ -147,7 +147,7 @@ def of_rows(source: str | Path, text_column: str | None, dev_fraction: float, se
     """The texts of a data set's rows, of which a random part becomes dev where there is none."""
     texts = {
         split: [text for row in rows if (text := row.strip())]
-        for split, rows in rows_of(source, LoadOptions(text_column=text_column)).items()
+        for split, rows in texts_by_split(source, LoadOptions(text_column=text_column)).items()
     }
     if "dev" in texts:
         return Corpus(tuple(texts["train"]), tuple(texts["dev"]), "train and dev as the data set has them")
@@ -163,7 +163,7 @@ def of_rows(source: str | Path, text_column: str | None, dev_fraction: float, se
     )
 
 
-def rows_of(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
+def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
     """The texts of each split, of pairs both texts; of a single file labels are not wanted.
 
     Raises:
@@ -216,7 +216,7 @@ def end_of_text(tokenizer: PreTrainedTokenizerFast) -> int:
     raise InputError("the tokenizer has no end-of-text token (eos_token): choose another one")
 
 
-def blocks_of(
+def cut_blocks(
     tokens: Int[Tensor, " tokens"], block_size: int, split: str
 ) -> Int[Tensor, "blocks block_size"]:
     """The tokens in blocks of one size; what is left at the end is left out.

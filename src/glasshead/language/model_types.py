@@ -10,7 +10,7 @@ from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.spelling import spell
 
 OBJECTIVES = ("causal", "masked")
-USUAL = ("gpt2", "llama", "bert", "roberta")
+USUAL_TYPES = ("gpt2", "llama", "bert", "roberta")
 
 
 def language_model_types() -> dict[str, str]:
@@ -36,7 +36,7 @@ def objective_of(model_type: str, objective: str | None = None) -> str:
     """
     types = language_model_types()
     if model_type not in types:
-        hint = with_suggestion(f"choose {', '.join(USUAL)}, …", did_you_mean(model_type, types))
+        hint = with_suggestion(f"choose {', '.join(USUAL_TYPES)}, …", did_you_mean(model_type, types))
         raise InputError(f"{model_type!r} is no language model of transformers: {hint}")
     if objective is None or objective == types[model_type]:
         return types[model_type]

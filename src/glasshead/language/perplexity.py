@@ -58,8 +58,8 @@ def perplexity(
         starts.append(starts[-1] + stride)
     total, count = 0.0, 0
     size = max(1, LOGITS // (window * model.config.get_text_config().vocab_size))
-    *whole, last = starts  # the last window alone may be shorter
-    groups = [whole[first : first + size] for first in range(0, len(whole), size)] + [[last]]
+    *full, last = starts  # the last window alone may be shorter
+    groups = [full[first : first + size] for first in range(0, len(full), size)] + [[last]]
     for group in groups:
         ids = torch.stack([tokens[start : start + window] for start in group]).to(model.device)
         labels = ids.clone()

@@ -18,9 +18,9 @@ from glasshead.torch_modes import in_own_modes
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-INVERSE_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+PROBE_PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 """C of scikit-learn, the inverse of the strength of the L2 penalty, of standardised features."""
-POOLINGS = ("last", "mean")
+PROBE_POOLINGS = ("last", "mean")
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def linear_probe(
 
     Source: Alain and Bengio 2017; "train a regressor on f^(L)", as language models are used for classes.
     """
-    if pooling not in POOLINGS:
-        raise InputError(f"unknown pooling {pooling!r}: {did_you_mean(pooling, POOLINGS)}")
+    if pooling not in PROBE_POOLINGS:
+        raise InputError(f"unknown pooling {pooling!r}: {did_you_mean(pooling, PROBE_POOLINGS)}")
     if has_ratings(data["train"]):
         raise InputError(
             "a linear probe predicts classes, and these labels are ratings: give data with classes"
@@ -80,12 +80,12 @@ def linear_probe(
     model = language_model_of(model)
     right, C = fit(model)
     null, _ = fit(random_twin(model, seed))
-    found = share_interval(right)
-    assert found.interval is not None
+    accuracy = share_interval(right)
+    assert accuracy.interval is not None
     guess = np.bincount(labels["train"]).argmax()
     return Probe(
         accuracy=float(right.mean()),
-        interval=found.interval,
+        interval=accuracy.interval,
         n=len(right),
         split=split,
         guess=float((labels[split] == guess).mean()),
@@ -139,8 +139,8 @@ def fit_probe(
 
     scale = StandardScaler().fit(features["train"])
     ready = {name: scale.transform(values) for name, values in features.items()}
-    best, right, chosen = -1.0, np.zeros(0, bool), INVERSE_PENALTIES[0]
-    for C in INVERSE_PENALTIES:
+    best, right, chosen = -1.0, np.zeros(0, bool), PROBE_PENALTIES[0]
+    for C in PROBE_PENALTIES:
         probe = LogisticRegression(C=C, max_iter=5000).fit(ready["train"], labels["train"])
         score = float(probe.score(ready["dev"], labels["dev"]))
         if score > best:

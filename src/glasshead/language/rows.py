@@ -14,7 +14,7 @@ IGNORED = -100
 SHOWN_AS_MASK, SHOWN_AS_ITSELF = 0.8, 0.1
 """Of the tokens to be found; the rest is shown as a random one (Devlin et al. 2019, section 3.1)."""
 
-Batch = dict[str, Tensor]
+Blocks = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Masking:
         """Masking with a tokenizer's tokens."""
         return cls(fraction, int(tokenizer.mask_token_id), tuple(tokenizer.all_special_ids), len(tokenizer))
 
-    def hide(self, blocks: Int[Tensor, "b n"], generator: torch.Generator | None = None) -> Batch:
+    def hide(self, blocks: Int[Tensor, "b n"], generator: torch.Generator | None = None) -> Blocks:
         """Blocks of which some tokens are hidden, with those as labels; each block has at least one.
 
         Source: Devlin et al., NAACL 2019, section 3.1.
@@ -48,7 +48,7 @@ class Masking:
         return {"input_ids": ids, "labels": blocks.masked_fill(~chosen, IGNORED)}
 
 
-class BlockDataset(Dataset[Batch]):
+class BlockDataset(Dataset[Blocks]):
     """Blocks of one size; a batch is one index_select. Hidden tokens are drawn anew for every batch."""
 
     def __init__(self, blocks: Int[Tensor, "blocks n"], masking: Masking | None = None) -> None:
@@ -57,14 +57,14 @@ class BlockDataset(Dataset[Batch]):
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def __getitem__(self, index: int) -> Batch:
+    def __getitem__(self, index: int) -> Blocks:
         return self.__getitems__([index])
 
-    def __getitems__(self, indices: Sequence[int]) -> Batch:
+    def __getitems__(self, indices: Sequence[int]) -> Blocks:
         blocks = self.blocks[torch.as_tensor(indices)]
         return {"input_ids": blocks, "labels": blocks} if self.masking is None else self.masking.hide(blocks)
 
-    def frozen(self, seed: int) -> Batch:
+    def frozen(self, seed: int) -> Blocks:
         """All blocks, with hidden tokens that the seed decides: what every epoch is measured on."""
         if self.masking is None:
             return {"input_ids": self.blocks, "labels": self.blocks}

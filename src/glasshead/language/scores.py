@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.language.rows import IGNORED, Batch
+from glasshead.language.rows import IGNORED, Blocks
 from glasshead.statistics import mean_interval
 
 LOGITS = 2**26
@@ -20,7 +20,7 @@ LOGITS = 2**26
 
 @dataclass(frozen=True)
 class BlockScores:
-    """Of each block: the sum of −log p over the tokens to be found, their number, how many were found."""
+    """Scores of each block: the sum of −log p over hidden tokens, their number, how many were found."""
 
     losses: Float[np.ndarray, " blocks"]
     tokens: Float[np.ndarray, " blocks"]
@@ -39,9 +39,9 @@ class BlockScores:
             mean = float(sums.sum() / self.tokens.sum())
             # The ratio of two sums, to first order a mean over blocks.
             linear = mean + (sums - mean * self.tokens) / self.tokens.mean()
-            found = mean_interval(linear, rng=rng)
+            estimate = mean_interval(linear, rng=rng)
             values[name] = mean
-            values[f"{name}_interval"] = None if found.interval is None else list(found.interval)
+            values[f"{name}_interval"] = None if estimate.interval is None else list(estimate.interval)
         values["perplexity"] = perplexity_of(values["loss"])
         ends = values["loss_interval"]
         values["perplexity_interval"] = None if ends is None else [perplexity_of(end) for end in ends]
@@ -54,7 +54,7 @@ def perplexity_of(loss: float) -> float:
 
 
 @torch.no_grad()
-def score_blocks(model: PreTrainedModel, rows: Batch, *, masked: bool) -> BlockScores:
+def score_blocks(model: PreTrainedModel, rows: Blocks, *, masked: bool) -> BlockScores:
     """−log p of every token to be found, block by block.
 
     −log p(x_{t+1} | x_{1…t}) for t = 1, …, n − 1, or −log p(x_t | the block with hidden tokens) of those.
@@ -83,13 +83,13 @@ def score_blocks(model: PreTrainedModel, rows: Batch, *, masked: bool) -> BlockS
 
 def unigram_scores(
     train: Int[Tensor, " tokens"],
-    rows: Batch,
+    rows: Blocks,
     vocab_size: int,
     *,
     masked: bool,
     never: Sequence[int] = (),
 ) -> BlockScores:
-    """The same for whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D), and which
+    """Scores of whoever knows only how often each token occurs: p(t) = (n_t + 1) / (n + D), and which
     tokens are ``never`` to be found, as special ones where tokens are hidden."""
     counts = torch.bincount(train, minlength=vocab_size).double() + 1
     counts[list(never)] = 0

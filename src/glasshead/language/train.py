@@ -18,11 +18,11 @@ from transformers import PreTrainedModel, Trainer, TrainerCallback
 from transformers.utils import ModelOutput
 
 from glasshead.files import check_writable
-from glasshead.language.build import build
+from glasshead.language.build import new_language_model
 from glasshead.language.config import LanguageModelConfig
-from glasshead.language.corpus import Corpus, blocks_of, pack
+from glasshead.language.corpus import Corpus, cut_blocks, pack
 from glasshead.language.perplexity import perplexity
-from glasshead.language.rows import IGNORED, Batch, BlockDataset, Masking
+from glasshead.language.rows import IGNORED, BlockDataset, Blocks, Masking
 from glasshead.language.scores import perplexity_of, score_blocks, unigram_scores
 from glasshead.language.tokenizers import tokenizer_for
 from glasshead.torch_modes import in_own_modes
@@ -35,7 +35,7 @@ from glasshead.training import (
 )
 
 LANGUAGE_RECORD = "language-model.json"
-WHAT = "language model"
+RUN_KIND = "language model"
 WARM_UP = 0.05
 """The share of steps over which the learning rate grows; it falls as a cosine afterwards."""
 
@@ -65,39 +65,39 @@ def train_language_model(
     out = Path(out)
     check_writable(out, overwrite=overwrite, resume=resume)
     plan = {
-        "what": WHAT,
+        "what": RUN_KIND,
         "recipe": config.as_dict(),
         "seed": seed,
         "data": (source or {}) | corpus.facts(),
     }
     options = {"resume": resume, "overwrite": overwrite}
     with training_run(out, plan, callbacks, record=LANGUAGE_RECORD, **options) as run:
-        _fill(run, corpus, config)
+        _train_into(run, corpus, config)
     return out
 
 
-def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None:
+def _train_into(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None:
     """Train, and write what came out."""
     seed = run.seed
     tokenizer = tokenizer_for(config, corpus.train)
     tokens = {"train": pack(tokenizer, corpus.train), "dev": pack(tokenizer, corpus.dev)}
     masking = Masking.of(tokenizer, config.masked_fraction) if config.masked else None
-    blocks = {split: blocks_of(ids, config.block_size, split) for split, ids in tokens.items()}
+    blocks = {split: cut_blocks(ids, config.block_size, split) for split, ids in tokens.items()}
     train, dev = BlockDataset(blocks["train"], masking), BlockDataset(blocks["dev"], masking)
     held_out = dev.frozen(seed)
-    model = build(config, tokenizer)
+    model = new_language_model(config, tokenizer)
     run.attach(model=model, tokenizer=tokenizer, rows=train, recipe=config)
-    trainer = make_trainer(model, config, train, held_out, run.checkpoints, seed, run.callbacks)
+    trainer = make_language_trainer(model, config, train, held_out, run.checkpoints, seed, run.callbacks)
     run.train(trainer)
     metrics = score_blocks(model, held_out, masked=config.masked).summary(seed)
     never = () if masking is None else masking.special_tokens
     floor = unigram_scores(tokens["train"], held_out, len(tokenizer), masked=config.masked, never=never)
     metrics["unigram"] = floor.summary(seed)
     if not config.masked:
-        found = perplexity(model, tokens["dev"], window=config.block_size)
-        metrics["sliding_window"] = vars(found)
+        score = perplexity(model, tokens["dev"], window=config.block_size)
+        metrics["sliding_window"] = vars(score)
     model.config.use_cache = True
-    unknown = {split: unknown_share(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
+    unknown = {split: share_of_unknown(tokenizer.unk_token_id, ids) for split, ids in tokens.items()}
     facts = {
         "tokens": {split: len(ids) for split, ids in tokens.items()},
         "blocks": {"train": len(train), "dev": len(dev)},
@@ -109,7 +109,7 @@ def _fill(run: TrainingRun, corpus: Corpus, config: LanguageModelConfig) -> None
     run.write(model, tokenizer, {"dev": metrics, "epochs": epochs_of(trainer)}, facts)
 
 
-def unknown_share(unknown: int | None, ids: torch.Tensor) -> float:
+def share_of_unknown(unknown: int | None, ids: torch.Tensor) -> float:
     """The share of tokens that the vocabulary lacks: a perplexity over them is lower than it looks."""
     return 0.0 if unknown is None else float((ids == unknown).double().mean())
 
@@ -140,16 +140,16 @@ class LanguageTrainer(MeasuredTrainer):
         assert isinstance(model, PreTrainedModel)
         labels = inputs["labels"]
         wanted = labels[labels != IGNORED]
-        logits = hidden_logits(model, inputs["input_ids"], labels).float()
+        logits = logits_at_hidden(model, inputs["input_ids"], labels).float()
         total = torch.nn.functional.cross_entropy(logits, wanted, reduction="sum")
         return total / (len(wanted) if num_items_in_batch is None else num_items_in_batch)
 
 
-def make_trainer(
+def make_language_trainer(
     model: PreTrainedModel,
     config: LanguageModelConfig,
     train: BlockDataset,
-    held_out: Batch,
+    held_out: Blocks,
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
@@ -183,7 +183,7 @@ def make_trainer(
     return trainer
 
 
-def hidden_logits(
+def logits_at_hidden(
     model: PreTrainedModel, ids: Int[Tensor, "b n"], labels: Int[Tensor, "b n"]
 ) -> Float[Tensor, "hidden vocabulary"]:
     """Logits at the tokens to be found, in the order of the batch.
@@ -213,9 +213,9 @@ def asks_hidden_alone(model: PreTrainedModel) -> bool:
     ids = torch.arange(8, device=model.device).view(2, 4) % model.config.get_text_config().vocab_size
     labels = ids.masked_fill(ids % 3 > 0, IGNORED)
     try:
-        found, whole = hidden_logits(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED]
+        some, every = (logits_at_hidden(model, ids, labels), model(input_ids=ids).logits[labels != IGNORED])
     except (KeyError, IndexError, RuntimeError, TypeError, ValueError):  # a head of another kind
         return False
     finally:
         model.train(training)
-    return found.shape == whole.shape and torch.allclose(found.float(), whole.float(), rtol=1e-3, atol=1e-4)
+    return some.shape == every.shape and torch.allclose(some.float(), every.float(), rtol=1e-3, atol=1e-4)

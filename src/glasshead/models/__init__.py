@@ -4,14 +4,14 @@ After the import `from_pretrained` knows every folder that we save, those of plu
 """
 
 from glasshead.dispatch import KEY  # the import registers the attention of plugged models
-from glasshead.extensions import attach
+from glasshead.extensions import attach_extensions
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import (
     Encoder,
     EncoderConfig,
     SinusoidalPositions,
     WordEmbedding,
-    check_sizes,
+    check_encoder,
     initialise,
     token_positions,
     vectors_of_places,
@@ -25,12 +25,12 @@ from glasshead.models.pooled import (
     PooledConfig,
     PooledOutput,
     embedding_of,
-    encoded_size,
+    encoder_size,
     pooling_of,
 )
 from glasshead.models.registry import MODELS, register_model
 from glasshead.models.segments import SegmentLayout
-from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, outputs_of
+from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression, output_size
 from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.models.vision import IMAGE_MODELS, VisionConfig
 from glasshead.models.word_vectors import read_vectors
@@ -59,12 +59,12 @@ __all__ = [
     "VisionConfig",
     "WordEmbedding",
     "as_logits",
-    "check_sizes",
+    "check_encoder",
     "embedding_of",
-    "encoded_size",
+    "encoder_size",
     "initialise",
     "is_regression",
-    "outputs_of",
+    "output_size",
     "pooling_of",
     "read_vectors",
     "register_model",
@@ -72,4 +72,4 @@ __all__ = [
     "vectors_of_places",
 ]
 
-attach("models")
+attach_extensions("models")

@@ -70,7 +70,7 @@ class EncoderConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no encoder can be built from."""
-        check_sizes(self, "hidden_size")
+        check_encoder(self, "hidden_size")
         if not 0 <= self.dropout < 1:
             raise ParameterError("dropout", f"must be in [0, 1), not {self.dropout}")
         for registry, name in ((EMBEDDING_POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
@@ -79,7 +79,7 @@ class EncoderConfig(PreTrainedConfig):
             EncoderLayer(self)
 
 
-def check_sizes(config: Any, *more: str) -> None:
+def check_encoder(config: Any, *more: str) -> None:
     """Raise InputError unless the sizes that all encoders have, and ``more`` of them, are such."""
     for name in (*more, "max_length", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
         if getattr(config, name) < 1:

@@ -80,7 +80,7 @@ class HierarchicalClassifier(TransformerClassifier):
             torch.isin(ids, torch.tensor(marks or [], dtype=ids.dtype, device=ids.device)).gather(1, order)
             for marks in (self.config.sentence_ends, self.config.sentence_closers)
         )
-        numbers = sentence_numbers(close_sentences(ends, closers), self.config.sentence_length)
+        numbers = number_sentences(close_sentences(ends, closers), self.config.sentence_length)
         return SegmentLayout.of(numbers.new_empty(ids.shape).scatter(1, order, numbers), mask)
 
     def encode(
@@ -100,7 +100,7 @@ def close_sentences(ends: Bool[Tensor, "b n"], closers: Bool[Tensor, "b n"]) -> 
     return ends.gather(1, last.clamp(min=0)) & (last >= 0)
 
 
-def sentence_numbers(ends: Bool[Tensor, "b n"], longest: int) -> Int[Tensor, "b n"]:
+def number_sentences(ends: Bool[Tensor, "b n"], longest: int) -> Int[Tensor, "b n"]:
     """0 0 0 1 1 …: the sentence of each token, if a sentence ends with a run of ends or after ``longest``."""
     starts = ends[:, :-1] & ~ends[:, 1:]
     number = torch.nn.functional.pad(starts.long().cumsum(dim=1), (1, 0))

@@ -84,8 +84,8 @@ def pair_types(mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None) -> I
     if types is None:
         raise InputError("this model compares two texts: give it pairs, with their token_type_ids")
     first, second = (types == 0) & mask, (types == 1) & mask
-    whole = (first.any(dim=1) & second.any(dim=1)) | ~mask.any(dim=1)
-    if not bool(whole.all()):
+    complete = (first.any(dim=1) & second.any(dim=1)) | ~mask.any(dim=1)
+    if not bool(complete.all()):
         raise InputError(
             "this model compares two texts: give it pairs; by token_type_ids some example has one"
         )

@@ -15,7 +15,7 @@ from transformers.utils.generic import ModelOutput
 
 from glasshead.attention import SCORE_FUNCTIONS, Activation, AttentionPooling, pooling_activation
 from glasshead.errors import InputError, ParameterError
-from glasshead.models.text_classifier import TextClassifier, outputs_of
+from glasshead.models.text_classifier import TextClassifier, output_size
 from glasshead.registry import Registry
 
 
@@ -127,7 +127,7 @@ def embedding_of(config: PooledConfig) -> nn.Embedding:
     return nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
 
 
-def encoded_size(config: PooledConfig) -> int:
+def encoder_size(config: PooledConfig) -> int:
     """d, the size of what the encoder gives."""
     return config.embedding_size if config.encoder == "none" else config.hidden_size
 
@@ -135,7 +135,7 @@ def encoded_size(config: PooledConfig) -> int:
 def pooling_of(config: PooledConfig, score: str | None) -> AttentionPooling:
     """The pooling of a configuration, with that score function; None: scores are given to it."""
     return AttentionPooling(
-        encoded_size(config),
+        encoder_size(config),
         score=score,
         activation=config.activation,
         temperature=config.temperature,
@@ -161,12 +161,12 @@ class PooledClassifier(TextClassifier):
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = ENCODERS[config.encoder](config)
         self.pooling = self.make_pooling(config)
-        value_dim = config.value_dim or encoded_size(config)
-        self.classifier = nn.Linear(value_dim, outputs_of(config), bias=config.bias)
+        value_dim = config.value_dim or encoder_size(config)
+        self.classifier = nn.Linear(value_dim, output_size(config), bias=config.bias)
         self.post_init()
 
     def make_pooling(self, config: PooledConfig) -> AttentionPooling:
-        """From the encoded tokens to one vector."""
+        """Make what pools the encoded tokens into one vector."""
         return pooling_of(config, config.score)
 
     @property

@@ -24,7 +24,7 @@ class SegmentLayout:
 
     @classmethod
     def of(cls, segment: Int[Tensor, "b n"], real: Bool[Tensor, "b n"]) -> "SegmentLayout":
-        """From the number of the segment of each token, which never falls along a text and has no gaps."""
+        """Segments from the number of each token's, which never falls along a text and has no gaps."""
         texts, length = segment.shape
         text = torch.arange(texts, device=segment.device)[:, None].expand(texts, length)[real]
         key = text * (length + 1) + segment[real]  # tokens of one segment stand together, in order
@@ -64,6 +64,6 @@ class SegmentLayout:
         lined = vectors.new_zeros(texts, width, vectors.shape[-1]).index_put(
             (self.text, self.number), vectors
         )
-        there = torch.zeros(texts, width, dtype=torch.bool, device=vectors.device)
-        there[self.text, self.number] = True
-        return lined, there
+        filled = torch.zeros(texts, width, dtype=torch.bool, device=vectors.device)
+        filled[self.text, self.number] = True
+        return lined, filled

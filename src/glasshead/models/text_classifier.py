@@ -15,7 +15,7 @@ def is_regression(config: PreTrainedConfig) -> bool:
     return config.problem_type == REGRESSION
 
 
-def outputs_of(config: PreTrainedConfig) -> int:
+def output_size(config: PreTrainedConfig) -> int:
     """How many numbers the last linear map gives: one for two classes, and one for a rating."""
     classes = len(config.id2label or {})
     return 1 if is_regression(config) or classes == 2 else classes

@@ -9,7 +9,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.models.encoder import EncoderConfig, WordEmbedding, initialise
 from glasshead.models.segments import SegmentLayout
-from glasshead.models.text_classifier import TextClassifier, outputs_of
+from glasshead.models.text_classifier import TextClassifier, output_size
 
 
 class TransformerClassifier(TextClassifier):
@@ -29,7 +29,7 @@ class TransformerClassifier(TextClassifier):
         super().__init__(config)
         self.embedding = WordEmbedding(config)
         self.build(config)
-        self.classifier = nn.Linear(self.feature_size, outputs_of(config))
+        self.classifier = nn.Linear(self.feature_size, output_size(config))
         self.post_init()
 
     @property

@@ -10,11 +10,11 @@ from glasshead.huggingface import class_name, isolated_copy
 from glasshead.opening.precision import HALVES
 from glasshead.trace import logits_of
 
-TOLERANCE = 1e-3
+COPY_TOLERANCE = 1e-3
 """How far logits may move, relative to the largest, when padding is beside a text or softmax is eager."""
 HALF_TOLERANCE = 0.1
 """How far they may move between a model in half precision and its copy in float32."""
-SAMPLE = ("a", "a longer text than the first, so that one of them is padded")
+SAMPLE_TEXTS = ("a", "a longer text than the first, so that one of them is padded")
 
 
 MOST_WORDS = 16
@@ -25,7 +25,7 @@ MOST_REASON = 120
 
 def tolerance_for(dtype: torch.dtype) -> float:
     """How far a copy's logits may be from those of a model in this precision, relative to the largest."""
-    return HALF_TOLERANCE if dtype in HALVES else TOLERANCE
+    return HALF_TOLERANCE if dtype in HALVES else COPY_TOLERANCE
 
 
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
@@ -33,7 +33,7 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
     kind = class_name(model)
     for text, original in short_texts(isolated_copy(model), tokenizer):
         short, both = (
-            encode(tokenizer, texts).inputs(device=read.device) for texts in ([text], [text, SAMPLE[1]])
+            encode(tokenizer, texts).inputs(device=read.device) for texts in ([text], [text, SAMPLE_TEXTS[1]])
         )
         with torch.no_grad():
             alone = logits_of(read, short)[0]
@@ -45,7 +45,7 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
                 f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first"
             )
         largest = float(alone.abs().max().clamp(min=1.0))
-        if float((alone - padded).abs().max()) > TOLERANCE * largest:
+        if float((alone - padded).abs().max()) > COPY_TOLERANCE * largest:
             raise InputError(
                 f"{kind} predicts otherwise when a text stands beside a longer one: it reads padding, so "
                 "batches cannot be trusted"
@@ -68,7 +68,7 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
     pairs: list[tuple[str, Tensor]] = []
     failure: Exception | None = None
     for words in range(1, MOST_WORDS + 1):
-        text = " ".join([SAMPLE[0]] * words)
+        text = " ".join([SAMPLE_TEXTS[0]] * words)
         try:
             inputs = encode(tokenizer, [text]).inputs(device=model.device)
             pairs.append((text, logits_of(model, inputs)[0].float()))

@@ -63,12 +63,12 @@ def is_quantised(model: PreTrainedModel) -> bool:
     """Whether weights are held otherwise than as plain numbers: by Transformers, torchao, or torch itself."""
     if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
         return True
-    plain = all(is_plain(parameter) for parameter in model.parameters())
+    plain = all(is_plain_tensor(parameter) for parameter in model.parameters())
     # Dynamic quantisation by torch leaves no parameter, but a function where the weight was.
     return not plain or any(callable(getattr(module, "weight", None)) for module in model.modules())
 
 
-def is_plain(parameter: torch.nn.Parameter) -> bool:
+def is_plain_tensor(parameter: torch.nn.Parameter) -> bool:
     """Whether a weight is held as what its device makes of numbers: no tensor of a class of its own."""
     numbers = parameter.is_floating_point() or parameter.is_complex()
     return numbers and type(parameter.data) is type(torch.empty(0, device=parameter.device))

@@ -20,8 +20,8 @@ from transformers import (
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import learned_length
-from glasshead.opening.check_copy import SAMPLE, tolerance_for
+from glasshead.huggingface import position_limit
+from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
 from glasshead.trace import Subject, eval_mode, logits_of
 
@@ -29,12 +29,12 @@ NO_LIMIT = 10**30
 """The length to which a tokenizer cuts texts that it does not cut."""
 LONGEST_SAMPLE = 1_024
 """A longer text than this is not classified to see where a pipeline cuts it."""
-CUTS = {True: True, "longest_first": True, False: False, None: False, "do_not_truncate": False}
+TRUNCATIONS = {True: True, "longest_first": True, False: False, None: False, "do_not_truncate": False}
 """Values of `truncation` that can be followed, and whether they cut a text."""
 FOLLOWED = ("truncation", "max_length")
 WITHOUT_EFFECT = ("padding", "pad_to_multiple_of", "padding_side", "verbose", "timeout")
 """Settings that leave a prediction as it is, unless padding is read, which is measured."""
-PRINTED = ("top_k", "_legacy", "function_to_apply")
+PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply")
 
 
 def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
@@ -53,17 +53,17 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
             "'image-classification'"
         )
-    for name, value in settings_of(pipeline).items():
-        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINTED):
+    for name, value in pipeline_settings(pipeline).items():
+        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS):
             refuse(name, value)
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
         return pipeline.model, pipeline.image_processor
-    longest(pipeline)
+    text_limit(pipeline)
     return pipeline.model, pipeline.tokenizer
 
 
-def settings_of(pipeline: Pipeline) -> Mapping[str, Any]:
+def pipeline_settings(pipeline: Pipeline) -> Mapping[str, Any]:
     """What was said when the pipeline was built."""
     return pipeline._preprocess_params | pipeline._forward_params | pipeline._postprocess_params
 
@@ -84,7 +84,7 @@ def check_function(pipeline: Pipeline) -> None:
         return  # refused for that
     one = config.num_labels == 1
     usual = "none" if config.problem_type == "regression" else "sigmoid" if one else "softmax"
-    chosen = settings_of(pipeline).get("function_to_apply")
+    chosen = pipeline_settings(pipeline).get("function_to_apply")
     function = usual if chosen is None else str(getattr(chosen, "value", chosen))
     if one and function != "none":
         raise InputError(
@@ -99,19 +99,19 @@ def check_function(pipeline: Pipeline) -> None:
         )
 
 
-def longest(pipeline: Pipeline) -> int:
-    """To how many tokens the pipeline cuts a text.
+def text_limit(pipeline: Pipeline) -> int:
+    """The number of tokens to which the pipeline cuts a text.
 
     Raises:
         InputError: if it cuts in a way that cannot be followed.
     """
-    settings = settings_of(pipeline)
+    settings = pipeline_settings(pipeline)
     length, cut = settings.get("max_length"), settings.get("truncation")
     if cut is None and length is not None and not settings.get("padding"):
         cut = True  # as tokenizers do
-    if getattr(cut, "value", cut) not in CUTS:
+    if getattr(cut, "value", cut) not in TRUNCATIONS:
         refuse("truncation", getattr(cut, "value", cut))
-    if not CUTS[getattr(cut, "value", cut)]:
+    if not TRUNCATIONS[getattr(cut, "value", cut)]:
         return NO_LIMIT
     tokenizer: Any = pipeline.tokenizer
     if length is None:
@@ -135,13 +135,13 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         inputs: list[Any] = [Image.fromarray(noise)]
         read: list[Any] = [as_picture(inputs[0])]
     else:
-        positions = learned_length(subject.model)
-        length = min(longest(pipeline), NO_LIMIT if positions is None else positions)
+        positions = position_limit(subject.model)
+        length = min(text_limit(pipeline), NO_LIMIT if positions is None else positions)
         tokenizer = copy.deepcopy(subject.tokenizer)
         tokenizer.model_max_length = length
         subject = replace(subject, tokenizer=tokenizer)
-        inputs = read = [*SAMPLE, "A Text with Capitals, 2 numbers, and punctuation!"]
-        if longest(pipeline) == length <= LONGEST_SAMPLE:
+        inputs = read = [*SAMPLE_TEXTS, "A Text with Capitals, 2 numbers, and punctuation!"]
+        if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
     model = subject.model
     allowed = tolerance_for(pipeline.model.dtype)
@@ -149,10 +149,10 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         with torch.no_grad():
             logits = logits_of(model, encode(subject.tokenizer, [own]).inputs(device=model.device))[0]
         values = logits if model.config.num_labels == 1 else logits.softmax(dim=-1)
-        printed = torch.tensor(scores_of(pipeline, one), dtype=values.dtype)
+        printed = torch.tensor(print_scores(pipeline, one), dtype=values.dtype)
         expected = values.sort(descending=True).values.cpu()
         if printed.shape != expected.shape or float((printed - expected).abs().max()) > allowed:
-            names = ", ".join(name for name in settings_of(pipeline) if name not in PRINTED)
+            names = ", ".join(name for name in pipeline_settings(pipeline) if name not in PRINT_OPTIONS)
             reason = f"its settings ({names})" if names else "the code of its class"
             raise InputError(
                 f"the pipeline predicts otherwise than its model does when Glasshead calls it, because of "
@@ -161,7 +161,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     return subject
 
 
-def scores_of(pipeline: Pipeline, one: Any) -> list[float]:
+def print_scores(pipeline: Pipeline, one: Any) -> list[float]:
     """What the pipeline prints of every class, the largest first."""
     after = pipeline._postprocess_params | {"top_k": 2**31}
     if isinstance(pipeline, TextClassificationPipeline):

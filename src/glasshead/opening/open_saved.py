@@ -18,6 +18,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
     SEES,
+    find_class,
     is_answerer,
     is_writer,
     load,
@@ -27,7 +28,6 @@ from glasshead.huggingface import (
     read_config,
     reads_images,
     refuse_own_code,
-    saved_class,
     spec_of,
 )
 from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
@@ -91,7 +91,7 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
         if not is_writer(config):
             refuse_other_tasks(config)
         # Of what reads images or sounds beside the text no one auto class has all.
-        cls = (saved_class(config) if also_reads(config) else None) or AutoModelForCausalLM
+        cls = (find_class(config) if also_reads(config) else None) or AutoModelForCausalLM
     missing: list[str] = []
     try:
         if spec_of(config) is not None:

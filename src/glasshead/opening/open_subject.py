@@ -107,7 +107,7 @@ def open_subject(
         check_model(subject.model, True)  # it may have been opened for its attention alone
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
-    return convert(subject, options)
+    return convert_subject(subject, options)
 
 
 def subject_of(
@@ -178,7 +178,7 @@ def encoder_of(model: PreTrainedModel) -> PreTrainedModel:
     return encoder
 
 
-def convert(subject: Subject, options: OpenOptions) -> Subject:
+def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
     """A subject on the device and in the precision that were asked for.
 
     Raises:
@@ -238,8 +238,8 @@ def model_subject(
         check_tokenizer(name, model, tokenizer)
     notes = []
     if writer:
-        if beside := also_reads(config_to_save(model)):
-            notes.append(f"the model also reads {beside}: texts are given to it alone")
+        if other := also_reads(config_to_save(model)):
+            notes.append(f"the model also reads {other}: texts are given to it alone")
         model, tokenizer = read_next_token(model, tokenizer)
     if not options.classifies and not writer and needs_decoder_inputs(model):
         model = encoder_of(model)

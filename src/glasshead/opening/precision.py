@@ -1,4 +1,4 @@
-"""In which precision a model is read."""
+"""The precision in which a model is read."""
 
 import torch
 

@@ -33,7 +33,7 @@ class SourceState:
 
     @classmethod
     def of(cls, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, options: Hashable) -> SourceState:
-        """As they are now."""
+        """Take them as they are now."""
         return cls(
             ModelState.of(model),
             [version_of(tensor) for tensor in (*model.parameters(), *model.buffers())],
@@ -44,7 +44,7 @@ class SourceState:
         )
 
     def snapshot(self) -> SourceState:
-        """The same, which no later change reaches."""
+        """A copy that no later change reaches."""
         return SourceState(
             self.model.snapshot(),
             self.weights,

@@ -52,7 +52,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         model = isolated_copy(model)
         model.config.id2label = dict(enumerate(names))
         if gauge is not None and "classes" in gauge:
-            renamed = with_names(gauge["classes"], dict(zip(before, names, strict=True)))
+            renamed = rename_gauge_classes(gauge["classes"], dict(zip(before, names, strict=True)))
             gauge = {**gauge, "classes": renamed}
     # Tokens of a language model differ by case as a rule.
     same = () if isinstance(model, NextTokenClassifier) else case_notes(names)
@@ -60,11 +60,11 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     return replace(subject, model=model, gauge=gauge, notes=tuple(notes))
 
 
-def with_names(classes: Any, names: Mapping[str, str]) -> Any:
+def rename_gauge_classes(classes: Any, names: Mapping[str, str]) -> Any:
     """What a gauge says of classes, in lists by layer and head or not, with other names."""
     if isinstance(classes, Mapping):
         return {**classes, "name": names.get(classes["name"], classes["name"])}
-    return [with_names(one, names) for one in classes]
+    return [rename_gauge_classes(one, names) for one in classes]
 
 
 def case_notes(names: Sequence[str]) -> Iterator[str]:

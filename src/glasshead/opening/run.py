@@ -39,7 +39,7 @@ VOCABULARY = "vocabulary.parquet"
 REPEATS = "repeats.json"
 MEASURED = "metrics.json"
 NO_COUNTS = np.empty((0, 0), dtype=np.int64)
-WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
+NOTHING_MISSING: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
 """What `load` gives it has checked itself."""
 
 
@@ -149,7 +149,7 @@ def load_run(folder: Path) -> Run:
             model = load(folder, local_files_only=True).eval()
             return Run(folder, model, find_patches(model, read_processor(folder)), record, NO_COUNTS)
         if spec_of(config) is not None:
-            model, loading = load(folder, local_files_only=True), WHOLE
+            model, loading = load(folder, local_files_only=True), NOTHING_MISSING
         else:
             model, loading = load_weights(
                 AutoModelForSequenceClassification, folder, config=config, local_files_only=True

@@ -35,13 +35,13 @@ def byte_pair_merges(words: Iterable[str], merges: int) -> MergeTrace:
         if not pairs:
             break
         best = min(pairs, key=lambda pair: (-pairs[pair], numbers[pair[0]], numbers[pair[1]]))
-        tokens = tuple(merged(word, best) for word in tokens)
+        tokens = tuple(merge_pair(word, best) for word in tokens)
         numbers.setdefault("".join(best), len(numbers))
         trace.append(Merge(best, pairs[best], tokens))
     return MergeTrace(start, counts, tuple(trace))
 
 
-def merged(tokens: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
+def merge_pair(tokens: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
     """The tokens of a word in which every pair, from the left, is one."""
     joined: list[str] = []
     place = 0

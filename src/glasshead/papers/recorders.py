@@ -9,6 +9,6 @@ from glasshead.training import RECORDERS
 
 
 @RECORDERS.register("dynamics")
-def dynamics(source: Mapping[str, Any] | None, every: int | None) -> DynamicsCallback:
+def record_dynamics(source: Mapping[str, Any] | None, every: int | None) -> DynamicsCallback:
     """A callback that records attention; data that plant words say in which group each was planted."""
     return dynamics_callback(None if source is None else groups_from_source(dict(source)), every)

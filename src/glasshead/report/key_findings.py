@@ -17,7 +17,7 @@ from glasshead.results import (
     Difference,
     Finding,
     guess_in_words,
-    unused_sentence,
+    note_unused,
 )
 
 SHARED_FACTS = ("data", "split", "examples", "labels")
@@ -137,7 +137,7 @@ def intro_sentence(card: AuditCard) -> str:
 def use_caution(card: AuditCard) -> str:
     """Which layers hardly use their attention, as far as the card says; "" if all do."""
     use = card.facts.get("attention_use")
-    return unused_sentence(use["after"]) if use else ""
+    return note_unused(use["after"]) if use else ""
 
 
 def over_guessing(card: AuditCard) -> str:

@@ -9,7 +9,7 @@ from glasshead.requests.fields import (
     Request,
     check_values,
     defaults_of,
-    measured_fields,
+    fingerprint_fields,
     option,
     options_of,
     types_of,
@@ -26,6 +26,6 @@ from glasshead.requests.subject import (
 __all__ = [
     "LARGEST_SEED", "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest",
     "HeadsRequest", "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest",
-    "RenamingRequest", "Request", "WritingRequest", "check_values", "defaults_of", "measured_fields",
+    "RenamingRequest", "Request", "WritingRequest", "check_values", "defaults_of", "fingerprint_fields",
     "option", "options_of", "readers", "takes", "types_of",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def is_whole(value: object) -> bool:
+def is_whole_number(value: object) -> bool:
     """A whole number; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -29,12 +29,12 @@ def is_whole(value: object) -> bool:
 def are_words(value: object) -> bool:
     """Words in a list; one alone has been put in one."""
     several = isinstance(value, Sequence) and not isinstance(value, bytes | str)
-    return several and all(isinstance(each, str) for each in value)  # type: ignore[attr-defined]
+    return several and all(isinstance(item, str) for item in value)  # type: ignore[attr-defined]
 
 
-KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
+FIELD_KINDS: dict[Any, tuple[Callable[[Any], bool], str]] = {
     str: (lambda value: isinstance(value, str), "a word"),
-    int: (is_whole, "a whole number"),
+    int: (is_whole_number, "a whole number"),
     float: (is_number, "a number"),
     bool: (lambda value: isinstance(value, bool), "True or False"),
     tuple: (are_words, "a word or a list of words"),
@@ -94,7 +94,7 @@ class Request:
             check_value(name, value, kind)
 
     def replace(self, **changes: Any) -> Self:
-        """The same with some fields changed."""
+        """A copy of the request with some fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
 
@@ -102,13 +102,13 @@ class Request:
 def options_of(request: Any) -> dict[str, Option]:
     """The options of a request by their fields: what is given by its place, then what is its own, then what
     it shares with others."""
-    fields = {each.name: each for each in dataclasses.fields(request)}
+    fields = {field.name: field for field in dataclasses.fields(request)}
     names = [name for kind in request.__mro__ for name in vars(kind).get("__annotations__", ())]
     ordered = sorted(dict.fromkeys(names), key=lambda name: bool(fields[name].kw_only))
     return {name: fields[name].metadata["option"] for name in ordered}
 
 
-def measured_fields(request: Request) -> dict[str, Any]:
+def fingerprint_fields(request: Request) -> dict[str, Any]:
     """The fields that change what is measured: those by which a resumed folder is known."""
     kind: Any = type(request)
     return {name: getattr(request, name) for name, entry in options_of(kind).items() if entry.measures}
@@ -117,22 +117,22 @@ def measured_fields(request: Request) -> dict[str, Any]:
 @cache
 def types_of(request: Any) -> dict[str, tuple[Any, ...]]:
     """The types that each field takes; none where it takes anything."""
-    return {name: members(hint) for name, hint in get_type_hints(request).items()}
+    return {name: union_types(hint) for name, hint in get_type_hints(request).items()}
 
 
 @cache
 def defaults_of(request: Any) -> dict[str, Any]:
     """The fields that need not be given, with what they are then."""
-    fields = {each.name: each.default for each in dataclasses.fields(request)}
+    fields = {field.name: field.default for field in dataclasses.fields(request)}
     return {name: fields[name] for name in options_of(request) if fields[name] is not dataclasses.MISSING}
 
 
-def members(hint: Any) -> tuple[Any, ...]:
+def union_types(hint: Any) -> tuple[Any, ...]:
     """The plain types of a union: (str, NoneType) of ``str | None``; what a literal allows stays one."""
     if get_origin(hint) is Literal:
         return (hint,)
     if get_origin(hint) in (Union, types.UnionType):
-        return tuple(kind for each in get_args(hint) for kind in members(each))
+        return tuple(kind for part in get_args(hint) for kind in union_types(part))
     return (get_origin(hint) or hint,)
 
 
@@ -150,7 +150,7 @@ def check_value(name: str, value: object, request: type) -> None:
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     if choices and value not in choices:
         raise ParameterError(name, f"is {' or '.join(map(repr, choices))}, not {ascii(value)[:60]}")
-    fitting = [KINDS[kind] for kind in kinds if kind in KINDS]
+    fitting = [FIELD_KINDS[kind] for kind in kinds if kind in FIELD_KINDS]
     if fitting and not any(fits(value) for fits, _ in fitting):
         expected = " or ".join(words for _, words in fitting)
         raise ParameterError(name, f"is {expected}, not {ascii(value)[:60]}")

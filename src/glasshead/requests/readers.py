@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from glasshead.errors import InputError, ParameterError
-from glasshead.requests.fields import is_whole
+from glasshead.requests.fields import is_whole_number
 
 
 def names(field: str, value: Any) -> Any:
@@ -51,16 +51,16 @@ def numbers(field: str, value: Any) -> Any:
         parts = [part.strip() for part in value.split(",")]
         chosen: list[Any] = [int(part) if part.isdecimal() else None for part in parts]
     elif isinstance(value, Iterable) and not isinstance(value, Mapping):
-        chosen = [each if is_whole(each) else None for each in value]
+        chosen = [item if is_whole_number(item) else None for item in value]
     else:
-        chosen = [value if is_whole(value) else None]
+        chosen = [value if is_whole_number(value) else None]
     if None in chosen:
         raise ParameterError(field, f"is 'all' or numbers, as in 0,5, not {ascii(value)[:60]}")
     return tuple(dict.fromkeys(chosen))
 
 
 def numbers_or_name(field: str, value: Any) -> Any:
-    """As `numbers`, but a word stays one."""
+    """Read `numbers`; a word stays one."""
     if isinstance(value, str) and not value[:1].isdigit():
         return value
     return numbers(field, value)

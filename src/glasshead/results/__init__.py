@@ -7,7 +7,7 @@ from glasshead.results.attention_use import (
     LayerUse,
     entropy_range,
     is_unused,
-    unused_sentence,
+    note_unused,
     use_is_unclear,
     use_lines,
 )
@@ -54,7 +54,7 @@ from glasshead.results.head_report import (
     HeadText,
     LayerKind,
 )
-from glasshead.results.json_text import json_text, plain
+from glasshead.results.json_text import json_text, to_json_values
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -220,10 +220,10 @@ __all__ = [
     "is_unused",
     "json_text",
     "no_order",
-    "plain",
+    "note_unused",
     "sink_of",
+    "to_json_values",
     "too_few",
-    "unused_sentence",
     "use_is_unclear",
     "use_lines",
     "with_common_names",

@@ -60,7 +60,7 @@ def use_is_unclear(layer: LayerUse) -> bool:
     return ends is not None and not far and ends[0] <= NOT_USED < ends[1]
 
 
-def unused_sentence(layers: Sequence[LayerUse]) -> str:
+def note_unused(layers: Sequence[LayerUse]) -> str:
     """Which layers attend to all tokens alike; "" if none does."""
     unused = [layer for layer in layers if is_unused(layer)]
     if not unused:
@@ -91,7 +91,7 @@ def use_lines(use: AttentionUse | None, *, whole: bool = True) -> list[str]:
     """A line for each layer, if ``whole``, and one where attention is not used."""
     if use is None:
         return []
-    unused = unused_sentence(use["after"])
+    unused = note_unused(use["after"])
     warning = [f"{unused[:1].upper()}{unused[1:]}"] if unused else []
     if not whole:
         return warning

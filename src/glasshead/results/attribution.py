@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
-from glasshead.nouns import IMAGES, TEXTS, Nouns
+from glasshead.nouns import IMAGE_NOUNS, TEXTS, Nouns
 from glasshead.results.json_text import json_text
 
 POINT_WIDTH = 1e-6
@@ -82,20 +82,20 @@ class Attribution(Drawable):
     @property
     def nouns(self) -> Nouns:
         """What the input and its units are called."""
-        return TEXTS if self.image is None else IMAGES
+        return TEXTS if self.image is None else IMAGE_NOUNS
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
         known = [i for i, value in enumerate(self.colours) if value is not None and math.isfinite(value)]
         strongest = sorted(known, key=lambda i: -abs(self.colours[i]))[:WORDS_SHOWN]
         words = " ".join(f"{self.tokens[i]} {self.colours[i]:+.2g}" for i in strongest)
-        said = (
+        prediction = (
             f"rating {self.prediction:.2f}"
             if self.rates
             else f"predicted {self.predicted}, p({self.target}) = {self.prediction:.2f}"
         )
         what = self.method if self.colours is self.scores else f"contributions of {self.method}"
-        return one_line(f"{text!r}, {said}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
+        return one_line(f"{text!r}, {prediction}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
 
     def to_json(self) -> str:
         """An object with all fields."""
@@ -115,7 +115,7 @@ class Attribution(Drawable):
 
     @property
     def negative(self) -> tuple[float, ...]:
-        """The same of what is below zero."""
+        """The share of what is below zero."""
         return tuple(max(-score, 0.0) for score in self.scores) if self.halves is None else self.halves[1]
 
     @property

@@ -15,8 +15,8 @@ from glasshead.results.json_text import json_text
 if TYPE_CHECKING:
     import pandas as pd
 
-SIDES = ("left", "top", "right", "bottom")
-SHOWN = 5
+BOX_SIDES = ("left", "top", "right", "bottom")
+INPUTS_SHOWN = 5
 """Texts of a ``repr``."""
 
 
@@ -50,8 +50,8 @@ class Attributions(Drawable, Sequence[Attribution]):
         return [f"text {number + 1} is left out: {reason}" for number, reason in self.skipped] + [*self.notes]
 
     def __repr__(self) -> str:
-        lines = [f"  {attribution!r}" for attribution in self.attributions[:SHOWN]]
-        lines += [f"  … and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        lines = [f"  {attribution!r}" for attribution in self.attributions[:INPUTS_SHOWN]]
+        lines += [f"  … and {len(self) - INPUTS_SHOWN} more"] if len(self) > INPUTS_SHOWN else []
         lines += [f"  {one_line(remark)}" for remark in self.remarks]
         nouns = self.attributions[0].nouns if self.attributions else TEXTS
         return "\n".join([f"Attributions of {nouns.count(len(self))}:", *lines])
@@ -64,7 +64,7 @@ class Attributions(Drawable, Sequence[Attribution]):
         """One row for each token (or word) of each text."""
         import pandas as pd
 
-        return pd.DataFrame([row for number, each in enumerate(self) for row in token_rows(each, number)])
+        return pd.DataFrame([row for number, one in enumerate(self) for row in token_rows(one, number)])
 
 
 def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
             "method": attribution.method,
         }
         if attribution.boxes is not None:
-            row |= dict(zip(SIDES, attribution.boxes[index] or [None] * len(SIDES), strict=True))
+            row |= dict(zip(BOX_SIDES, attribution.boxes[index] or [None] * len(BOX_SIDES), strict=True))
         if attribution.contributions is not None:
             row["contribution"] = attribution.contributions[index]
         if attribution.rest is not None:

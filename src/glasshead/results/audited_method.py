@@ -7,7 +7,7 @@ from glasshead.results.audit_card import ABSOLUTE, METHOD, AuditCard
 
 
 def with_common_names(cards: Sequence[AuditCard]) -> list[AuditCard]:
-    """The same audits; where they are about different explanations, what each says of its own is called
+    """Audits; where they are about different explanations, what each says of its own is called
     ``agreement.method…`` in all, so that they can be compared."""
     if len({card.method for card in cards}) < 2:
         return list(cards)
@@ -15,7 +15,7 @@ def with_common_names(cards: Sequence[AuditCard]) -> list[AuditCard]:
 
 
 def with_common_name(card: AuditCard) -> AuditCard:
-    """The same audit with the name that all share."""
+    """An audit with the name that all share."""
     common = {card.statistic: METHOD, card.statistic + ABSOLUTE: METHOD + ABSOLUTE}
     return replace(
         card,

@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class RunDifference(Difference):
-    """The same of a metric of two groups of runs, with its tests over seeds and over examples.
+    """The difference of a metric of two groups of runs, with its tests over seeds and over examples.
 
     Where a test was not possible there is a word on why, in ``untested`` and ``unexchanged``.
     """
@@ -93,8 +93,8 @@ class Comparison(Drawable):
     def rows(self) -> list[dict[str, Any]]:
         """Every difference by its names: ``one`` minus ``other``."""
         names, rows = self.names, []
-        for each in self.differences:
-            row = asdict(each) | {"one": names[each.one], "other": names[each.other]}
+        for pair in self.differences:
+            row = asdict(pair) | {"one": names[pair.one], "other": names[pair.other]}
             row["low"], row["high"] = row.pop("interval") or (None, None)
             rows.append(row)
         return rows
@@ -106,7 +106,7 @@ class Comparison(Drawable):
         return pd.DataFrame(self.rows())
 
     def __repr__(self) -> str:
-        pairs = dict.fromkeys((each.one, each.other) for each in self.differences)
+        pairs = dict.fromkeys((pair.one, pair.other) for pair in self.differences)
         minus = ", ".join(f"{self.names[one]} minus {self.names[other]}" for one, other in pairs)
         return f"{type(self).__name__}({minus or ', '.join(self.names)}: {len(self.differences)} differences)"
 
@@ -151,7 +151,7 @@ class RunComparison(Comparison):
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """The same names; one that stands twice gets a number."""
+    """Distinct names; one that stands twice gets a number."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: rank + 1].count(name)})"
         for rank, name in enumerate(names)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.drawable import Drawable
 from glasshead.errors import pluralise
 from glasshead.escaping import one_line
 from glasshead.results.comparison import Difference
 from glasshead.results.finding import Finding
 from glasshead.results.json_text import json_text
-from glasshead.results.plot_data import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,10 +81,10 @@ class HeadAgreement:
     20 texts have both heads, all of it where none has.
     """
 
-    divergence: Floats
-    interval: Floats
-    null: Floats
-    over_null: Floats
+    divergence: AnyFloats
+    interval: AnyFloats
+    null: AnyFloats
+    over_null: AnyFloats
 
     @property
     def closer(self) -> NDArray[np.bool_]:
@@ -134,9 +134,9 @@ class HeadText:
     tokens: Sequence[str]
     words: Sequence[int]
     sides: Sequence[int]
-    weights: Mapping[int, Floats]
-    query_vectors: Mapping[int, Floats] = field(default_factory=dict)
-    key_vectors: Mapping[int, Floats] = field(default_factory=dict)
+    weights: Mapping[int, AnyFloats]
+    query_vectors: Mapping[int, AnyFloats] = field(default_factory=dict)
+    key_vectors: Mapping[int, AnyFloats] = field(default_factory=dict)
     decoder_tokens: Sequence[str] = ()
     decoder_words: Sequence[int] = ()
     image: str | None = None

@@ -13,17 +13,17 @@ from glasshead.escaping import as_json
 
 def json_text(value: Any) -> str:
     """The value as JSON that every reader takes: a number that does not exist is null, never NaN."""
-    return as_json(json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
+    return as_json(json.dumps(to_json_values(value), ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
-def plain(value: Any) -> Any:
+def to_json_values(value: Any) -> Any:
     """Numbers, strings, lists and mappings in the place of dataclasses and arrays."""
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return to_json_values(asdict(value))
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return to_json_values(value.tolist())
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): to_json_values(part) for name, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(part) for part in value]
+        return [to_json_values(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -66,7 +66,7 @@ class RankedMethod:
 
 @dataclass(frozen=True)
 class MethodDifference(Difference):
-    """The same of two methods: ``side`` is 1 where the one is shown to be better, −1 where the other is, 0
+    """Difference of two methods: ``side`` is 1 where the one is shown to be better, −1 where the other is, 0
     where these texts do not show which, None of too few texts."""
 
     side: int | None = field(kw_only=True)

@@ -2,12 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.floating[Any]]
+from glasshead.arrays import AnyFloats
 
 
 @dataclass(frozen=True)
@@ -16,7 +12,7 @@ class HeadMap:
     uniform."""
 
     title: str
-    weights: Floats
+    weights: AnyFloats
     uniform: bool = False
 
 
@@ -39,8 +35,8 @@ class LearnedParameter:
 
     layer: str
     parameter: str
-    values: Floats
-    initial: Floats
+    values: AnyFloats
+    initial: AnyFloats
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class CoefficientCurve:
     """f over the weighted distance R for one v."""
 
     v: float
-    values: Floats
+    values: AnyFloats
 
 
 @dataclass(frozen=True)
@@ -57,13 +53,13 @@ class CoefficientMatrix:
 
     w: float
     v: float
-    values: Floats
+    values: AnyFloats
 
 
 @dataclass(frozen=True)
 class DistanceCoefficients:
     """Curves over the weighted distances R, and matrices: one row for each v, one column for each w."""
 
-    weighted: Floats
+    weighted: AnyFloats
     curves: Sequence[CoefficientCurve]
     matrices: Sequence[Sequence[CoefficientMatrix]]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.drawable import Drawable
 from glasshead.results.json_text import json_text
-from glasshead.results.plot_data import Floats, HeadMap, HeadMaps
+from glasshead.results.plot_data import HeadMap, HeadMaps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,7 @@ class RecordedAttention(Drawable):
     query may not look."""
 
     layers: Sequence[RecordedLayer]
-    weights_of: Callable[[int], Floats]
+    weights_of: Callable[[int], AnyFloats]
 
     def __repr__(self) -> str:
         return f"RecordedAttention({len(self.layers)} layers)"

@@ -28,7 +28,7 @@ FIFTH, FIFTIETH = 0.2, 0.02
 
 
 def extent_of(interval: Interval) -> Extent:
-    """In how many units something is the case, by the interval of its share alone.
+    """How many units something is true of, by the interval of its share alone.
 
     Nearly all: four fifths or more, and all but a fiftieth are possible. Hardly any: a fifth or less, and no
     more than a fiftieth is possible. Else certainly in most, or in some (more than a fiftieth).
@@ -76,7 +76,7 @@ NO_SIGN = Verdict("undecided: these tokens do not settle the sign", "undecided",
 
 
 def too_few(units: str) -> Verdict:
-    """Of so few ``units`` that an interval over them would be too narrow."""
+    """The verdict on so few ``units`` that an interval over them would be too narrow."""
     return Verdict(f"undecided: too few {units}", "undecided", "too few")
 
 
@@ -85,7 +85,7 @@ TOO_FEW_TOKENS = too_few("tokens")
 
 
 def no_order(nouns: Nouns) -> Verdict:
-    """Of an agreement where most inputs have nothing but ties."""
+    """The verdict on an agreement where most inputs have nothing but ties."""
     return Verdict(
         f"undecided: in most {nouns.texts} all {nouns.tokens} have equal numbers, so there is no order to "
         "compare",

@@ -90,7 +90,7 @@ class WrittenMap:
         return matrix
 
     def sinks(self, source: int = 0) -> tuple[float | None, ...]:
-        """Of attention the share of each row that is on its first token, where that is a sink; behind a
+        """The share of each row of attention that is on its first token, where that is a sink; behind a
         source, of what the answer gives to itself."""
         if self.method != ATTENTION or self.whole:
             return (None,) * len(self.scores)
@@ -128,9 +128,9 @@ class Written(Drawable):
 
     def __repr__(self) -> str:
         answer = self.answer if len(self.answer) <= SHOWN_LETTERS else f"{self.answer[: SHOWN_LETTERS - 1]}…"
-        said = f"{self.prompt!r} → {answer!r} ({len(self.answer_tokens)} tokens, {self.strategy}"
+        summary = f"{self.prompt!r} → {answer!r} ({len(self.answer_tokens)} tokens, {self.strategy}"
         seed = "" if self.seed is None else f", seed {self.seed}"
-        return one_line(f"{said}{seed}, log p = {self.log_probability:.2f})")
+        return one_line(f"{summary}{seed}, log p = {self.log_probability:.2f})")
 
     @property
     def text(self) -> str:
@@ -155,8 +155,8 @@ class Written(Drawable):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, log-probability and perplexity of the answer."""
-        whole = {"log_probability": self.log_probability, "perplexity": self.perplexity}
-        return {name: getattr(self, name) for name in Written.__dataclass_fields__} | whole
+        numbers = {"log_probability": self.log_probability, "perplexity": self.perplexity}
+        return {name: getattr(self, name) for name in Written.__dataclass_fields__} | numbers
 
     def to_json(self) -> str:
         """An object with all fields, log-probability and perplexity of the answer."""

@@ -10,12 +10,12 @@ read from their folders (audit_shelf.py). What the browser runs is in page/; ext
 """
 
 from glasshead.serve.app import create_app
-from glasshead.serve.catalogue import Catalogue, named
+from glasshead.serve.catalogue import Catalogue, find_served
 from glasshead.serve.pages import PAGES, Host, Page, as_page
 from glasshead.serve.questions import Answer, Measured
 from glasshead.serve.server import ServeRequest, open_catalogue, serve
 
 __all__ = [
     "PAGES", "Answer", "Catalogue", "Host", "Measured", "Page", "ServeRequest", "as_page", "create_app",
-    "named", "open_catalogue", "serve",
+    "find_served", "open_catalogue", "serve",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ from glasshead.generation import check_methods, generate_texts, parse_strategy
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
-from glasshead.results import Attribution, Attributions, HeadReport, Written, plain
+from glasshead.results import Attribution, Attributions, HeadReport, Written, to_json_values
 from glasshead.serve.cancellation import check_current
 from glasshead.serve.derive import request_of
 from glasshead.serve.opened_model import OpenedModel
@@ -66,8 +66,8 @@ def as_answer(
     drawing = draw_text(attributions[0], scale, len(opened.subject.labels))
     return ExplainAnswer(
         text=attributions[0].text,
-        attributions=plain(attributions.attributions),
-        drawing=Drawing(**plain(drawing)),
+        attributions=to_json_values(attributions.attributions),
+        drawing=Drawing(**to_json_values(drawing)),
         remarks=[remark for remark in attributions.remarks if remark != attributions[0].caveat],
         python=python,
     )
@@ -82,25 +82,25 @@ def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:
     """
     text, pair = question.text, question.pair
     if pair is None:
-        return cut(text, question.without), None
+        return erase_spans(text, question.without), None
     check_stretches(join_pair(text, pair), question.without)
     line = len(text)
     behind = [(start - line - 1, end - line - 1) for start, end in question.without if start > line]
-    before = [each for each in question.without if each[0] <= line]
+    before = [span for span in question.without if span[0] <= line]
     for stretch in before:
         if stretch[1] > line:
             raise ParameterError("without", f"has {list(stretch)}, which lies in both texts: name two")
-    return cut(text, before), cut(pair, behind)
+    return erase_spans(text, before), erase_spans(pair, behind)
 
 
-def cut(text: str, without: Sequence[tuple[int, int]]) -> str:
+def erase_spans(text: str, without: Sequence[tuple[int, int]]) -> str:
     """The text without some stretches, and without the blank that would be doubled where one was.
 
     Raises:
         InputError: if a stretch is none of the text, or nothing is left.
     """
     check_stretches(text, without)
-    for start, end in reversed(united(without)):
+    for start, end in reversed(merge_spans(without)):
         before, after = text[:start], text[end:]
         doubled = (before[-1:].isspace() and after[:1].isspace()) or (not before and after[:1].isspace())
         text = before + (after[1:] if doubled else after)
@@ -116,15 +116,15 @@ def check_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> None:
             raise ParameterError("without", f"has {[start, end]}, which is no stretch of the text")
 
 
-def united(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Stretches of the same letters in order, of which no two touch."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 def compare_answer(
@@ -136,14 +136,14 @@ def compare_answer(
     scale = shared_scale([first[0], second[0]]) if same else None
     readings = (question.first, question.text), (question.second, question.second_text)
     answers = [
-        as_answer(model, found, explain_line(model.source, reading, text, question.pair), scale)
-        for found, model, (reading, text) in zip((first, second), opened, readings, strict=True)
+        as_answer(model, explained, explain_line(model.source, reading, text, question.pair), scale)
+        for explained, model, (reading, text) in zip((first, second), opened, readings, strict=True)
     ]
     return CompareAnswer(
         first=answers[0],
         second=answers[1],
         pieces=[Piece(**asdict(piece)) for piece in align_texts(first[0].text, second[0].text)],
-        words=shared_words(*answers) if question.other_text is None else [],
+        words=match_words(*answers) if question.other_text is None else [],
         one_scale=same,
         caution=colour_caution(first[0], second[0], opened),
     )
@@ -155,11 +155,11 @@ def colour_caution(first: Attribution, second: Attribution, opened: Sequence[Ope
         return None
     one, other = (model.subject.labels for model in opened)
     why = "choose one class for both" if one == other else "the classes of the two have different names"
-    above, below = (in_quotes(visible(each.target)) for each in (first, second))
+    above, below = (in_quotes(visible(one.target)) for one in (first, second))
     return f"red speaks for {above} above and for {below} below: {why}"
 
 
-def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:
+def match_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord]:
     """The words that stand at the same place in both, those whose shares of the strongest colour differ most
     first."""
     drawings = [first.drawing, second.drawing]
@@ -183,7 +183,7 @@ def shared_words(first: ExplainAnswer, second: ExplainAnswer) -> list[SharedWord
     return sorted(words, key=lambda word: -abs(word.difference))
 
 
-def write_text(subject: Subject, question: GenerateQuestion) -> Written:
+def write_answer(subject: Subject, question: GenerateQuestion) -> Written:
     """Let a language model write, with explanations of what it wrote.
 
     Raises:
@@ -212,10 +212,12 @@ def generate_answer(opened: OpenedModel, question: GenerateQuestion) -> Generate
     """What a language model writes, as JSON.
 
     Raises:
-        InputError: as `write_text`.
+        InputError: as `write_answer`.
     """
-    written = write_text(opened.subject, question)
-    return GenerateAnswer(written=plain(written.to_dict()), python=generate_line(opened.source, question))
+    written = write_answer(opened.subject, question)
+    return GenerateAnswer(
+        written=to_json_values(written.to_dict()), python=generate_line(opened.source, question)
+    )
 
 
 def inspect_heads(
@@ -240,13 +242,13 @@ def heads_rows(
     """The rows that the heads are looked at before, and the texts of them that are drawn.
 
     Raises:
-        InputError: as `rows_of`.
+        InputError: as `question_rows`.
     """
-    rows = rows_of(question) + [{"text": text} for text in examples[: question.examples]]
+    rows = question_rows(question) + [{"text": text} for text in examples[: question.examples]]
     return rows, () if question.pair is not None else (rows[0]["text"],)
 
 
-def rows_of(question: HeadsQuestion) -> list[dict[str, str]]:
+def question_rows(question: HeadsQuestion) -> list[dict[str, str]]:
     """The text, its lines, or the pair, as rows of data.
 
     Raises:
@@ -264,7 +266,7 @@ def rows_of(question: HeadsQuestion) -> list[dict[str, str]]:
 
 def method_facts(installed: Callable[[str], bool]) -> list[MethodFacts]:
     """Every method whose package is there, family by family."""
-    methods = sorted(EXPLAINERS.items(), key=lambda each: FAMILIES.index(each[1].family))
+    methods = sorted(EXPLAINERS.items(), key=lambda entry: FAMILIES.index(entry[1].family))
     return [
         MethodFacts(
             name=name,

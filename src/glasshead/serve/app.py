@@ -137,8 +137,8 @@ def add_shelves(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
         first: Annotated[int, Query(ge=0)] = 0,
     ) -> AuditTexts:
         """The texts of an audit, filtered."""
-        found = catalogue.audit(audit)
-        job = catalogue.readers.submit(lambda: found.texts(label, predicted, words, first))
+        shelved = catalogue.audit(audit)
+        job = catalogue.readers.submit(lambda: shelved.texts(label, predicted, words, first))
         return await ask(request, job, seconds)
 
 

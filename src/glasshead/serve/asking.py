@@ -13,7 +13,7 @@ from glasshead.results import Attributions
 from glasshead.serve.answers import attribute
 from glasshead.serve.cancellation import CancelledError
 from glasshead.serve.catalogue import Catalogue
-from glasshead.serve.jobs import Job
+from glasshead.serve.jobs import QueuedJob
 from glasshead.serve.opened_model import OpenedModel
 from glasshead.serve.questions import CompareQuestion
 
@@ -29,7 +29,7 @@ class ClientLeftError(Exception):
     """Nobody waits for the answer."""
 
 
-async def ask(request: Request, job: Job[T], seconds: float, since: float | None = None) -> T:
+async def ask(request: Request, job: QueuedJob[T], seconds: float, since: float | None = None) -> T:
     """The answer to a question that was submitted; work is ended if the client leaves or takes too long,
     ``since`` a time of `time.monotonic`, or now.
 

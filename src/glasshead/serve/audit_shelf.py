@@ -16,7 +16,7 @@ from glasshead.results import CARD_FILE, AuditCard
 from glasshead.serve.questions import AuditClaim, AuditedText, AuditFacts, AuditTexts
 from glasshead.spelling import spell
 
-AGREEMENT = "tau.{}.erasure-renormalise"
+SHELF_TAU = "tau.{}.erasure-renormalise"
 MOST_TEXTS = 20
 
 
@@ -81,7 +81,7 @@ class ShelvedAudit:
         labels, predictions = (
             [str(value) for value in columns.get(name, [""] * len(texts))] for name in ("label", "predicted")
         )
-        agreement = columns.get(AGREEMENT.format(self.card.statistic))
+        agreement = columns.get(SHELF_TAU.format(self.card.statistic))
         wanted = [
             row
             for row, text in enumerate(texts)
@@ -95,7 +95,7 @@ class ShelvedAudit:
                     text=texts[row],
                     label=labels[row],
                     predicted=predictions[row],
-                    agreement=None if agreement is None else finite(agreement[row]),
+                    agreement=None if agreement is None else finite_or_none(agreement[row]),
                 )
                 for row in wanted[first : first + MOST_TEXTS]
             ],
@@ -104,7 +104,7 @@ class ShelvedAudit:
         )
 
 
-def finite(value: float | None) -> float | None:
+def finite_or_none(value: float | None) -> float | None:
     """The number, if there is one."""
     return None if value is None or not np.isfinite(value) else float(value)
 
@@ -117,19 +117,19 @@ def find_audits(folder: Path) -> dict[str, ShelvedAudit]:
     """
     if not folder.is_dir():
         raise ParameterError("audits", f"{folder} is not a folder")
-    found = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
-    if not found:
+    folders = sorted(path.parent for path in folder.glob(f"**/{CARD_FILE}"))
+    if not folders:
         raise ParameterError("audits", f"{folder} holds no audit: {spell('AuditCard.save')} writes one")
     shelf: dict[str, ShelvedAudit] = {}
-    for each in found:
-        name = name_of(each, folder)
+    for path in folders:
+        name = audit_name(path, folder)
         while name in shelf:  # the folder itself may be called as one in it
             name += "′"
-        shelf[name] = ShelvedAudit(name, each)
+        shelf[name] = ShelvedAudit(name, path)
     return shelf
 
 
-def name_of(folder: Path, within: Path) -> str:
+def audit_name(folder: Path, within: Path) -> str:
     """What an audit is called in the list."""
     name = folder.relative_to(within).as_posix()
     return sendable(within.resolve().name or "/" if name == "." else name)

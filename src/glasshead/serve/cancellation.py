@@ -9,7 +9,7 @@ from typing import Any
 
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from glasshead.checkpoints import checked_by, checkpoint
+from glasshead.checkpoints import check_at_checkpoints, checkpoint
 
 
 class CancelledError(Exception):
@@ -47,7 +47,7 @@ def cancellable(token: CancelToken) -> Iterator[None]:
         CancelledError: where that happened.
     """
     token.check()
-    with checked_by(token.check):
+    with check_at_checkpoints(token.check):
         yield
 
 

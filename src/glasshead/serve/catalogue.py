@@ -51,7 +51,7 @@ class Catalogue:
         Raises:
             UnknownNameError: if there is none.
         """
-        return named(name, self.models, "model")
+        return find_served(name, self.models, "model")
 
     def audit(self, name: str) -> ShelvedAudit:
         """The audit of that name.
@@ -59,9 +59,9 @@ class Catalogue:
         Raises:
             UnknownNameError: if there is none.
         """
-        return named(name, self.audits, "audit")
+        return find_served(name, self.audits, "audit")
 
-    def opened_model(self, name: str) -> OpenedModel:
+    def find_opened_model(self, name: str) -> OpenedModel:
         """What is known of a model that is ready.
 
         Raises:
@@ -85,7 +85,7 @@ class Catalogue:
                 name=served.name, source=served.source, state=served.state, message=served.message
             )
         explained = opened.kind in ("classifier", "language model")
-        methods = [each for each in installed_methods() if explained and each.name not in opened.refused]
+        methods = [kind for kind in list_installed_methods() if explained and kind.name not in opened.refused]
         return ModelFacts(
             name=served.name,
             source=served.source,
@@ -103,12 +103,12 @@ class Catalogue:
 
     def examples(self, name: str) -> list[str]:
         """Texts of a model's own data, else of an audit of it."""
-        opened = self.opened_model(name)
+        opened = self.find_opened_model(name)
         if opened.examples:
             return list(opened.examples)
-        return self.audited_texts(opened)
+        return self.find_audited_texts(opened)
 
-    def audited_texts(self, opened: OpenedModel) -> list[str]:
+    def find_audited_texts(self, opened: OpenedModel) -> list[str]:
         """The first texts of the first audit of a model."""
         names = {opened.subject.name, str(opened.subject.folder or "")}
         for audit in self.audits.values():
@@ -118,7 +118,7 @@ class Catalogue:
         return []
 
 
-def named(name: str, known: Mapping[str, Served], what: str) -> Served:
+def find_served(name: str, known: Mapping[str, Served], what: str) -> Served:
     """One of what is served, by its name.
 
     Raises:
@@ -129,6 +129,6 @@ def named(name: str, known: Mapping[str, Served], what: str) -> Served:
     return known[name]
 
 
-def installed_methods() -> list[MethodFacts]:
+def list_installed_methods() -> list[MethodFacts]:
     """Every method whose package is there."""
     return method_facts(lambda package: find_spec(package) is not None)

@@ -15,7 +15,7 @@ from glasshead.serve.asking import ClientLeftError, TooSlowError
 from glasshead.serve.cancellation import CancelledError
 from glasshead.serve.catalogue import UnknownNameError
 from glasshead.serve.guard import BodyTooLargeError
-from glasshead.serve.jobs import BusyError
+from glasshead.serve.jobs import QueueFullError
 from glasshead.serve.refusals import refusal
 from glasshead.serve.served_model import NotReadyError
 
@@ -28,7 +28,7 @@ def add_refusals(app: FastAPI) -> None:
 
     def refuse(kind: type[Exception], status: int) -> None:
         @app.exception_handler(kind)
-        async def refused(request: Request, error: Exception) -> Response:
+        async def answer_refusal(request: Request, error: Exception) -> Response:
             return refusal_to(request, status, str(error))
 
     for kind, status in (
@@ -41,8 +41,8 @@ def add_refusals(app: FastAPI) -> None:
     ):
         refuse(kind, status)
 
-    @app.exception_handler(BusyError)
-    async def busy(request: Request, error: BusyError) -> Response:
+    @app.exception_handler(QueueFullError)
+    async def busy(request: Request, error: QueueFullError) -> Response:
         return refusal_to(request, 503, str(error), {"Retry-After": str(error.seconds)})
 
     @app.exception_handler(BodyTooLargeError)
@@ -54,11 +54,13 @@ def add_refusals(app: FastAPI) -> None:
         return refusal_to(request, 422, validation_in_words(error))
 
     @app.exception_handler(HTTPException)
-    async def unknown(request: Request, error: HTTPException) -> Response:
+    async def answer_http_error(request: Request, error: HTTPException) -> Response:
         return refusal_to(request, error.status_code, http_error_in_words(request, error))
 
     @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> Response:  # it is shown in the terminal, too
+    async def answer_failure(
+        request: Request, error: Exception
+    ) -> Response:  # it is shown in the terminal, too
         return refusal_to(
             request, 500, f"this went wrong inside ({type(error).__name__}): it should be reported"
         )
@@ -90,12 +92,12 @@ def validation_in_words(error: RequestValidationError) -> str:
         return NO_OBJECT
     place = field_of(first["loc"])
     # A value that may be of several kinds is refused once by each of them.
-    messages = [wrong_value(each) for each in error.errors() if field_of(each["loc"]) == place]
+    messages = [wrong_value(problem) for problem in error.errors() if field_of(problem["loc"]) == place]
     sentence = ", or ".join(f"{message[:1].lower()}{message[1:]}" for message in dict.fromkeys(messages))
     return f"`{place}`: {sentence}" if place else sentence
 
 
-KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
+PLAIN_KINDS = {"int", "float", "str", "bool", "none", "list", "dict"}
 """What pydantic calls the kinds of a value that may be of several."""
 
 
@@ -107,4 +109,4 @@ def field_of(place: Sequence[int | str]) -> str:
 
 def is_field(part: str) -> bool:
     """Whether it is the name of a field, and not of a kind (int, constrained-str, list[str])."""
-    return part.isidentifier() and part not in KINDS
+    return part.isidentifier() and part not in PLAIN_KINDS

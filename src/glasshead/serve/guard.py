@@ -21,7 +21,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_BYTES = 64 * 1024
+MOST_BODY_BYTES = 64 * 1024
 """Of a request's body."""
 COOKIE = "glasshead-token"
 OPEN_TO_LINKS = ("/",)
@@ -58,14 +58,14 @@ class Guard:
         if scope["type"] != "http":  # a websocket: there is none
             await send({"type": "websocket.close"})
             return
-        refused = self.refused(scope, Headers(scope=scope))
+        refused = self.find_refusal(scope, Headers(scope=scope))
         if refused is not None:
             await refused(scope, receive, with_headers(send))
             return
         limited = LimitedBody(receive)
         await self.app(scope, limited, with_headers(send))
 
-    def refused(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
+    def find_refusal(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """What is answered instead; None: the request may pass."""
 
         def problem(status: int, sentence: str) -> Response:
@@ -80,16 +80,16 @@ class Guard:
         if site not in ("none", "same-origin") and scope["path"] not in OPEN_TO_LINKS:
             return problem(403, "another page may not ask this server")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return problem(413, f"a request has at most {MOST_BYTES // 1024} kB")
+        if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
+            return problem(413, f"a request has at most {MOST_BODY_BYTES // 1024} kB")
         return None if self.token is None else self.without_token(scope, headers, self.token)
 
     def without_token(self, scope: Scope, headers: Mapping[str, str], token: str) -> Response | None:
         """What is answered to whoever has no token, and once to who has it in the address."""
         key = hashlib.sha256(token.encode()).hexdigest()  # a cookie holds few letters, a token any
         cookie = f"{COOKIE}-{scope['server'][1]}"  # a browser sends it to all ports of a host
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and same(given, token):
+        typed = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["path"] == "/" and same(typed, token):
             welcome = RedirectResponse("/", status_code=303)
             welcome.set_cookie(cookie, key, httponly=True, samesite="lax")
             return welcome
@@ -100,9 +100,9 @@ class Guard:
         return refusal(scope["path"], headers.get("accept", ""), 401, sentence)
 
 
-def same(given: str, token: str) -> bool:
+def same(value: str, token: str) -> bool:
     """Whether it is the token, in a time that does not tell how much of it is right."""
-    return hmac.compare_digest(given.encode(), token.encode())
+    return hmac.compare_digest(value.encode(), token.encode())
 
 
 class BodyTooLargeError(HTTPException):
@@ -121,7 +121,7 @@ class LimitedBody:
     async def __call__(self) -> MutableMapping[str, Any]:
         message = await self.receive()
         self.bytes += len(message.get("body", b""))
-        if self.bytes > MOST_BYTES:
+        if self.bytes > MOST_BODY_BYTES:
             raise BodyTooLargeError
         return message
 
@@ -129,11 +129,11 @@ class LimitedBody:
 def with_headers(send: Send) -> Send:
     """Adds to every answer what a browser may do with it."""
 
-    async def guarded(message: MutableMapping[str, Any]) -> None:
+    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return guarded
+    return send_with_headers

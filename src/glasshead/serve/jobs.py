@@ -16,7 +16,7 @@ MOST_READING, READERS = 200, 4
 """Questions that may wait for audits and recorded trainings, and how many are answered at once."""
 
 
-class BusyError(Exception):
+class QueueFullError(Exception):
     """Too many questions wait already; ``seconds`` is when to ask again."""
 
     def __init__(self, most: int, seconds: int = 2) -> None:
@@ -25,7 +25,7 @@ class BusyError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Job(Generic[T]):
+class QueuedJob(Generic[T]):
     """A question, and the place for its answer."""
 
     work: Callable[[], T]
@@ -58,27 +58,27 @@ class JobQueue:
     def __init__(self, most: int) -> None:
         self.most = most
         self.stopped = False
-        self._waiting: deque[Job[Any]] = deque()
-        self._running: list[Job[Any]] = []
+        self._waiting: deque[QueuedJob[Any]] = deque()
+        self._running: list[QueuedJob[Any]] = []
         self._changed = threading.Condition()
 
-    def submit(self, work: Callable[[], T]) -> Job[T]:
+    def submit(self, work: Callable[[], T]) -> QueuedJob[T]:
         """Let a question wait for its turn.
 
         Raises:
             BusyError: if too many wait already.
             CancelledError: if no more are answered.
         """
-        job = Job(work)
+        job = QueuedJob(work)
         with self._changed:
             if self.stopped:
                 raise CancelledError
-            gone = [each for each in self._waiting if each.token.cancelled]
-            for each in gone:
-                self._waiting.remove(each)
-                each.run_nothing()
+            gone = [job for job in self._waiting if job.token.cancelled]
+            for lost in gone:
+                self._waiting.remove(lost)
+                lost.run_nothing()
             if len(self._waiting) >= self.most:
-                raise BusyError(self.most)
+                raise QueueFullError(self.most)
             self._waiting.append(job)
             self._changed.notify()
         return job
@@ -120,8 +120,8 @@ class Readers:
         for number in range(READERS):
             threading.Thread(target=self._jobs.answer, name=f"reader {number}", daemon=True).start()
 
-    def submit(self, work: Callable[[], T]) -> Job[T]:
-        """As `JobQueue.submit`."""
+    def submit(self, work: Callable[[], T]) -> QueuedJob[T]:
+        """Submit a question, as `JobQueue.submit` does."""
         return self._jobs.submit(work)
 
     def stop(self) -> None:

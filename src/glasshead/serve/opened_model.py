@@ -21,7 +21,7 @@ from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
-Pairs = Literal["none", "possible", "needed"]
+PairsNeeded = Literal["none", "possible", "needed"]
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
@@ -45,7 +45,7 @@ class OpenedModel:
     refused: frozenset[str] = frozenset()
 
     @property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairsNeeded:
         """Whether it reads a second text: our own models say so, others may."""
         model = self.subject.model
         if isinstance(model, TextClassifier):
@@ -79,7 +79,7 @@ class OpenedModel:
         return int(getattr(config, name, None) or 1)
 
 
-def open_model(source: str) -> OpenedModel:
+def open_served_model(source: str) -> OpenedModel:
     """Open a folder or a Hub id for whatever it can be asked.
 
     Raises:
@@ -104,7 +104,7 @@ def open_model(source: str) -> OpenedModel:
     opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
     if kind not in ("classifier", "language model"):
         return opened
-    return replace(opened, refused=refused_methods(subject, pairs=opened.pairs == "needed"))
+    return replace(opened, refused=find_refused_methods(subject, pairs=opened.pairs == "needed"))
 
 
 def own_texts(subject: Subject) -> Sequence[str]:
@@ -122,10 +122,10 @@ def own_texts(subject: Subject) -> Sequence[str]:
 
 def opener(source: str | Path) -> Callable[[], OpenedModel]:
     """Opens the model when it is called."""
-    return lambda: open_model(str(source))
+    return lambda: open_served_model(str(source))
 
 
-def refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
+def find_refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIAL_SECONDS) -> frozenset[str]:
     """The names of the methods that cannot explain a model: each explains one short text, or a pair."""
     refused, end = set(), time.monotonic() + seconds
     for name, explainer in EXPLAINERS.items():

@@ -9,7 +9,7 @@ from glasshead.serve.questions import GenerateQuestion, Reading
 
 USUAL_ROWS = 50
 """Texts that `glasshead.heads` reads unless told otherwise."""
-USUAL_TARGET = GenerateQuestion(model="", prompt="").target
+PAGE_TARGET = GenerateQuestion(model="", prompt="").target
 
 
 def explain_line(source: str, reading: Reading, text: str, pair: str | None) -> str:
@@ -27,7 +27,7 @@ def generate_line(source: str, question: GenerateQuestion) -> str:
     if question.seed is not None:
         options["seed"] = question.seed
     line = call("generate", [source, question.prompt], options)
-    target = f", target={question.target!r}" if question.target != USUAL_TARGET else ""
+    target = f", target={question.target!r}" if question.target != PAGE_TARGET else ""
     return f"{line}.with_maps({question.methods!r}{target})"
 
 

@@ -12,7 +12,7 @@ from glasshead.requests import MethodRequest, WritingRequest
 from glasshead.serve.derive import asks
 from glasshead.serve.fields import Text, Word, word_or_nothing
 
-MOST_TOKENS = 200
+MOST_NEW_TOKENS = 200
 """Tokens that a model may be asked to write."""
 MOST_BEAMS = 16
 """Texts that beam search may follow at once: each takes as much memory as one."""
@@ -73,11 +73,11 @@ class CompareQuestion(Strict):
         return self.text if self.other_text is None else self.other_text
 
 
-OWN = ("strategy", "alternatives", "use_cache")
+GENERATE_FIELDS = ("strategy", "alternatives", "use_cache")
 """What a page does not ask, or in a way of its own."""
 
 
-class GenerateQuestion(asks(WritingRequest, Strict, OWN, {"tokens": MOST_TOKENS})):  # type: ignore[misc]
+class GenerateQuestion(asks(WritingRequest, Strict, GENERATE_FIELDS, {"tokens": MOST_NEW_TOKENS})):  # type: ignore[misc]
     """A prompt to go on with: the options of `glasshead.generate`."""
 
     model: Word
@@ -100,7 +100,7 @@ class HeadsQuestion(Strict):
     effects: bool = False
 
 
-class Span(Answer):
+class CharacterSpan(Answer):
     """Letters [start, end) of the text with the colour of their ``tokens``, of which ``token`` is the first:
     ``number`` is the sum that is coloured, ``certain`` whether no other gives the same output, ``share`` its
     share of full strength in [−1, 1], ``least`` that of the least weight they can have."""
@@ -118,7 +118,7 @@ class Span(Answer):
     description: str
 
 
-class Numbers(Answer):
+class NumberList(Answer):
     """The numbers of one token in letters."""
 
     token: str
@@ -131,7 +131,7 @@ class Numbers(Answer):
 class Drawing(Answer):
     """What is drawn of a text and said beside it."""
 
-    spans: list[Span]
+    spans: list[CharacterSpan]
     prediction: str
     meaning: str
     facts: list[str]
@@ -144,7 +144,7 @@ class Drawing(Answer):
     diverging: bool
     ranged: bool
     score: str
-    numbers: list[Numbers]
+    numbers: list[NumberList]
 
 
 class ExplainAnswer(Answer):

@@ -25,7 +25,7 @@ def refusal(
 
 
 def problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The same for programs."""
+    """The refusal for programs."""
     return JSONResponse({"error": sendable(shorten(sentence))}, status, headers)
 
 

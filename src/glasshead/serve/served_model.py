@@ -10,9 +10,9 @@ from typing import Literal, TypeVar
 
 from glasshead.errors import InputError
 from glasshead.serve.cancellation import check_current
-from glasshead.serve.jobs import Job, JobQueue
+from glasshead.serve.jobs import JobQueue, QueuedJob
 from glasshead.serve.opened_model import OpenedModel
-from glasshead.spelling import current_spelling, spelled
+from glasshead.spelling import current_spelling, use_spelling
 
 T = TypeVar("T")
 State = Literal["loading", "ready", "failed"]
@@ -65,7 +65,7 @@ class ServedModel:
         """Begin to open the model."""
         self._thread.start()
 
-    def submit(self, work: Callable[[OpenedModel], T]) -> Job[T]:
+    def submit(self, work: Callable[[OpenedModel], T]) -> QueuedJob[T]:
         """Let a question wait for its turn.
 
         Raises:
@@ -100,7 +100,7 @@ class ServedModel:
 
     def _work(self) -> None:
         try:
-            with ONE_OPENS, spelled(self._spelling):
+            with ONE_OPENS, use_spelling(self._spelling):
                 self.opened = self._open_model()
         except InputError as error:
             self._fail(str(error))

@@ -29,9 +29,9 @@ from glasshead.opening import is_run
 from glasshead.serve.app import ANSWER_SECONDS, create_app
 from glasshead.serve.audit_shelf import find_audits
 from glasshead.serve.catalogue import Catalogue
-from glasshead.serve.opened_model import OpenedModel, open_model, opener
+from glasshead.serve.opened_model import OpenedModel, open_served_model, opener
 from glasshead.serve.served_model import ServedModel
-from glasshead.spelling import in_python, spell, spelled
+from glasshead.spelling import in_python, spell, use_spelling
 from glasshead.training import TRAINING_PRESETS, train
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -100,11 +100,11 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
     audits = {} if request.audits is None else find_audits(request.audits)
     if not request.models:
         models = {
-            name: ServedModel(name, open_it, OPENING, source=name, on_failure=on_failure)
+            name: ServedModel(name, open_it, DEMO_REMARK, source=name, on_failure=on_failure)
             for name, open_it in demo_openers().items()
         }
         return Catalogue(models, audits)
-    names = short_names(request.models)
+    names = served_names(request.models)
     return Catalogue(
         {
             name: ServedModel(name, opener(source), source=source, on_failure=on_failure)
@@ -114,7 +114,7 @@ def open_catalogue(request: ServeRequest, on_failure: Callable[[str], str] = str
     )
 
 
-def short_names(sources: Sequence[str]) -> dict[str, str]:
+def served_names(sources: Sequence[str]) -> dict[str, str]:
     """The last part of each folder or id, with as much before it as tells it from the others.
 
     Raises:
@@ -185,11 +185,11 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{request.port}/" + (f"?token={quote(token)}" if token is not None else "")
 
-    def started() -> None:
+    def announce_start() -> None:
         on_start(address(own_address(request.host)))
         if browser:
-            here = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
-            threading.Thread(target=webbrowser.open, args=(here,), daemon=True).start()
+            url = address({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(request.host, request.host))
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
     config = uvicorn.Config(
         app,
@@ -202,13 +202,13 @@ def serve(
         ws="none",
         server_header=False,
     )
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with spelled(in_python):  # its clients do not type
-            Server(config, started, catalogue.stop, on_signal).run()
+        with use_spelling(in_python):  # its clients do not type
+            Server(config, announce_start, catalogue.stop, on_signal).run()
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def own_address(host: str) -> str:
@@ -247,16 +247,16 @@ def check_port(request: ServeRequest) -> int:
 
 
 DATA = "synthetic"
-ACTIVATIONS = ("softmax", "tanhmax")
+DEMO_MODELS = ("softmax", "tanhmax")
 SENTENCE = "the film was very funny and lovely but the story was dull"
 """Its own texts are made up of words in no order: this one, of words that it knows, is offered first."""
-OPENING = "it is trained on made-up reviews, once: half a minute"
+DEMO_REMARK = "it is trained on made-up reviews, once: half a minute"
 
 
 def demo_openers(cache: Path | None = None) -> dict[str, Callable[[], OpenedModel]]:
     """What opens each model of the demo, by its name; ``cache`` is where they are kept."""
     folder = cache or user_cache_path("glasshead") / "demo" / glasshead.__version__
-    return {f"demo-{name}": opener_of(name, folder / name) for name in ACTIVATIONS}
+    return {f"demo-{name}": opener_of(name, folder / name) for name in DEMO_MODELS}
 
 
 def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:
@@ -265,7 +265,7 @@ def opener_of(activation: str, folder: Path) -> Callable[[], OpenedModel]:
     def open_demo() -> OpenedModel:
         if not folder.is_dir():
             train_demo(activation, folder)
-        opened = open_model(str(folder))
+        opened = open_served_model(str(folder))
         return replace(opened, examples=(SENTENCE, *opened.examples))
 
     return open_demo
@@ -283,14 +283,14 @@ def train_demo(activation: str, folder: Path) -> None:
     train(load(DATA), config, folder, source=source, resume=is_run(folder))
 
 
-SECONDS = 20.0
+REQUEST_SECONDS = 20.0
 """Within which a request must be there as a whole, from its first byte or the opening of its connection."""
 
 
 class PatientProtocol(H11Protocol):
     """HTTP as uvicorn speaks it, with a time limit for what is received."""
 
-    seconds = SECONDS
+    seconds = REQUEST_SECONDS
     _limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -21,7 +21,7 @@ from glasshead.serve.answers import (
     heads_rows,
     inspect_heads,
     what_is_left,
-    write_text,
+    write_answer,
     writes_the_same,
 )
 from glasshead.serve.asking import ask, ask_both
@@ -50,7 +50,7 @@ def remembering(keeps: Callable[[Q], bool], most: int = MOST_PAGES) -> Callable[
         pages: OrderedDict[str, Response] = OrderedDict()
 
         @wraps(endpoint)
-        async def answered(request: Request, question: Q) -> Response:
+        async def answer_from_memory(request: Request, question: Q) -> Response:
             if not keeps(question):
                 return await endpoint(request, question)
             name = question.model_dump_json()
@@ -60,7 +60,7 @@ def remembering(keeps: Callable[[Q], bool], most: int = MOST_PAGES) -> Callable[
                 pages.popitem(last=False)
             return page
 
-        return answered
+        return answer_from_memory
 
     return decorate
 
@@ -110,7 +110,7 @@ def add_views(app: FastAPI, catalogue: Catalogue, seconds: float) -> None:
     async def written(request: Request, question: Annotated[GenerateQuestion, Query()]) -> Response:
         """A text that a language model writes."""
         job = catalogue.model(question.model).submit(
-            lambda opened: written_page(write_text(opened.subject, question))
+            lambda opened: written_page(write_answer(opened.subject, question))
         )
         return as_page(await ask(request, job, seconds))
 

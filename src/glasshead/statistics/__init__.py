@@ -3,13 +3,13 @@
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
     Estimate,
-    defined_mean,
     interval_of_equals,
     intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
     mean_interval,
     mean_intervals,
+    nan_mean,
     share_interval,
     tau_interval,
 )
@@ -27,7 +27,7 @@ from glasshead.statistics.paired_tests import (
     is_correct,
     metric_values,
     metrics_of,
-    paired_by_seed,
+    same_seeds,
     seed_test,
 )
 from glasshead.statistics.rationale_overlap import (
@@ -37,8 +37,8 @@ from glasshead.statistics.rationale_overlap import (
     token_f1,
     top_tokens,
 )
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
-from glasshead.statistics.shares import clustered_share_interval, share_difference_interval
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends, resamples_for
+from glasshead.statistics.shares import cluster_interval, share_difference_interval
 from glasshead.statistics.spread import typical_range
 from glasshead.statistics.student import (
     detectable_difference,
@@ -60,10 +60,10 @@ __all__ = [
     "auc",
     "auc_difference_interval",
     "auc_interval",
-    "clustered_share_interval",
-    "defined_mean",
+    "cluster_interval",
     "detectable_difference",
     "difference_intervals",
+    "draw_counts",
     "exchange_tails",
     "exchange_test",
     "group_tests",
@@ -83,12 +83,12 @@ __all__ = [
     "mean_intervals",
     "metric_values",
     "metrics_of",
-    "paired_by_seed",
+    "nan_mean",
     "pointing_hits",
     "precision_recall_area",
     "prediction_interval",
-    "resampled_counts",
     "resamples_for",
+    "same_seeds",
     "seed_test",
     "share_difference_interval",
     "share_interval",

@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.statistics.bootstrap import Estimate, interval_of_equals
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, chunks, interval_ends, seed_from, tally
 
-Floats = NDArray[np.floating]
 Counts = NDArray[np.integer]
-Pair = tuple[Floats, Floats]
+Pair = tuple[AnyFloats, AnyFloats]
 
 
-def auc(positive: Floats, negative: Floats) -> float:
+def auc(positive: AnyFloats, negative: AnyFloats) -> float:
     """Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q), by ranks; both groups hold something."""
     from scipy.stats import rankdata
 
@@ -20,14 +20,16 @@ def auc(positive: Floats, negative: Floats) -> float:
     return float(wins / (p * q))
 
 
-def resampled_auc(first: Floats, second: Floats, first_counts: Counts, second_counts: Counts) -> Floats:
+def resample_auc(
+    first: AnyFloats, second: AnyFloats, first_counts: Counts, second_counts: Counts
+) -> AnyFloats:
     """Σ_i Σ_j c_i d_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q) of every resample, given as counts c [R, P] and
     d [R, Q]: [R]."""
     order = second.argsort()
     below = np.pad(second_counts[:, order].cumsum(axis=1), ((0, 0), (1, 0)))  # [R, Q + 1]
     less, up_to = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
     wins = (below[:, less] + below[:, up_to]) / 2  # [R, P]
-    areas: Floats = (wins * first_counts).sum(axis=1) / (len(first) * len(second))
+    areas: AnyFloats = (wins * first_counts).sum(axis=1) / (len(first) * len(second))
     return areas
 
 
@@ -67,7 +69,7 @@ def auc_interval(
     areas = []
     for count in chunks(n, resamples):
         drawn = [tally(draws.integers(len(g), size=(count, len(g))), len(g)) for g in (first, second)]
-        areas.append(resampled_auc(first, second, *drawn))
+        areas.append(resample_auc(first, second, *drawn))
     low, high = interval_ends(np.concatenate(areas), level)
     if area in (0.0, 1.0):  # as many disjoint pairs, each in the same order
         low, high = interval_of_equals(area, min(len(first), len(second)), level, least=0.0)
@@ -91,6 +93,6 @@ def auc_difference_interval(
     gains = []
     for count in chunks(p + q, resamples):
         drawn = [draws.multinomial(n, np.full(n, 1 / n), size=count) for n in (p, q)]
-        gains.append(resampled_auc(*after, *drawn) - resampled_auc(*before, *drawn))
+        gains.append(resample_auc(*after, *drawn) - resample_auc(*before, *drawn))
     low, high = interval_ends(np.concatenate(gains), level)
     return Estimate(gain, None, float(low), float(high), p + q)

@@ -16,14 +16,14 @@ from glasshead.statistics.resampling import (
     LEVEL,
     RESAMPLES,
     chunks,
-    expanded_level,
     interval_ends,
-    resampled_means,
+    resample_means,
     resamples_for,
     seed_from,
+    widen_level,
 )
 
-ROUNDING = 1e-12
+SAME_WITHIN = 1e-12
 """Relative: numbers of float64 that differ by less are the same."""
 
 
@@ -78,7 +78,7 @@ def mean_intervals(
     seed = seed_from(rng, level, resamples)
     defined = ~np.isnan(values)
     estimates: dict[int, Estimate] = {}
-    for rows in defined_alike(defined):
+    for rows in group_by_pattern(defined):
         kept = values[rows][:, defined[rows[0]]]  # [S', n]
         n = kept.shape[1]
         if n == 0:
@@ -94,8 +94,8 @@ def mean_intervals(
         unit = np.abs(centred).max(axis=1, keepdims=True)
         unit[unit == 0] = 1.0
         stds = unit[:, 0] * (centred / unit).std(axis=1, ddof=1)  # squares of large numbers overflow
-        shifts = resampled_means(centred, resamples, np.random.default_rng(seed))
-        lows, highs = interval_ends(shifts, expanded_level(level, n) if level > LEVEL else level)
+        shifts = resample_means(centred, resamples, np.random.default_rng(seed))
+        lows, highs = interval_ends(shifts, widen_level(level, n) if level > LEVEL else level)
         for index, row in enumerate(rows):
             mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
             estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
@@ -108,7 +108,7 @@ def mean_difference_interval(
     """Percentile interval of the difference of two means, both groups resampled; None for a group of one."""
     if len(first) < 2 or len(second) < 2:
         return None
-    ours, theirs = (resampled_means(sample[None], RESAMPLES, rng)[:, 0] for sample in (first, second))
+    ours, theirs = (resample_means(sample[None], RESAMPLES, rng)[:, 0] for sample in (first, second))
     low, high = interval_ends(ours - theirs, LEVEL)
     return float(low), float(high)
 
@@ -116,7 +116,7 @@ def mean_difference_interval(
 def largest_mean(values: NDArray[np.float64], *, rng: np.random.Generator) -> int | None:
     """Which of the rows [S, n] has a mean that is larger in size than all others, whatever examples are drawn
     (in 95 % of the draws); None if none has."""
-    ranks = np.abs(resampled_means(values, RESAMPLES, rng)).argmax(axis=1)
+    ranks = np.abs(resample_means(values, RESAMPLES, rng)).argmax(axis=1)
     first = int(np.bincount(ranks, minlength=len(values)).argmax())
     return first if float((ranks == first).mean()) >= LEVEL else None
 
@@ -194,26 +194,26 @@ def intervals_beside_nulls(
     differences = [beyond_rounding(values[row], null) for row, _, null in paired]
     stacked = np.stack([*values, *differences])
     estimates = mean_intervals(stacked, rng=rng, level=level, resamples=resamples_for(level))
-    beside: list[dict[str, Estimate]] = [{} for _ in values]
+    over_nulls: list[dict[str, Estimate]] = [{} for _ in values]
     for (row, name, _), estimate in zip(paired, estimates[len(values) :], strict=True):
         if estimate.mean is not None:
-            beside[row][name] = estimate
-    return list(zip(estimates[: len(values)], beside, strict=True))
+            over_nulls[row][name] = estimate
+    return list(zip(estimates[: len(values)], over_nulls, strict=True))
 
 
 def beyond_rounding(a: NDArray[np.floating], b: NDArray[np.floating]) -> NDArray[np.floating]:
     """a − b, 0 where they differ by rounding alone, which else would be a difference that never varies."""
     difference = a - b
-    return np.where(np.abs(difference) <= ROUNDING * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
+    return np.where(np.abs(difference) <= SAME_WITHIN * np.maximum(np.abs(a), np.abs(b)), 0.0, difference)
 
 
-def defined_mean(values: NDArray[np.floating] | None) -> float | None:
+def nan_mean(values: NDArray[np.floating] | None) -> float | None:
     """The mean of what is no NaN; None of nothing."""
     defined = np.array([]) if values is None else values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else None
 
 
-def defined_alike(defined: NDArray[np.bool_]) -> list[list[int]]:
+def group_by_pattern(defined: NDArray[np.bool_]) -> list[list[int]]:
     """Rows of ``defined`` [S, N] grouped by what they hold."""
     groups: dict[bytes, list[int]] = {}
     for row, pattern in enumerate(np.packbits(defined, axis=1)):

@@ -1,10 +1,10 @@
 """How far apart two distributions are: Kullback-Leibler, Jensen-Shannon, total variation."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-Floats = NDArray[np.float64]
+from glasshead.arrays import Floats
 
 
 def kl_divergence(p: ArrayLike, q: ArrayLike) -> Floats:
@@ -17,7 +17,7 @@ def kl_divergence(p: ArrayLike, q: ArrayLike) -> Floats:
 
     Source: Kullback and Leibler, Annals of Mathematical Statistics 22 (1951).
     """
-    first, second = weights_of(p), weights_of(q)
+    first, second = as_weights(p), as_weights(q)
     divergence: Floats = np.asarray(rel_entr(first, second).sum(axis=-1))
     return divergence
 
@@ -33,7 +33,7 @@ def jensen_shannon(p: ArrayLike, q: ArrayLike) -> Floats:
 
     Source: Lin, IEEE Transactions on Information Theory 37 (1991); Jain and Wallace (2019), section 3.
     """
-    first, second = weights_of(p), weights_of(q)
+    first, second = as_weights(p), as_weights(q)
     middle = (first + second) / 2
     divergence: Floats = np.asarray((rel_entr(first, middle) + rel_entr(second, middle)).sum(axis=-1) / 2)
     return divergence
@@ -51,7 +51,7 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> Floats:
     return distance
 
 
-def weights_of(values: ArrayLike) -> Floats:
+def as_weights(values: ArrayLike) -> Floats:
     """The values as float64, of which none may be negative."""
     weights = np.asarray(values, np.float64)
     if (weights < 0).any():

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from glasshead.statistics.resampling import chunks, seed_from
 
-TIE_WIDTH = 1e-9  # sums that differ by so little of their size are ties: sums in another order
+EXCHANGE_TIE = 1e-9  # sums that differ by so little of their size are ties: sums in another order
 
 
 def exchange_tails(
@@ -28,7 +28,7 @@ def exchange_tails(
     resamples = max(2000, int(np.ceil(10 / (1 - level))))
     draws = np.random.default_rng(seed_from(rng, level, resamples))
     observed = values[:, 0].sum(axis=1)
-    width = TIE_WIDTH * np.abs(values).max(axis=1).sum(axis=1)
+    width = EXCHANGE_TIE * np.abs(values).max(axis=1).sum(axis=1)
     larger, smaller = np.zeros((2, statistics))
     for count in chunks(units, resamples):
         drawn = draws.integers(places, size=(count, units))

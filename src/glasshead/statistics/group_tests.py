@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasshead.statistics.bootstrap import defined_alike
+from glasshead.arrays import Floats
+from glasshead.statistics.bootstrap import group_by_pattern
 from glasshead.statistics.resampling import LEVEL
 
-Floats = NDArray[np.float64]
 PERMUTATIONS = 9_999  # so that a p-value survives a correction for several hundred tests
 CHUNK_LABELS = 1 << 21  # labels permuted at once
 TIE = 1e-9  # statistics that differ by less, relative to their size, are ties: sums in another order
@@ -59,7 +59,7 @@ def group_tests(
     defined = ~np.isnan(values)
     seed = int(rng.integers(2**63))
     tests: dict[int, GroupTest] = {}
-    for rows in defined_alike(defined):
+    for rows in group_by_pattern(defined):
         usable = defined[rows[0]].copy()
         kinds = usable_groups(groups, usable, strata, max(least, 2))
         n = int(usable.sum())
@@ -86,9 +86,9 @@ def usable_groups(
         kinds = kinds[counts >= least]
         usable &= np.isin(groups, kinds)
         for stratum in () if strata is None else np.unique(strata[usable]):
-            here = usable & (strata == stratum)
-            if len(np.unique(groups[here])) < 2:
-                usable &= ~here
+            chosen = usable & (strata == stratum)
+            if len(np.unique(groups[chosen])) < 2:
+                usable &= ~chosen
         if int(usable.sum()) == before:
             return kinds
 

@@ -17,9 +17,9 @@ from scipy.special import ndtr
 
 EXACT_LENGTH = 33  # SciPy's `auto` rule: the exact null distribution up to this length, if nothing is tied
 FACTORIALS = 171  # from here on SciPy takes 2 / n! for 0
-LONGEST = 1000  # longer rows go to SciPy, one by one: its n·log n then wins over our n²
+LONGEST_QUADRATIC = 1000  # longer rows go to SciPy, one by one: its n·log n then wins over our n²
 MAX_LENGTH_PER_VECTOR = 30  # so do rows longer than this times the number of vectors; both were measured
-LARGEST = (1 << 63) - 1
+LARGEST_INTEGER = (1 << 63) - 1
 BLOCK_BYTES = 1 << 21  # working set of one block of rows: about the caches of one core
 
 
@@ -68,7 +68,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     tau = np.full((len(xs), len(ys), len(mask)), np.nan)
     pvalue = tau.copy()
     for rows in _blocks(length, len(xs), len(ys)):
-        if length[rows[0]] > min(LONGEST, MAX_LENGTH_PER_VECTOR * len(rows) * len(xs) * len(ys)):
+        if length[rows[0]] > min(LONGEST_QUADRATIC, MAX_LENGTH_PER_VECTOR * len(rows) * len(xs) * len(ys)):
             from scipy.stats import kendalltau  # takes as long to import as torch does
 
             for row in rows:
@@ -130,8 +130,8 @@ def _block(
     """τ-b and p [A, B, C] of one block: x [A, C, L], y [B, C, L], mask [C, L]."""
     n = np.count_nonzero(mask, axis=-1)
     xs, ys = ([_sort(vector, mask, n) for vector in vectors] for vectors in (x, y))
-    x_ties, x_triples = (np.stack(each)[:, None] for each in zip(*(v[2:] for v in xs), strict=True))
-    y_ties, y_triples = (np.stack(each)[None] for each in zip(*(v[2:] for v in ys), strict=True))
+    x_ties, x_triples = (np.stack(part)[:, None] for part in zip(*(v[2:] for v in xs), strict=True))
+    y_ties, y_triples = (np.stack(part)[None] for part in zip(*(v[2:] for v in ys), strict=True))
     discordant, both_tied = _discordant(xs, ys, mask.size, n)  # [A, B, C]
     pairs = n * (n - 1) // 2
     balance = pairs - x_ties - y_ties + both_tied - 2 * discordant
@@ -165,9 +165,9 @@ def _sort(values: NDArray[np.floating], mask: NDArray[np.bool_], n: NDArray[np.i
     last = (1 << width.bit_length()) - 1
     offset = np.arange(rows)[:, None] * width
     places = values.astype(np.float64).view(np.int64)
-    places ^= (places >> 63) & LARGEST  # whole numbers in the order of the floats
+    places ^= (places >> 63) & LARGEST_INTEGER  # whole numbers in the order of the floats
     if n.min() < width:
-        np.putmask(places, ~mask, LARGEST)
+        np.putmask(places, ~mask, LARGEST_INTEGER)
     places &= ~last
     places |= np.arange(width)
     places.sort(axis=-1)
@@ -193,7 +193,7 @@ def _sort(values: NDArray[np.floating], mask: NDArray[np.bool_], n: NDArray[np.i
 def _runs(
     equal: NDArray[np.bool_],
 ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64], NDArray[np.int64]]:
-    """From where sorted entries equal the one before [C, L − 1]: the place of the first of each run of equals
+    """The runs of equal sorted entries [C, L − 1]: the place of the first of each run of equals
     [C, L], and Σt(t−1)/2 and Σt(t−1)(t−2) of the runs [C]."""
     rows, longest = len(equal), equal.shape[1] + 1
     place = np.arange(longest, dtype=_integer(longest))

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.arrays import AnyFloats
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends
 
-Floats = NDArray[np.floating]
-CHUNK_DRAWS = 1 << 22  # coin tosses held at once
+DRAWS_AT_ONCE = 1 << 22  # coin tosses held at once
 TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another order
 
 
@@ -46,20 +46,20 @@ class TTest(NamedTuple):
 class Metric:
     """A metric by its sums: ``rows`` gives [S, n, K], ``value`` makes [..., S] of sums [..., S, K] and n."""
 
-    rows: Callable[[Predictions], Floats]
-    value: Callable[[Floats, int], Floats]
+    rows: Callable[[Predictions], AnyFloats]
+    value: Callable[[AnyFloats, int], AnyFloats]
     higher_is_better: bool
     additive: bool
     """A mean over examples, so that the mean over runs is one too."""
 
 
-def is_correct(predictions: Predictions) -> Floats:
+def is_correct(predictions: Predictions) -> AnyFloats:
     """[ŷ = y]."""
     return (predictions.predicted == predictions.labels)[..., None].astype(np.float32)
 
 
-def confusion_counts(predictions: Predictions) -> Floats:
-    """Of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
+def confusion_counts(predictions: Predictions) -> AnyFloats:
+    """Counts of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
     kinds = np.arange(predictions.classes or 0)
     predicted, true = (
         predictions.predicted[..., None] == kinds,
@@ -69,30 +69,30 @@ def confusion_counts(predictions: Predictions) -> Floats:
     return both.astype(np.float32)  # counts below 2^24 are exact
 
 
-def macro_f1(sums: Floats, n: int) -> Floats:
+def macro_f1(sums: AnyFloats, n: int) -> AnyFloats:
     """Mean of F_k = 2 TP_k / (predicted_k + true_k) over the classes that occur, as scikit-learn has it."""
     hits, either = np.split(sums.astype(np.float64), 2, axis=-1)
     score = np.divide(2 * hits, either, out=np.zeros_like(hits), where=either > 0)
     return score.sum(axis=-1) / (either > 0).sum(axis=-1)
 
 
-def mean(sums: Floats, n: int) -> Floats:
+def mean_over_examples(sums: AnyFloats, n: int) -> AnyFloats:
     """A mean over examples."""
     return sums[..., 0].astype(np.float64) / n
 
 
 METRICS = {
-    "accuracy": Metric(is_correct, mean, higher_is_better=True, additive=True),
+    "accuracy": Metric(is_correct, mean_over_examples, higher_is_better=True, additive=True),
     "macro_f1": Metric(confusion_counts, macro_f1, higher_is_better=True, additive=False),
     "rmse": Metric(
         lambda predictions: np.square(predictions.predicted - predictions.labels)[..., None],
-        lambda sums, n: np.sqrt(mean(sums, n)),
+        lambda sums, n: np.sqrt(mean_over_examples(sums, n)),
         higher_is_better=False,
         additive=False,
     ),
     "mae": Metric(
         lambda predictions: np.abs(predictions.predicted - predictions.labels)[..., None],
-        mean,
+        mean_over_examples,
         higher_is_better=False,
         additive=True,
     ),
@@ -105,17 +105,17 @@ def metrics_of(predictions: Predictions) -> dict[str, Metric]:
     return {name: METRICS[name] for name in names}
 
 
-def metric_values(metric: Metric, predictions: Predictions) -> Floats:
+def metric_values(metric: Metric, predictions: Predictions) -> AnyFloats:
     """The metric of every run [S]."""
     return metric.value(metric.rows(predictions).sum(axis=1), len(predictions.labels))
 
 
-def paired_by_seed(first: Predictions, second: Predictions) -> bool:
+def same_seeds(first: Predictions, second: Predictions) -> bool:
     """Whether run s of the one and run s of the other began alike."""
     return first.seeds == second.seeds
 
 
-def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
+def seed_test(first: AnyFloats, second: AnyFloats, *, paired: bool) -> TTest | None:
     """Student's t-test of a metric over seeds [S]: of the differences if paired by seed, else Welch's.
 
     None with fewer than two seeds on a side, or if nothing varies.
@@ -146,7 +146,7 @@ def difference_intervals(
 
     Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
-    replicate is D̄ + √`shared_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
+    replicate is D̄ + √`common_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
     degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
     runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
     of D̄* alone, the interval of these runs; of a single seed there is nothing else.
@@ -157,14 +157,14 @@ def difference_intervals(
     (2007).
     """
     n, split = len(first.labels), len(first.seeds)
-    paired = paired_by_seed(first, second)
+    paired = same_seeds(first, second)
     rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
     flat = [values.transpose(1, 0, 2).reshape(n, -1) for values in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
-    sums: list[list[Floats]] = [[] for _ in metrics]
-    for counts in resampled_counts(n, resamples, examples):
+    sums: list[list[AnyFloats]] = [[] for _ in metrics]
+    for counts in draw_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
         for metric_sums, values in zip(sums, flat, strict=True):
             metric_sums.append((narrow if values.dtype == np.float32 else counts) @ values)
@@ -179,7 +179,7 @@ def difference_intervals(
         for (again, once), t in zip(sides, drawn, strict=True):
             mean_again, mean_once = again.mean(axis=1), once.mean()
             examples_alone += mean_again
-            replicates += mean_once + np.sqrt(shared_variance(again)) * (mean_again - mean_once)
+            replicates += mean_once + np.sqrt(common_variance(again)) * (mean_again - mean_once)
             replicates += standard_error(once) * t
         lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), level)
         low, high = lows.min(), highs.max()
@@ -187,7 +187,7 @@ def difference_intervals(
     return intervals
 
 
-def shared_variance(again: Floats) -> float:
+def common_variance(again: AnyFloats) -> float:
     """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
     common.
 
@@ -202,12 +202,12 @@ def shared_variance(again: Floats) -> float:
     return max(0.0, 1.0 - own / (seeds * total))
 
 
-def standard_error(once: Floats) -> float:
+def standard_error(once: AnyFloats) -> float:
     """s/√S of the metric of each seed [S]; 0 of a single one."""
     return float(once.std(ddof=1) / np.sqrt(len(once))) if len(once) > 1 else 0.0
 
 
-def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
+def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> AnyFloats:
     """Numbers [R] from Student's distribution of S − 1 degrees: its quantiles in random order, since ends of
     independent draws would vary much where its tails are long; zeros for a single seed."""
     if seeds < 2:
@@ -241,8 +241,8 @@ def exchange_test(
     shifts = [
         None if pair is None else (pair[1] - pair[0]).transpose(1, 0, 2).reshape(n, -1) for pair in sides
     ]
-    moved: list[list[Floats]] = [[] for _ in metrics]
-    rows = max(CHUNK_DRAWS // n, 1)
+    moved: list[list[AnyFloats]] = [[] for _ in metrics]
+    rows = max(DRAWS_AT_ONCE // n, 1)
     for start in range(0, resamples, rows):
         coins = tosses.integers(2, size=(min(rows, resamples - start), n), dtype=np.int8)
         narrow, wide = coins.astype(np.float32), None
@@ -260,7 +260,7 @@ def exchange_test(
         change = np.concatenate(changes).reshape(resamples, len(pair[0]), -1)
         ours, theirs = (values.sum(axis=1) for values in pair)  # [S, K]
 
-        def gap(one: Floats, other: Floats, metric: Metric = metric) -> Any:
+        def gap(one: AnyFloats, other: AnyFloats, metric: Metric = metric) -> Any:
             return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
 
         observed = abs(float(gap(ours, theirs)))
@@ -271,7 +271,7 @@ def exchange_test(
 
 def permutation_statistics(
     metric: Metric, first: Predictions, second: Predictions
-) -> tuple[Floats, Floats] | None:
+) -> tuple[AnyFloats, AnyFloats] | None:
     """What may change sides [S, n, K]; of groups of different size a mean over runs, if the metric is one."""
     rows = metric.rows(first), metric.rows(second)
     if len(first.seeds) == len(second.seeds):

@@ -6,11 +6,10 @@ All tables are [N, n], a text in each row; ``mask`` says where there are tokens.
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating]
-Flags = NDArray[np.bool_]
+from glasshead.arrays import AnyFloats, Flags
 
 
-def precision_recall_area(scores: Floats, rationale: Flags, mask: Flags) -> Floats:
+def precision_recall_area(scores: AnyFloats, rationale: Flags, mask: Flags) -> AnyFloats:
     """The area under the precision-recall curve of every text [N], by trapezoids.
 
     Σ_t (R_t − R_{t−1}) (P_t + P_{t−1}) / 2 over the distinct scores t from the largest down, from R = 0 and
@@ -38,7 +37,7 @@ def precision_recall_area(scores: Floats, rationale: Flags, mask: Flags) -> Floa
     return np.where((marked == 0) | (marked == mask.sum(axis=1)), np.nan, area)
 
 
-def top_tokens(scores: Floats, mask: Flags, k: int) -> Flags:
+def top_tokens(scores: AnyFloats, mask: Flags, k: int) -> Flags:
     """The k tokens of each text with the largest scores, of those above 0; of equal ones the first."""
     order = np.argsort(-np.where(mask, scores, -np.inf), axis=1, kind="stable")
     top = np.zeros(mask.shape, dtype=bool)
@@ -46,7 +45,7 @@ def top_tokens(scores: Floats, mask: Flags, k: int) -> Flags:
     return top & mask & (scores > 0)
 
 
-def pointing_hits(scores: Floats, marked: Flags, mask: Flags) -> Floats:
+def pointing_hits(scores: AnyFloats, marked: Flags, mask: Flags) -> AnyFloats:
     """1 where the token with the largest score is marked, else 0, of every text [N]; of several with the same
     score the share that is.
 
@@ -57,17 +56,17 @@ def pointing_hits(scores: Floats, marked: Flags, mask: Flags) -> Floats:
     return _ratio((largest & marked).sum(axis=1), largest.sum(axis=1))
 
 
-def token_f1(predicted: Flags, rationale: Flags) -> Floats:
+def token_f1(predicted: Flags, rationale: Flags) -> AnyFloats:
     """2 |p ∩ r| / (|p| + |r|) of every text [N], the harmonic mean of precision and recall; NaN where both
     are empty."""
     size = predicted.sum(axis=1) + rationale.sum(axis=1)
     return _ratio(2 * (predicted & rationale).sum(axis=1), size)
 
 
-def intersection_over_union(predicted: Flags, rationale: Flags) -> Floats:
+def intersection_over_union(predicted: Flags, rationale: Flags) -> AnyFloats:
     """|p ∩ r| / |p ∪ r| of every text [N]; NaN where both are empty."""
     return _ratio((predicted & rationale).sum(axis=1), (predicted | rationale).sum(axis=1))
 
 
-def _ratio(part: NDArray[np.integer], whole: NDArray[np.integer]) -> Floats:
+def _ratio(part: NDArray[np.integer], whole: NDArray[np.integer]) -> AnyFloats:
     return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)

@@ -12,18 +12,18 @@ MOST_RESAMPLES = 5 * RESAMPLES
 CHUNK_DRAWS = 1 << 16  # draws held at once: what stays near the processor takes half of the time
 
 
-def resampled_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+def draw_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     """How often each of n examples is drawn in each resample, in chunks [R, n] of bounded size."""
     for count in chunks(n, resamples):
         yield tally(rng.integers(n, size=(count, n)), n).astype(np.float64)
 
 
-def resampled_means(
+def resample_means(
     values: NDArray[np.floating], resamples: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """The means of statistics [S, n] in every resample of their n examples: [R, S]."""
     n = values.shape[1]
-    return np.concatenate([counts @ values.T / n for counts in resampled_counts(n, resamples, rng)])
+    return np.concatenate([counts @ values.T / n for counts in draw_counts(n, resamples, rng)])
 
 
 def chunks(n: int, resamples: int) -> Iterator[int]:
@@ -38,7 +38,7 @@ def resamples_for(level: float) -> int:
     return min(max(round(RESAMPLES * (1 - LEVEL) / (1 - level)), RESAMPLES), MOST_RESAMPLES)
 
 
-def expanded_level(level: float, n: int) -> float:
+def widen_level(level: float, n: int) -> float:
     """The level at which the percentile interval of the mean of n normal numbers is as wide as Student's t.
 
     2Φ(√(n/(n−1)) t_{n−1}((1+level)/2)) − 1 (Hesterberg, American Statistician 69, 2015).

@@ -1,22 +1,14 @@
 """Shares of words that stand in sentences: words of one sentence are right or wrong together."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.statistics.bootstrap import interval_of_equals
 from glasshead.statistics.exchange import exchange_tails
-from glasshead.statistics.resampling import (
-    LEVEL,
-    expanded_level,
-    interval_ends,
-    resampled_counts,
-    resamples_for,
-)
-
-Floats = NDArray[np.float64]
+from glasshead.statistics.resampling import LEVEL, draw_counts, interval_ends, resamples_for, widen_level
 
 
-def clustered_share_interval(hits: Floats, totals: Floats, level: float = LEVEL) -> tuple[float, float]:
+def cluster_interval(hits: Floats, totals: Floats, level: float = LEVEL) -> tuple[float, float]:
     """The interval of Σ hits / Σ totals over n clusters [n]: that of Clopper and Pearson (1934) for as many
     independent trials as have the same variance, which is no point even at 0 and 1.
 
@@ -63,9 +55,9 @@ def share_difference_interval(
     if np.ptp(gaps / totals) == 0:
         return interval_of_equals(difference, n, level)
     replicates = np.concatenate(
-        [(counts @ gaps) / (counts @ totals) for counts in resampled_counts(n, resamples_for(level), rng)]
+        [(counts @ gaps) / (counts @ totals) for counts in draw_counts(n, resamples_for(level), rng)]
     )
-    low, high = map(float, interval_ends(replicates, expanded_level(level, n)))
+    low, high = map(float, interval_ends(replicates, widen_level(level, n)))
     if low > 0 or high < 0:
         larger, smaller = exchange_tails(np.stack([gaps, 0 * gaps])[None], rng=rng, level=level)
         beyond = (1 - level) / 2

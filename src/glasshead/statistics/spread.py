@@ -1,11 +1,11 @@
-"""From one end of some numbers to the other, but for stray ones."""
+"""The spread of some numbers from one end to the other, but for stray ones."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 FAR_OUT = 3.0
 """Interquartile ranges from the quartiles beyond which a number is far out (Tukey 1977)."""
-FEW = 0.05
+STRAY_SHARE = 0.05
 """Numbers far out that are more than this share of all (and more than one) are no strays."""
 
 
@@ -24,5 +24,5 @@ def typical_range(values: ArrayLike) -> float:
     reach = FAR_OUT * (high - low)
     inside = known[(known >= low - reach) & (known <= high + reach)]
     strays = len(known) - len(inside)
-    few = strays <= max(1, FEW * len(known))
+    few = strays <= max(1, STRAY_SHARE * len(known))
     return float(np.ptp(inside)) if few and np.ptp(inside) > 0 else float(np.ptp(known))

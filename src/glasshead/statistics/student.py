@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.statistics.resampling import LEVEL
-
-Floats = NDArray[np.float64]
 
 
 def student_interval(

@@ -31,12 +31,12 @@ from glasshead.trace.attention_stack import (
     record_stack,
 )
 from glasshead.trace.attention_use import attention_use, entropies, without_padding
-from glasshead.trace.distance_layers import learned_positions
+from glasshead.trace.distance_layers import read_learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gradients import gradients_that_pass, slopes_of
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
-from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
+from glasshead.trace.hooks import AttentionHook, attach_hook, substitute_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.output_projection import linear_maps
@@ -113,7 +113,6 @@ __all__ = [
     "head_signs_of",
     "intervene",
     "is_causal",
-    "learned_positions",
     "linear_maps",
     "list_attention_calls",
     "logits_of",
@@ -121,13 +120,14 @@ __all__ = [
     "no_sentences",
     "no_shares",
     "permute",
+    "read_learned_positions",
     "record",
     "record_graph_of",
     "record_stack",
     "replace",
     "run_blocks",
     "slopes_of",
-    "substituted_forward",
+    "substitute_forward",
     "target_polarity",
     "target_score",
     "text_sums",

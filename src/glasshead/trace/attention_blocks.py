@@ -16,9 +16,9 @@ from glasshead.data import Inputs
 from glasshead.trace.attention_site import forward
 from glasshead.trace.hooks import AttentionHook, attach_hook
 from glasshead.trace.intervene import intervene
-from glasshead.trace.resume import hidden_of, outermost_element, select
+from glasshead.trace.resume import outermost_element, states_of, take_texts
 
-TOLERANCE = 1e-5
+BLOCK_TOLERANCE = 1e-5
 """By how much a block may differ that runs again by another kernel, of its largest number; in half precision
 by 16 roundings."""
 
@@ -46,7 +46,7 @@ class BlockRun:
 
         options = {name: some(one) for name, one in self.options.items()}
         with intervene(self.module, edit):
-            states: Tensor = hidden_of(self.module(*map(some, self.args), **options))
+            states: Tensor = states_of(self.module(*map(some, self.args), **options))
         return states
 
     @property
@@ -62,11 +62,11 @@ class BlockRun:
             states = self.without_values(texts, torch.zeros(len(texts), 1, dtype=torch.bool))
         except (RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return False
-        whole = self.whole[texts]
-        if states.shape != whole.shape:
+        full = self.whole[texts]
+        if states.shape != full.shape:
             return False
-        tolerance = max(TOLERANCE, 16 * torch.finfo(whole.dtype).eps)
-        return bool((states - whole).abs().max() <= tolerance * whole.abs().max())
+        tolerance = max(BLOCK_TOLERANCE, 16 * torch.finfo(full.dtype).eps)
+        return bool((states - full).abs().max() <= tolerance * full.abs().max())
 
 
 def select_variants(value: Any, texts: Int[Tensor, " variants"], size: int) -> Any:
@@ -78,7 +78,7 @@ def select_variants(value: Any, texts: Int[Tensor, " variants"], size: int) -> A
         return type(value)(select_variants(part, texts, size) for part in value)
     if isinstance(value, Tensor) and value.ndim > 2 and len(value) > size and len(value) % size == 0:
         return value.unflatten(0, (size, -1))[texts.to(value.device)].flatten(0, 1)
-    return select(value, texts, size)
+    return take_texts(value, texts, size)
 
 
 class BlockWatcher(AttentionHook):
@@ -111,7 +111,7 @@ class BlockWatcher(AttentionHook):
     def leave(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """A block ends."""
         if self in ACTIVE_HOOKS.get():
-            self.open.pop(module).output = hidden_of(output)
+            self.open.pop(module).output = states_of(output)
 
 
 @torch.no_grad()

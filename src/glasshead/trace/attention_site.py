@@ -123,7 +123,7 @@ class AttentionSite:
 
     @property
     def measured(self) -> "AttentionSite":
-        """The same with the rows that the prediction reads, whichever somebody chose."""
+        """The site with the rows that the prediction reads, whichever somebody chose."""
         return replace(self, row=READ) if self.row_is_chosen else self
 
     @property
@@ -244,7 +244,7 @@ def find_site_among(
     selector: AttentionSelector, key_unit: KeyUnit,
     above: AttentionSite | None = None,
 ) -> AttentionSite:  # fmt: skip
-    """The same among some of the calls of a pass."""
+    """Find the site among some of the calls of a pass."""
     record = among[-1] if selector.layer is None else find_layer(records, selector.layer)
     module = dict(model.named_modules())[record.name] if record.name else model
     causal, encoder_decoder = is_causal(record), getattr(model.config, "is_encoder_decoder", False)

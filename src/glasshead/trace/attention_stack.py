@@ -57,7 +57,7 @@ class StackLayer:
 
     @property
     def description(self) -> str:
-        """For messages."""
+        """The layer's name, for messages."""
         return f"layer {self.record.layer} ({self.record.name})"
 
 
@@ -120,7 +120,7 @@ class AttentionStack:
         return combine_heads(maps, self.site)
 
     def by_word(self, words: Sequence[Sequence[int]]) -> AttentionStack:
-        """The same about words, from the word of each token of each text."""
+        """The stack about words, from the word of each token of each text."""
         shifted = {TEXT: words, DECODER: [[-1, *own] for own in words]}
         pieces = {
             stream: word_pieces(shifted[stream], start.shape[1]) for stream, start in self.start.items()
@@ -136,7 +136,7 @@ class AttentionStack:
     def join_vectors(
         self, layer: StackLayer, vectors: Float[Tensor, "r *q k d"]
     ) -> Float[Tensor, "r *q k d"]:
-        """The same of a vector for each key."""
+        """Join a vector for each key."""
         return self.join(layer, vectors.movedim(-2, -1)).movedim(-1, -2)
 
     def spread(self, layer: StackLayer, maps: Float[Tensor, "r q k"]) -> Float[Tensor, "r q k"]:
@@ -218,7 +218,7 @@ def record_stack(
         with grad, watching, record(model, keep_graph=score is not None) as trace:
             run = forward(model, inputs, rows="mean").logits, trace.only
     logits, calls = run
-    records = [one for one in calls if one.layer <= site.layer and same_part(model, one, site)]
+    records = [one for one in calls if one.layer <= site.layer and reads_same_unit(model, one, site)]
     gradients: list[Tensor | None] = [None] * len(records)
     if score is not None:
         slopes = torch.autograd.grad(
@@ -241,15 +241,15 @@ def refuse_merging(layers: Sequence[StackLayer]) -> None:
     a vector knew before it cannot be followed."""
     for layer in layers:
         call = layer.record.call
-        given, read = call.q.shape[2], call.k.shape[2]
-        if layer.source == layer.target == TEXT and given != read:
+        made, read = call.q.shape[2], call.k.shape[2]
+        if layer.source == layer.target == TEXT and made != read:
             raise InputError(
-                f"{layer.description} makes {given} vectors of {read}, so tokens cannot be followed through "
+                f"{layer.description} makes {made} vectors of {read}, so tokens cannot be followed through "
                 "all layers: choose 'attention', a gradient or an erasure"
             )
 
 
-def same_part(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
+def reads_same_unit(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
     """Whether a layer reads what the site reads: words or, in a model of documents, sentences."""
     if not isinstance(model, HierarchicalClassifier):
         return True

@@ -14,14 +14,14 @@ from glasshead.spelling import spell
 INSIDE = (".position", ".mechanism", ".attention")
 
 
-def learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedParameter]]:
+def read_learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedParameter]]:
     """w_h and v_h (or what else the mapping learns) of every head, one list for each layer; ``models`` are
     repeats that differ in their seeds.
 
     Raises:
         InputError: on models that are not distance-aware, or differ in their layers.
     """
-    layers = [learned_by_layer(model) for model in models]
+    layers = [parameters_by_layer(model) for model in models]
     names = list(layers[0])
     if not names:
         raise InputError(
@@ -39,7 +39,7 @@ def learned_positions(models: Sequence[nn.Module]) -> list[list[LearnedParameter
     ]
 
 
-def learned_by_layer(model: nn.Module) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]:
+def parameters_by_layer(model: nn.Module) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """Layer → parameter → its values and its initial values, both [heads]."""
     return {name: parameters(position) for name, position in distance_layers(model)}
 

@@ -53,7 +53,7 @@ def head_gauges(
             weights = [layer.weights for layer in records]
             slopes = torch.autograd.grad(value, weights, allow_unused=True)
             labels.append(batch["labels"].cpu())
-            rows, texts = packed_texts(model, inputs), len(logits)
+            rows, texts = find_packed_texts(model, inputs), len(logits)
             sums.append(
                 [
                     sums_by_text(layer, slope, None if layer.name.startswith("sentences.") else rows, texts)
@@ -77,7 +77,7 @@ def head_gauges(
     }
 
 
-def packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Tensor, " rows"] | None:
+def find_packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Tensor, " rows"] | None:
     """The text of every row of a batch that pairs or documents are packed into; None: rows are texts."""
     if not isinstance(model, TransformerClassifier):
         return None

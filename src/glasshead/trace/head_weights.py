@@ -25,12 +25,12 @@ MAX_TOKENS, MAX_PATCHES = 60, 65
 """More rows than that cannot be read; of patches, whose names follow each other, a class token and 8 × 8."""
 DEFAULT_HEADS = 4
 LONGEST_LABEL = 16
-SENTENCES = "sentences"
+SENTENCE_LAYER = "sentences"
 """The part of a hierarchical model whose tokens are sentences."""
 
 
 @dataclass(frozen=True)
-class Block:
+class TokenBlock:
     """One row of the batch that a layer saw: a name for each of its real tokens."""
 
     row: int
@@ -72,13 +72,13 @@ def head_maps(
         )
     records, segments = record_layers(model, encoded)
     layer_record = select_layer(records, layer)
-    numbers = select_heads(layer_record, heads)
-    above = layer_record.name.split(".")[0] == SENTENCES
+    numbers = choose_heads(layer_record, heads)
+    above = layer_record.name.split(".")[0] == SENTENCE_LAYER
     nouns = encoded.nouns
     part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else nouns.text
     labels = token_labels(encoded, join_pair(str(text), pair), tokenizer)
     blocks, remark = fit_blocks(
-        blocks_of(layer_record, segments, labels),
+        read_blocks(layer_record, segments, labels),
         part,
         "sentences" if above else nouns.tokens,
         most,
@@ -169,7 +169,7 @@ def select_layer(records: Sequence[LayerRecord], layer: int | None) -> LayerReco
     return records[layer]
 
 
-def select_heads(layer: LayerRecord, heads: Sequence[int] | None) -> list[int]:
+def choose_heads(layer: LayerRecord, heads: Sequence[int] | None) -> list[int]:
     """The heads asked for, else those of extreme w_h from the lowest on, else the first four."""
     count = len(layer.heads)
     if heads is not None:
@@ -200,34 +200,36 @@ def token_labels(encoded: Encoded, text: str, tokenizer: PreTrainedTokenizerFast
     ids = encoded.ids[0][encoded.mask[0]].tolist()
     spans, words = encoded.offsets[0], encoded.words[0]
     return [
-        shorten((text[slice(*spans[index])] if words[index] >= 0 else "") or name)
+        fit_label((text[slice(*spans[index])] if words[index] >= 0 else "") or name)
         for index, name in enumerate(token_names(tokenizer, ids))
     ]
 
 
-def shorten(label: str) -> str:
+def fit_label(label: str) -> str:
     """A label that fits beside a heat map."""
     label = " ".join(label.split()) or "·"
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
-def blocks_of(layer: LayerRecord, segments: SegmentLayout | None, labels: list[str]) -> list[Block]:
+def read_blocks(layer: LayerRecord, segments: SegmentLayout | None, labels: list[str]) -> list[TokenBlock]:
     """What the layer read: the text, its segments, or (one level up) the sentences as tokens."""
     if segments is None:
-        return [Block(0, labels)]
+        return [TokenBlock(0, labels)]
     row = (segments.places // segments.mask.shape[1]).tolist()
     parts = [
-        Block(number, [label for label, at in zip(labels, row, strict=True) if at == number])
+        TokenBlock(number, [label for label, at in zip(labels, row, strict=True) if at == number])
         for number in range(len(segments.mask))
     ]
-    if layer.name.split(".")[0] == SENTENCES:
+    if layer.name.split(".")[0] == SENTENCE_LAYER:
         return [
-            Block(0, [shorten(f"{rank} {' '.join(part.labels)}") for rank, part in enumerate(parts, start=1)])
+            TokenBlock(
+                0, [fit_label(f"{rank} {' '.join(part.labels)}") for rank, part in enumerate(parts, start=1)]
+            )
         ]
     return parts
 
 
-def fit_blocks(blocks: list[Block], part: str, units: str, most: int) -> tuple[list[Block], str]:
+def fit_blocks(blocks: list[TokenBlock], part: str, units: str, most: int) -> tuple[list[TokenBlock], str]:
     """All blocks if they fit into one picture of at ``most`` so many rows, else the longest, and a remark on
     that; ``part`` is what a block is, a text or a sentence, ``units`` what is in it.
 
@@ -244,7 +246,7 @@ def fit_blocks(blocks: list[Block], part: str, units: str, most: int) -> tuple[l
     return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
 
 
-def is_uniform(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[Block]) -> bool:
+def is_uniform(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[TokenBlock]) -> bool:
     """Whether the weights [B, Q, K] of a head are `nearly_uniform` in every row of the blocks."""
     rows = [(block.row, slice(len(block.labels))) for block in blocks]
     return nearly_uniform(
@@ -264,7 +266,7 @@ def uniform_remark(maps: Sequence[HeadMap], numbers: Sequence[int]) -> str:
     )
 
 
-def block_diagonal(weights: np.ndarray, blocks: Sequence[Block]) -> np.ndarray:
+def block_diagonal(weights: np.ndarray, blocks: Sequence[TokenBlock]) -> np.ndarray:
     """The weights [B, Q, K] of the blocks along the diagonal of one matrix; NaN where nothing looks."""
     sizes = [len(block.labels) for block in blocks]
     starts = np.cumsum([0, *sizes])
@@ -272,7 +274,7 @@ def block_diagonal(weights: np.ndarray, blocks: Sequence[Block]) -> np.ndarray:
         return np.concatenate(
             [weights[block.row, :, :size] for block, size in zip(blocks, sizes, strict=True)], 1
         )
-    whole = np.full((starts[-1], starts[-1]), np.nan)
+    full = np.full((starts[-1], starts[-1]), np.nan)
     for block, start, size in zip(blocks, starts, sizes, strict=False):
-        whole[start : start + size, start : start + size] = weights[block.row, :size, :size]
-    return whole
+        full[start : start + size, start : start + size] = weights[block.row, :size, :size]
+    return full

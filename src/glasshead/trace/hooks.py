@@ -153,7 +153,7 @@ SUBSTITUTES_LOCK = threading.Lock()
 
 
 @contextmanager
-def substituted_forward(module: nn.Module, forward: Forward) -> Iterator[None]:
+def substitute_forward(module: nn.Module, forward: Forward) -> Iterator[None]:
     """A module runs another function in the block; its hooks see it as they see its own, and other threads
     that run the module do not notice."""
     with SUBSTITUTES_LOCK:

@@ -16,10 +16,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from glasshead.attention import AttentionInputs, Mask, TracedCall, known_call
+from glasshead.attention import AttentionInputs, Mask, TracedCall, attend_by_call
 from glasshead.data import Inputs
 from glasshead.errors import InputError
-from glasshead.trace.hooks import AttentionHook, substituted_forward
+from glasshead.trace.hooks import AttentionHook, substitute_forward
 
 ReadRow = Literal["first", "last"]
 
@@ -54,8 +54,8 @@ class LastBlock:
             return spread(own(*args, **options), hidden.shape[1])
 
         with (
-            substituted_forward(self.module, forward),
-            known_call(self.attention, select_row(call, rows)),
+            substitute_forward(self.module, forward),
+            attend_by_call(self.attention, select_row(call, rows)),
         ):
             yield
 

@@ -9,7 +9,7 @@ from transformers.pytorch_utils import Conv1D
 
 LinearMap = nn.Linear | Conv1D
 
-PLAIN = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+FLOAT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 """Types whose numbers are the weights themselves; quantised ones carry scales beside them."""
 
 
@@ -50,7 +50,7 @@ class HeadOutputTracker:
         """D of every head, one for all where they are added; None where the map holds no plain numbers."""
         weight = linear.weight if isinstance(linear, Conv1D) else linear.weight.T  # [H·d_v, d_e]
         _, parts, _, size = self.output.shape
-        if weight.dtype not in PLAIN or weight.ndim != 2 or weight.shape[0] != parts * size:
+        if weight.dtype not in FLOAT_TYPES or weight.ndim != 2 or weight.shape[0] != parts * size:
             return None
         return weight.unflatten(0, (parts, size)).expand(self.heads, -1, -1)
 

@@ -14,7 +14,7 @@ from glasshead.attention import ACTIVE_HOOKS, TracedCall
 from glasshead.huggingface import MECHANISM
 from glasshead.trace.hooks import AttentionHook
 
-TOLERANCE = 1e-4
+NORM_TOLERANCE = 1e-4
 """By how much the parts of a sum may miss it, of its largest entry."""
 
 
@@ -40,7 +40,7 @@ class BlockNorm:
             return False
         rest = (self.before - self.hidden - attended)[real]
         spread = (rest - rest.mean(dim=0)).abs().max()
-        return bool(spread <= TOLERANCE * self.before[real].abs().max())
+        return bool(spread <= NORM_TOLERANCE * self.before[real].abs().max())
 
     def linear(self, vectors: Float[Tensor, "r q k d"], rows: slice) -> Float[Tensor, "r q k d"]:
         """γ (v − mean v) / σ_i: what the norm makes of a part of what it reads, its deviation being held.

@@ -38,10 +38,10 @@ class ReadAttention:
     @property
     def rows(self) -> ReadRows:
         """The rows that are shown: one that somebody chose, else those that the prediction uses."""
-        return ReadRows.named(self.site.row, self.used.above) if self.site.row_is_chosen else self.used
+        return ReadRows.by_name(self.site.row, self.used.above) if self.site.row_is_chosen else self.used
 
     def some(self, texts: Int[Tensor, " some"]) -> ReadAttention:
-        """The same before some of the texts."""
+        """What is read before some of the texts."""
         return replace(self, used=self.used.some(texts), logits=None)
 
     @property

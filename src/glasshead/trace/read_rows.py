@@ -30,7 +30,7 @@ from glasshead.trace.token_layout import TokenLayout, token_layout
 
 NO_GRADIENT = 1e-7
 """A gradient below this part of the largest of its text comes from rounding."""
-ALIKE = 1e-3
+SHARE_TOLERANCE = 1e-3
 """Gradients that differ by less than this part of their mean are the same."""
 MANY_TIMES = 10
 """Rows whose gradients at the call differ by more are not read alike, whatever is averaged behind it."""
@@ -65,7 +65,7 @@ class ReadRows:
     above: ReadRows | None = None
 
     @classmethod
-    def named(cls, row: str, above: ReadRows | None = None) -> ReadRows:
+    def by_name(cls, row: str, above: ReadRows | None = None) -> ReadRows:
         """Those that somebody names."""
         return cls(frozenset({row}), above=above)
 
@@ -76,7 +76,7 @@ class ReadRows:
             return mask.any(dim=1, keepdim=True).double()
         if self.shares is None:
             (name,) = self.kinds
-            return named_shares(mask, name, queries)
+            return shares_by_name(mask, name, queries)
         shares = self.shares[texts].to(mask.device)
         return layout.pack(shares)[:, :queries]
 
@@ -113,7 +113,7 @@ class ReadRows:
 
     @property
     def _words_of_read(self) -> str:
-        """The same of the texts in which rows are read."""
+        """The words of the texts in which rows are read."""
         if WEIGHTED in self.kinds:
             return ROW_WORDS[WEIGHTED]
         kinds = self.kinds - {NONE} or self.kinds
@@ -139,10 +139,10 @@ def find_read_rows(
 def find_rows_and_logits(
     model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
 ) -> tuple[ReadRows, Float[Tensor, "texts classes"] | None]:
-    """The same with what the model predicts, on the CPU; None where nothing was measured."""
+    """The rows with what the model predicts, on the CPU; None where nothing was measured."""
     above = None if site.above is None else find_read_rows(model, encoded, site.above)
     if site.row != READ:
-        return ReadRows.named(site.row, above), None
+        return ReadRows.by_name(site.row, above), None
     shares = torch.zeros(encoded.mask.shape, dtype=torch.float64)
     logits: Tensor | None = None
     kinds: set[str] = set()
@@ -152,7 +152,7 @@ def find_rows_and_logits(
     maps = site.num_heads * (site.num_layers - site.layer) if watched is None else heads_of(model.config)
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
         layout = token_layout(model, inputs, site.key_unit)
-        probe, predicted = watched_pass(model, inputs, site.layer) if watched is None else watched
+        probe, predicted = run_watched_pass(model, inputs, site.layer) if watched is None else watched
         measured = row_shares(probe, predicted)
         predicted = predicted.detach().cpu()
         logits = predicted.new_zeros(len(encoded.ids), predicted.shape[1]) if logits is None else logits
@@ -166,17 +166,17 @@ def find_rows_and_logits(
         felt[layout.owners[measured.any(dim=1)]] = True
         unread[texts] = (layout.real.any(dim=1) & ~felt).cpu()
         none_read = ~measured.any(dim=1, keepdim=True)
-        measured = torch.where(none_read, named_shares(layout.mask, MEAN, measured.shape[1]), measured)
+        measured = torch.where(none_read, shares_by_name(layout.mask, MEAN, measured.shape[1]), measured)
         by_token = layout.unpack(measured).cpu()
         if by_token.shape[1] > shares.shape[1]:
             shares = torch.nn.functional.pad(shares, (0, by_token.shape[1] - shares.shape[1]))
         shares[texts, : by_token.shape[1]] = by_token
     if one_row:
-        return ReadRows.named(ONE if change else NONE, above), logits
+        return ReadRows.by_name(ONE if change else NONE, above), logits
     return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above), logits
 
 
-def watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
+def run_watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
     """A pass whose graph begins at the output of an attention call: what stands before it needs none."""
     probe = RowProbe(model, layer, detached=True)
     with torch.no_grad(), eval_mode(model), attach_hook(probe):
@@ -262,8 +262,8 @@ def averages_rows(
             state, output, gradient, retain_graph=True, allow_unused=True, materialize_grads=True
         )
         off = (through - at_output).transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        whole = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
-        averaged |= same & (off <= ALIKE * whole)
+        total = at_output.transpose(1, 2).flatten(1).norm(dim=1, keepdim=True)
+        averaged |= same & (off <= SHARE_TOLERANCE * total)
     return averaged
 
 
@@ -274,28 +274,30 @@ def same_rows(gradient: Float[Tensor, "r q d"], read: Bool[Tensor, "r q"]) -> Bo
     mean = inside.sum(dim=1, keepdim=True) / count[..., None]
     off = (torch.where(read[..., None], gradient - mean, 0.0)).norm(dim=2).amax(dim=1, keepdim=True)
     length = mean.norm(dim=2)
-    return (length > 0) & (off <= ALIKE * length)
+    return (length > 0) & (off <= SHARE_TOLERANCE * length)
 
 
 def kinds_of_rows(shares: Float[Tensor, "r q"], mask: Bool[Tensor, "r k"]) -> set[str]:
     """What was found: one row, and which, a mean, or a weighting. A sequence of one row says nothing."""
     real = real_rows(mask, shares.shape[1])
     kinds = set()
-    for own, there in zip(shares.cpu(), real.cpu(), strict=True):
-        rows = torch.ones_like(there) if bool(own[~there].any()) else there  # rows that stand for no tokens
+    for own, exists in zip(shares.cpu(), real.cpu(), strict=True):
+        rows = (
+            torch.ones_like(exists) if bool(own[~exists].any()) else exists
+        )  # rows that stand for no tokens
         if rows.sum() > 1:
             kinds.add(kind_of_rows(own[rows]))
     return kinds
 
 
 def kind_of_rows(shares: Float[Tensor, " q"]) -> str:
-    """The same of the real rows of one sequence."""
+    """The kind of the real rows of one sequence."""
     read = shares > 0
     if not read.any():
         return NONE
     if int(read.sum()) == 1:
         return FIRST if read[0] else LAST if read[-1] else ONE
-    if bool((shares[read] - shares[read].mean()).abs().max() > ALIKE * shares[read].mean()):
+    if bool((shares[read] - shares[read].mean()).abs().max() > SHARE_TOLERANCE * shares[read].mean()):
         return WEIGHTED
     return MEAN if bool(read.all()) else SOME
 
@@ -305,7 +307,7 @@ def real_rows(mask: Bool[Tensor, "r k"], queries: int) -> Bool[Tensor, "r q"]:
     return mask if mask.shape[1] == queries else torch.ones_like(mask[:, :1]).expand(-1, queries)
 
 
-def named_shares(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
+def shares_by_name(mask: Bool[Tensor, "r k"], name: str, queries: int) -> Float[Tensor, "r q"]:
     """The shares of rows that somebody names: the first or the last real one, or the mean of all."""
     real = real_rows(mask, queries)
     shares = real.double()
@@ -347,16 +349,16 @@ class RowProbe(AttentionHook):
             return
         self.is_next, self.watching = False, True
         is_caught = output.shape[-1] == 0
-        found = traced_call.weights if is_caught else traced_call.handed
+        weights = traced_call.weights if is_caught else traced_call.handed
         self.allowed = traced_call.call.mask.allowed(output.device) if is_caught else None
-        assert found is not None
+        assert weights is not None
         if self.detached:
-            found = found.detach().requires_grad_()
+            weights = weights.detach().requires_grad_()
             if is_caught:
-                traced_call.weights = found
+                traced_call.weights = weights
             else:
-                traced_call.handed = found
-        self.output = found
+                traced_call.handed = weights
+        self.output = weights
 
     def hooks(self) -> list[RemovableHandle]:
         """Those of all modules too."""

@@ -17,8 +17,8 @@ from glasshead.attention import (
     Mechanism,
     TracedCall,
     parse_rows,
+    pick_heads,
     row_index,
-    select_heads,
 )
 from glasshead.errors import InputError
 from glasshead.trace.hooks import AttentionHook, attach_hook
@@ -219,8 +219,8 @@ def select_query_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
         q=call.q[:, heads],
         k=call.k[:, shared],
         v=call.v[:, shared],
-        mask=replace(call.mask, attn_mask=select_heads(call.mask.attn_mask, heads)),
-        bias=select_heads(call.bias, heads),
+        mask=replace(call.mask, attn_mask=pick_heads(call.mask.attn_mask, heads)),
+        bias=pick_heads(call.bias, heads),
     )
 
 

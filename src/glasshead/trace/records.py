@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 class Recorded(Drawable):
     """What shows itself by the attention weights of its layers."""
 
-    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+    def enumerate_records(self) -> list[tuple[int, LayerRecord]]:
         """The number of its pass, and each layer."""
         raise NotImplementedError
 
     def plain_value(self) -> RecordedAttention:
         """The weights as arrays, worked out when they are needed."""
-        records = self.numbered_records()
+        records = self.enumerate_records()
         layers = [record.summary(number) for number, record in records]
         return RecordedAttention(layers, lambda rank: records[rank][1].visible_weights())
 
@@ -70,7 +70,7 @@ class LayerRecord(Recorded):
     projection: Float[Tensor, "h d_v d_e"] | None = field(default=None, repr=False)
     """D: the part of the output projection that reads each head; None where no single linear map does."""
 
-    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+    def enumerate_records(self) -> list[tuple[int, LayerRecord]]:
         return [(0, self)]
 
     def summary(self, forward_pass: int) -> RecordedLayer:
@@ -169,7 +169,7 @@ class ForwardPass(Recorded):
     def __init__(self) -> None:
         self.records: dict[int, LayerRecord] = {}
 
-    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+    def enumerate_records(self) -> list[tuple[int, LayerRecord]]:
         return [(0, record) for record in self]
 
     def __getitem__(self, layer: int) -> LayerRecord:
@@ -197,7 +197,7 @@ class Trace(Recorded):
     def __init__(self) -> None:
         self.passes: list[ForwardPass] = []
 
-    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+    def enumerate_records(self) -> list[tuple[int, LayerRecord]]:
         return [(number, record) for number, one in enumerate(self.passes) for record in one]
 
     @property

@@ -21,13 +21,13 @@ from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, TracedCall
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.trace.attention_site import logits_of
-from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
+from glasshead.trace.hooks import AttentionHook, attach_hook, substitute_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.last_block import CallReader, LastBlock, ReadRow, has_row, select_texts
 
 SAME, SAME_IN_FLOAT32 = 1e-9, 1e-5
 """Logits that differ by less than this part of the largest are the same."""
-ROWS: tuple[ReadRow, ...] = ("first", "last")
+ROW_ENDS: tuple[ReadRow, ...] = ("first", "last")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shortcut:
         return not self.blocks and self.last is None
 
     def __str__(self) -> str:
-        """In words."""
+        """The shortcut in words."""
         if self.last is not None:
             return f"layer {self.layer}, in the row that is read"
         return f"layer {self.layer} on" if self.blocks else "the whole model"
@@ -100,7 +100,7 @@ class ResumedPasses:
         inputs = self.inputs if texts is None else self.some(texts)
         with (
             torch.set_grad_enabled(gradients),
-            self._shortened(inputs, texts),
+            self._shorten(inputs, texts),
             intervene(self.model, edit, [self.shortcut.layer]),
         ):
             return logits_of(self.model, inputs)
@@ -110,16 +110,16 @@ class ResumedPasses:
         return {name: tensor[texts] for name, tensor in self.inputs.items()}
 
     @contextmanager
-    def _shortened(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
+    def _shorten(self, inputs: Inputs, texts: Tensor | None) -> Iterator[None]:
         """Every skipped block hands on what the last one of its chain said of these texts."""
         size, last = len(self.inputs["attention_mask"]), self.shortcut.last
         outputs, call = self.outputs, self.call
         if texts is not None:
-            outputs = {chain: select(output, texts, size) for chain, output in outputs.items()}
+            outputs = {chain: take_texts(output, texts, size) for chain, output in outputs.items()}
             call = None if call is None else select_texts(call, texts)
         with ExitStack() as stack:
             for block in self.shortcut.blocks:
-                stack.enter_context(replaced_forward(block, outputs[block.chain]))
+                stack.enter_context(answer_with_output(block, outputs[block.chain]))
             if last is not None:
                 assert call is not None
                 stack.enter_context(last.of_row(call, last.rows(inputs)))
@@ -127,7 +127,7 @@ class ResumedPasses:
 
 
 @contextmanager
-def replaced_forward(block: Block, output: Any) -> Iterator[None]:
+def answer_with_output(block: Block, output: Any) -> Iterator[None]:
     """A block that answers with ``output``; its attention calls count as made."""
 
     def forward(own: Any, *args: Any, **options: Any) -> Any:
@@ -136,16 +136,16 @@ def replaced_forward(block: Block, output: Any) -> Iterator[None]:
                 hook.skip(block.module, block.calls)
         return output
 
-    with substituted_forward(block.module, forward):
+    with substitute_forward(block.module, forward):
         yield
 
 
-def select(output: Any, texts: Tensor, size: int) -> Any:
+def take_texts(output: Any, texts: Tensor, size: int) -> Any:
     """What a block said of some of the ``size`` texts of a batch."""
     if isinstance(output, Tensor):
         return output[texts.to(output.device)] if output.ndim and len(output) == size else output
     if isinstance(output, tuple | list):
-        return type(output)(select(part, texts, size) for part in output)
+        return type(output)(take_texts(part, texts, size) for part in output)
     return output
 
 
@@ -156,7 +156,7 @@ def find_shortcut(model: PreTrainedModel, inputs: Inputs, layer: int) -> Shortcu
     read sentence by sentence). Asked of a few texts; `ResumedPasses` asks again of each batch, unedited.
     """
     blocks, last = find_blocks(model, inputs, layer)
-    known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROWS] if last is not None else []
+    known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROW_ENDS] if last is not None else []
     for shortcut in (*known, *([Shortcut(layer, blocks)] if blocks else [])):
         if gives_same_logits(model, inputs, shortcut):
             return shortcut
@@ -236,7 +236,7 @@ def gives_same_logits(model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut
         passes = ResumedPasses(model, inputs, shortcut)
     except (RuntimeError, LookupError, ValueError, TypeError, AttributeError, InputError):
         return False  # a block that cannot run for one row alone
-    if any(hidden_of(output) is None or len(hidden_of(output)) != size for output in passes.outputs.values()):
+    if any(states_of(output) is None or len(states_of(output)) != size for output in passes.outputs.values()):
         return False
     return passes.shortcut == shortcut and same_logits(passes.logits(halve, texts), expected)
 
@@ -247,7 +247,7 @@ def same_logits(actual: Tensor, expected: Tensor) -> bool:
     return bool((actual - expected).abs().max() <= tolerance * expected.abs().max())
 
 
-def hidden_of(output: Any) -> Any:
+def states_of(output: Any) -> Any:
     """The states that a block hands on; None where it hands on none."""
     first = output[0] if isinstance(output, tuple | list) and output else output
     return first if isinstance(first, Tensor) else None

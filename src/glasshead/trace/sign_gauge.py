@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.statistics import LEVEL, RESAMPLES, draw_counts, interval_ends
 
 ONE_SIDED = 0.98
 """Share of Σ|a| from which on weights have one sign: see docs/reproduction/sign-gauge.md."""
 CLEAR_LEAN = 0.5
 """Lean from which on the sign lives in the weights: attention with half of its sign in the values and half in
 the weights, stays below in one class, however many of its tokens speak for the class of their text."""
-SIDES = ("below the mean", "from the mean on")
+RATING_SIDES = ("below the mean", "from the mean on")
 """What plays the part of classes where ratings are predicted."""
 
-Range = tuple[float, float, float]
+GaugeRange = tuple[float, float, float]
 """Estimate, and both ends of its bootstrap interval over texts."""
 
 
@@ -38,8 +38,8 @@ class ClassSigns:
 
     name: str
     texts: int
-    positive: Range | None
-    lean: Range | None
+    positive: GaugeRange | None
+    lean: GaugeRange | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def class_sides(
     """The class of each text and what classes are called; of ratings the two sides of their mean."""
     if not regression:
         return labels.long(), names
-    return (labels >= labels.double().mean()).long(), SIDES
+    return (labels >= labels.double().mean()).long(), RATING_SIDES
 
 
 def fix_gauges(
@@ -166,7 +166,7 @@ def classes_agree(classes: Sequence[ClassSigns], name: str, threshold: float) ->
 
 
 def with_sign(signs: ClassSigns, sign: int) -> ClassSigns:
-    """The same with all weights, and all slopes, times a sign."""
+    """The sums with all weights, and all slopes, times a sign."""
     if sign > 0:
         return signs
     positive, lean = signs.positive, signs.lean
@@ -178,18 +178,18 @@ def with_sign(signs: ClassSigns, sign: int) -> ClassSigns:
     )
 
 
-def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | None]]:
+def class_ranges(sums: NDArray[np.float64]) -> list[tuple[GaugeRange | None, GaugeRange | None]]:
     """p and m with their intervals for every head, from the sums [texts, heads, 4] of one class."""
     n, heads, _ = sums.shape
     totals = sums.sum(axis=0)
     flat = sums.reshape(n, -1)
-    drawn = [counts @ flat for counts in resampled_counts(n, RESAMPLES, np.random.default_rng(0))]
+    drawn = [counts @ flat for counts in draw_counts(n, RESAMPLES, np.random.default_rng(0))]
     drawn_totals = np.concatenate(drawn).reshape(-1, heads, 4)
     ranges = []
-    for part, whole in ((0, 1), (2, 3)):
+    for part, total in ((0, 1), (2, 3)):
         with np.errstate(invalid="ignore"):
-            estimates = totals[:, part] / totals[:, whole]
-            low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
+            estimates = totals[:, part] / totals[:, total]
+            low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, total], LEVEL)
         ranges.append(np.stack([estimates, low, high], axis=-1).tolist())
     return [
         tuple(tuple(bounds) if np.isfinite(bounds).all() else None for bounds in pair)  # type: ignore[misc]

@@ -67,10 +67,10 @@ class TokenLayout:
         """One over the number of tokens that share a key."""
         shares = self.real.to(dtype)
         if self.segments is not None and self.keys_are_segments:
-            shares[self.real] /= self.segments.mask.sum(dim=1)[self.packed_rows()].to(dtype)
+            shares[self.real] /= self.segments.mask.sum(dim=1)[self.row_of_tokens()].to(dtype)
         return shares
 
-    def packed_rows(self) -> Int[Tensor, " tokens"]:
+    def row_of_tokens(self) -> Int[Tensor, " tokens"]:
         """The packed row of each real token."""
         assert self.segments is not None
         return self.segments.places // self.segments.mask.shape[1]
@@ -78,7 +78,7 @@ class TokenLayout:
     def segments_of_tokens(self) -> tuple[Int[Tensor, " tokens"], Int[Tensor, " tokens"]]:
         """Text and number of the segment of each real token."""
         assert self.segments is not None
-        rows = self.packed_rows()
+        rows = self.row_of_tokens()
         return self.segments.text[rows], self.segments.number[rows]
 
 

@@ -1,4 +1,4 @@
-"""From a map between tokens to a map between words."""
+"""Maps between words, from maps between tokens."""
 
 from collections.abc import Sequence
 

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
-from glasshead.training.baselines import guess_in_words
+from glasshead.training.baselines import describe_guess
 from glasshead.training.build_model import (
     BuiltModel,
-    check_texts,
+    check_kind,
     encoded_split,
     label_tensor,
     load_embeddings,
@@ -15,7 +15,7 @@ from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_chec
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
-    AUDIT,
+    AN_AUDIT,
     RunGroupPredictions,
     align_classes,
     folder_kind,
@@ -35,7 +35,7 @@ from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.recorders import RECORDERS
 from glasshead.training.tensor_dataset import Batch, TensorDataset
-from glasshead.training.train import OTHER, train, training_fingerprint
+from glasshead.training.train import OTHER_RUN, train, training_fingerprint
 from glasshead.training.train_data import labels_for, with_train_data
 from glasshead.training.training_run import RunAwareCallback, TrainingRun, training_run
 from glasshead.training.write_run import versions
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 __getattr__, __dir__, _ = lazy_exports(globals())
 
 __all__ = [
-    "AUDIT",
+    "AN_AUDIT",
     "CHECKPOINTS",
     "LOSSES",
     "OPTIMIZERS",
-    "OTHER",
+    "OTHER_RUN",
     "OTHER_RUNS",
     "PENALTIES",
     "RECORDERS",
@@ -69,13 +69,13 @@ __all__ = [
     "TrainingRun",
     "align_classes",
     "attention_run_name",
+    "check_kind",
     "check_same",
-    "check_texts",
     "class_metrics",
+    "describe_guess",
     "encoded_split",
     "fingerprint_of",
     "folder_kind",
-    "guess_in_words",
     "half_precision",
     "label_tensor",
     "labels_for",

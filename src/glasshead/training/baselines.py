@@ -54,7 +54,7 @@ def floor_record(
     }
 
 
-def guess_in_words(guess: Guess) -> str:
+def describe_guess(guess: Guess) -> str:
     """always guessing 'negative', the commonest class of train"""
     what = f"{guess!r}, the commonest class" if isinstance(guess, str) else f"{guess:.3g}, the mean rating"
     return f"always guessing {what} of train"

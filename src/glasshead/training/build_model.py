@@ -1,4 +1,4 @@
-"""From a configuration and data to a new model and its tokenizer; or to a pretrained one, to be tuned."""
+"""Build a new model and its tokenizer from a configuration and data, or take a pretrained one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,12 +18,13 @@ from glasshead.data import (
     UnitReader,
     as_picture,
     coverage,
-    decode,
+    decode_pixels,
     encode,
     has_images,
     has_ratings,
     inputs_of,
 )
+from glasshead.data.split_inputs import PAIR
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import plug
 from glasshead.models import (
@@ -45,11 +46,10 @@ from glasshead.training.pretrained import load_pretrained
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-PAIR = "text_pair"
 
 USUAL_SIZE = 32
 """The side to which images are scaled that have several sizes, or none of a small classifier."""
-LARGEST = 64
+MOST_CLASSES = 64
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class BuiltModel:
     objective: Objective | None = None
 
 
-def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
+def check_kind(config: TrainingConfig, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs, or images, and the data have none, or the reverse."""
     images = has_images(data["train"])
     if config.of_images and not images:
@@ -122,13 +122,13 @@ def label_settings(data: "DatasetDict") -> dict[str, Any]:
     }
 
 
-def build(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
+def build_classifier(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A model and a tokenizer for these data.
 
     Raises:
         InputError: if the model does not read such data, or a file of the configuration cannot be used.
     """
-    check_texts(config, data)
+    check_kind(config, data)
     if config.of_images:
         return BuiltModel(*build_image_model(config, data, label_settings(data)))
     if config.pretrained:
@@ -254,5 +254,5 @@ def build_image_model(
 
 def usual_size(data: "DatasetDict") -> int:
     """The side of the first image where it is a small square, else 32."""
-    width, height = decode(as_picture(data["train"][0]["image"])).size
-    return width if width == height and 8 <= width <= LARGEST else USUAL_SIZE
+    width, height = decode_pixels(as_picture(data["train"][0]["image"])).size
+    return width if width == height and 8 <= width <= MOST_CLASSES else USUAL_SIZE

@@ -14,11 +14,11 @@ from glasshead.files import (
     KNOWN,
     Reserved,
     check_foreign,
+    find_foreign,
     partial_path,
     remove,
     reserve_folder,
     temp_sibling,
-    unknown_names,
 )
 from glasshead.opening import RECORD
 from glasshead.reasons import because
@@ -29,7 +29,7 @@ STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
 NEEDED = (STATE, "config.json", "*.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth")
 """What a training goes on from."""
-PARTS = (
+WORK_FILES = (
     CHECKPOINTS, "dynamics", "plan.json", "language-model.json", "seed-*", ".seed-*", "*.model", "*.jinja",
     *KNOWN,
 )  # fmt: skip
@@ -119,7 +119,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
             f"{work} is in the way, and glasshead did not make it: move it, or choose another {spell('out')}"
         )
     if work.is_dir():
-        check_foreign(work, unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
+        check_foreign(work, find_foreign(sorted(path.name for path in work.iterdir()), WORK_FILES))
     remove(work)
     work.mkdir()
     write_json(record, plan)
@@ -164,16 +164,16 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
 
 def valid_checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in order of steps; one that was cut off while being written, or since, is removed."""
-    whole = []
+    good = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
-        if is_whole(checkpoint):
-            whole.append(checkpoint)
+        if is_complete(checkpoint):
+            good.append(checkpoint)
         else:
             remove(checkpoint)
-    return whole
+    return good
 
 
-def is_whole(checkpoint: Path) -> bool:
+def is_complete(checkpoint: Path) -> bool:
     """Whether all that a training goes on from is there, and no file was cut off."""
     try:
         if not all(any(checkpoint.glob(name)) for name in NEEDED):

@@ -9,7 +9,7 @@ from glasshead.errors import ParameterError
 
 MAX_INTEGER = 2**31 - 1
 """No size, count or length is larger."""
-WORDS = {
+TYPE_NAMES = {
     int: "a whole number",
     float: "a number",
     bool: "true or false",
@@ -33,6 +33,6 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
     try:
         type_validator(name, value, kind)
     except TypeError:
-        wanted = " or ".join(WORDS.get(get_origin(kind) or kind, str(kind)) for kind in kinds)
+        wanted = " or ".join(TYPE_NAMES.get(get_origin(kind) or kind, str(kind)) for kind in kinds)
         raise ParameterError(name, f"must be {wanted}, not {value!r}") from None
     return value

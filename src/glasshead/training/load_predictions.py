@@ -20,11 +20,11 @@ from glasshead.reasons import because
 from glasshead.results import CARD_FILE, METRIC_NAMES, Floor, RunGroup
 from glasshead.spelling import spell
 from glasshead.statistics import Predictions, metric_values, metrics_of
-from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
+from glasshead.training.baselines import constant_guess, describe_guess, floor_metrics, only_class
 from glasshead.training.predict import PREDICTIONS
 
-AUDIT = "an audit"
-KINDS = {CARD_FILE: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
+AN_AUDIT = "an audit"
+KINDS = {CARD_FILE: AN_AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
 ROUNDING = 1e-6  # metrics that differ by more are not those of these predictions
 Columns = dict[str, NDArray[Any]]
 
@@ -93,7 +93,7 @@ def load_predictions(folder: Path, name: str, split: str) -> RunGroupPredictions
     labels = {part: _table(runs[0][1], part)["label"] for part in metrics[0]}
     guess = constant_guess(records[0]["data"])
     floor = Floor(
-        guess_in_words(guess), {part: floor_metrics(guess, values) for part, values in labels.items()}
+        describe_guess(guess), {part: floor_metrics(guess, values) for part, values in labels.items()}
     )
     fingerprint = str(_part(records[0], "fingerprint"))
     predictions = RunGroupPredictions(group, fingerprint, first["index"], first["label"], predicted, floor)

@@ -20,7 +20,7 @@ def cross_entropy(logits: Float[Tensor, "b k"], labels: Int[Tensor, " b"]) -> Fl
 
 
 @LOSSES.register("squared")
-def squared(logits: Float[Tensor, "b k"], labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+def squared_error(logits: Float[Tensor, "b k"], labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
     """ℓ = ½ Σ_k (p_k − I[k = y])², a mean over texts; (σ(z) − y)² for two classes."""
     truth = torch.nn.functional.one_hot(labels, logits.shape[1])
     return (logits.softmax(dim=1) - truth).square().sum(dim=1).mean() / 2

@@ -1,4 +1,4 @@
-"""The same training with one seed after the other, and the mean and spread of what comes out."""
+"""One training with one seed after the other, and the mean and spread of what comes out."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -60,7 +60,7 @@ def train_repeats(
     plan = training_fingerprint(data, config, seeds[0], source) | {"seeds": list(seeds)}
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / PLAN)
-        _prepare(work, plan, resume=resume, overwrite=overwrite)
+        _prepare_repeats(work, plan, resume=resume, overwrite=overwrite)
         folders = [work / f"seed-{seed}" for seed in seeds]
         try:
             for seed, folder in zip(seeds, folders, strict=True):
@@ -96,7 +96,7 @@ def check_seeds(seeds: Sequence[int]) -> None:
         raise InputError("one of the seeds stands there twice")
 
 
-def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+def _prepare_repeats(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
     """A fresh work folder, or the one to go on in."""
     record = work / PLAN
     if resume:

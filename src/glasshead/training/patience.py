@@ -38,7 +38,7 @@ class Patience(TrainerCallback):
 
 
 def dev_scores(history: Sequence[dict[str, Any]], args: TrainingArguments) -> list[float]:
-    """By what the best epoch is chosen, epoch after epoch; more is better."""
+    """The scores by which the best epoch is chosen, epoch after epoch; more is better."""
     key, sign = f"eval_{args.metric_for_best_model}", 1 if args.greater_is_better else -1
     return [sign * entry[key] for entry in history if key in entry]
 

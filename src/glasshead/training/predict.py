@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PREDICTIONS = "predictions.parquet"
 RATING_COLUMNS = ("dev", "test")
-COLUMNS = ("split", "index", "label", "predicted", "probability")
+PREDICTION_COLUMNS = ("split", "index", "label", "predicted", "probability")
 
 
 def predict(trainer: "Trainer", rows: TensorDataset) -> np.ndarray:
@@ -55,10 +55,10 @@ def write_predictions(
         else:
             probabilities = softmax(logits, axis=-1)
             metrics[split] = class_metrics(labels, logits.argmax(axis=-1))
-            metrics[split]["loss"] = float(np.mean(cross_entropy(logits, labels)))
+            metrics[split]["loss"] = float(np.mean(example_cross_entropy(logits, labels)))
             columns = [*map(pa.array, names), pa.array(probabilities.max(axis=-1))]
         index = pa.array(np.arange(len(labels)))
-        tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=COLUMNS))
+        tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=PREDICTION_COLUMNS))
     pq.write_table(pa.concat_tables(tables), out)
     return metrics
 
@@ -74,6 +74,6 @@ def class_names_of(
     return names[labels], names[outputs.argmax(axis=-1)]
 
 
-def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def example_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """−log p(label) of each example."""
     return logsumexp(logits, axis=-1) - logits[np.arange(len(labels)), labels]

@@ -62,7 +62,7 @@ BASELINES = {
     "transformer-xl": "transformer-xl",
     "tener": "tener",
 }
-PAPER: dict[str, Any] = {
+PAPER_ENCODER: dict[str, Any] = {
     "hidden_size": 300,
     "num_attention_heads": 16,
     "head_dim": 16,
@@ -73,7 +73,7 @@ PAPER: dict[str, Any] = {
     "scale_embedding": False,
     "layernorm_embedding": True,
 }
-SMALL: dict[str, Any] = PAPER | {
+SMALL_ENCODER: dict[str, Any] = PAPER_ENCODER | {
     "hidden_size": 64,
     "num_attention_heads": 8,
     "head_dim": 8,
@@ -81,7 +81,7 @@ SMALL: dict[str, Any] = PAPER | {
     "intermediate_size": 128,
 }
 for word, attention in BASELINES.items():
-    for suffix, sizes in (("", PAPER), ("-small", SMALL)):
+    for suffix, sizes in (("", PAPER_ENCODER), ("-small", SMALL_ENCODER)):
         register_preset(
             word + suffix,
             model="encoder",

@@ -30,24 +30,24 @@ def store_gauge(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] |
     None for models of several heads of which no weight can be negative.
     """
     if isinstance(model, PooledClassifier):
-        gauge = pooled_gauge(model, rows)
+        gauge = fix_pooled_gauge(model, rows)
         model.config.gauge = gauge.sign
         return asdict(gauge)
     if not any(isinstance(module, Mechanism) and module.signed for module in model.modules()):
         return None
-    gauges = head_gauges(model, batches(rows, 256))
+    gauges = head_gauges(model, rows_in_batches(rows, 256))
     if gauges is not None:
         model.config.gauge = gauges["signs"]
     return gauges
 
 
-def batches(rows: TensorDataset, size: int) -> Iterator[Batch]:
+def rows_in_batches(rows: TensorDataset, size: int) -> Iterator[Batch]:
     """All examples in their order."""
     for start in range(0, len(rows), size):
         yield rows.__getitems__(range(start, min(start + size, len(rows))))
 
 
-def pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
+def fix_pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
     """The gauge of a pooled classifier: `glasshead.trace.fix_gauges` of its one head."""
     sums, positive, tokens = pooled_sums(model, rows)
     groups, names = class_sides(rows.labels, class_names(model), regression=is_regression(model.config))
@@ -62,7 +62,7 @@ def pooled_sums(model: PooledClassifier, rows: TensorDataset) -> tuple[Float[Ten
     positive; how many tokens there are."""
     model.eval()
     parts, positive, tokens = [], 0, 0
-    for batch in batches(rows, 1024):
+    for batch in rows_in_batches(rows, 1024):
         mask = batch["attention_mask"].bool()
         inputs = {key: value.to(model.device) for key, value in batch.items() if key != "labels"}
         output = model(**inputs, output_attentions=True)

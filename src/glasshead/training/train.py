@@ -18,8 +18,8 @@ from glasshead.torch_modes import in_own_modes
 from glasshead.trace import attention_use
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
-    build,
-    check_texts,
+    build_classifier,
+    check_kind,
     encoded_split,
     identifiable_length,
     label_tensor,
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 
-OTHER = "other_run"
+OTHER_RUN = "other_run"
 """The weights of the run that a training builds on."""
 
-SAMPLE = 128
+DEV_TEXTS = 128
 """Texts of dev, evenly spaced, so that no random number is drawn; their labels are not read."""
 
 
@@ -69,7 +69,7 @@ def train(
     """
     out = Path(out)
     check_writable(out, overwrite=overwrite, resume=resume)
-    check_texts(config, data)
+    check_kind(config, data)
     plan = training_fingerprint(data, config, seed, source)
     with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
         _fill(run, data, config)
@@ -83,14 +83,14 @@ def training_fingerprint(
     settings = config.as_dict()
     del settings["dev_fraction"]  # a wish of the preset; what was cut is told by the data
     plan = {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
-    return plan if config.other_run is None else plan | {OTHER: fingerprint_of(config.other_run)}
+    return plan if config.other_run is None else plan | {OTHER_RUN: fingerprint_of(config.other_run)}
 
 
 def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None:
     """Train, and write what came out."""
     from glasshead.training.trainer import make_trainer
 
-    built = build(config, data)
+    built = build_classifier(config, data)
     model, tokenizer = built.model, built.tokenizer
     rows = {
         split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
@@ -144,7 +144,7 @@ def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None
     metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, run.folder / PREDICTIONS))
     metrics["epochs"] = [
         {
-            name.removeprefix("eval_"): finite(entry[name])
+            name.removeprefix("eval_"): null_unless_finite(entry[name])
             for name in entry
             if name.removeprefix("eval_") in metrics["dev"]
         }
@@ -167,14 +167,14 @@ def _fill(run: TrainingRun, data: "DatasetDict", config: TrainingConfig) -> None
     run.write(model, tokenizer, metrics, facts | floor_record(run.plan["data"], pairs))
 
 
-def finite(value: float) -> float | None:
+def null_unless_finite(value: float) -> float | None:
     """What is not a number is None."""
     return value if math.isfinite(value) else None
 
 
 def sample_evenly(rows: TensorDataset) -> Encoded:
     """Every k-th text."""
-    places = np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).round().astype(int)
+    places = np.linspace(0, len(rows) - 1, min(DEV_TEXTS, len(rows))).round().astype(int)
     return rows.encoded.some(places)
 
 

@@ -238,7 +238,7 @@ def make_trainer(
         train_dataset=rows["train"],
         eval_dataset=rows["dev"],
         compute_metrics=regression_metrics if rated else classification_metrics,
-        compute_loss_func=scaled_loss(config.loss_scale, rated, config.loss),
+        compute_loss_func=make_scaled_loss(config.loss_scale, rated, config.loss),
         optimizer_cls_and_kwargs=(OPTIMIZERS[config.optimizer], {"lr": config.learning_rate}),
         callbacks=[*own, *callbacks],
     )
@@ -247,7 +247,7 @@ def make_trainer(
     return trainer
 
 
-def scaled_loss(scale: float, rated: bool, name: str | None = None) -> Callable[..., torch.Tensor]:
+def make_scaled_loss(scale: float, rated: bool, name: str | None = None) -> Callable[..., torch.Tensor]:
     """A loss of the batch times a constant (100 in Huang et al.'s code): of ratings the squared error.
 
     Raises:

@@ -21,7 +21,7 @@ from glasshead.papers.commands.dynamics_remarks import (
     retrain_command,
 )
 from glasshead.papers.dynamics.caveats import FEW_SNAPSHOTS
-from glasshead.papers.dynamics.findings import LARGEST_PART, finding
+from glasshead.papers.dynamics.findings import LARGEST_PART, gap_finding
 from glasshead.papers.results import History
 from glasshead.report import plots_of
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
@@ -134,7 +134,7 @@ class TestWatched:
             history.tokens,
         )
         assert len(more.steps) == FEW_SNAPSHOTS
-        found = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
+        found = [gap_finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
         expected = (
             "snapshots 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
         )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fake_models import write_model
-from glasshead.papers.lengths import read_texts
+from glasshead.papers.lengths import read_job_texts
 from kinds import saved
 from typed import glasshead, refusal
 
@@ -46,7 +46,7 @@ def table(path):
 
 
 def test_all_rows_of_the_data_are_drawn_from(folder, tmp_path):
-    assert sorted(read_texts(str(folder / "data"), "all")) == sorted(2 * TEXTS)
+    assert sorted(read_job_texts(str(folder / "data"), "all")) == sorted(2 * TEXTS)
     data = tmp_path / "ranks.csv"
     glasshead(
         *("plot", "ranks", folder / "pooled", folder / "data", "--split", "all"),

@@ -6,7 +6,7 @@ import pytest
 
 from fake_models import TEXT, write_model
 from glasshead.opening import load_run_model, run_folders
-from glasshead.trace import learned_positions
+from glasshead.trace import read_learned_positions
 from typed import glasshead, refusal
 
 FIRST = {"attention": "distance-aware", "pooling": "first"}
@@ -25,7 +25,7 @@ def runs(tmp_path_factory):
 
 
 def positions(folder):
-    return learned_positions([load_run_model(run) for run in run_folders(folder)])
+    return read_learned_positions([load_run_model(run) for run in run_folders(folder)])
 
 
 class TestPositions:

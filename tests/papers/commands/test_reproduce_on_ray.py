@@ -39,7 +39,7 @@ def test_a_killed_worker_loses_nothing(ray_address, ray_folder, tmp_path):
 
 @pytest.mark.slow
 def test_nodes_that_differ_are_named(ray_address, tmp_path, monkeypatch):
-    with cluster.connected(Cluster(ray_address)) as ray:
+    with cluster.connect(Cluster(ray_address)) as ray:
         cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path)
         with pytest.raises(InputError, match=r"does not see .*none, where the data are"):
             cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path / "none")
@@ -73,7 +73,7 @@ def test_how_many_tasks_have_room():
         def cluster_resources():
             return {"CPU": 8.0, "GPU": 2.0}
 
-    assert cluster.room(Ray, Cluster("auto")) == 8
-    assert cluster.room(Ray, Cluster("auto", 0.5)) == 4
-    assert cluster.room(Ray, Cluster("auto", 2)) == 1
-    assert cluster.room(Ray, Cluster("auto", 4)) == 1  # waits until there is a node that has them
+    assert cluster.free_slots(Ray, Cluster("auto")) == 8
+    assert cluster.free_slots(Ray, Cluster("auto", 0.5)) == 4
+    assert cluster.free_slots(Ray, Cluster("auto", 2)) == 1
+    assert cluster.free_slots(Ray, Cluster("auto", 4)) == 1  # waits until there is a node that has them

@@ -4,8 +4,8 @@ import fake_histories
 import numpy as np
 import pytest
 
-from glasshead.papers.dynamics import best_step, interval_for_curves, interval_for_terms, loss_plateau
-from glasshead.papers.dynamics.findings import LARGEST_PART, finding
+from glasshead.papers.dynamics import interval_for_curves, interval_for_terms, loss_plateau, stop_step
+from glasshead.papers.dynamics.findings import LARGEST_PART, gap_finding
 from glasshead.papers.results import History
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
@@ -26,7 +26,7 @@ def test_a_loss_that_hardly_falls_is_a_plateau():
 
 @pytest.mark.parametrize(("best", "expected"), [(40, None), (20, 20)])
 def test_the_best_step_is_named_where_it_is_not_the_last(best, expected):
-    assert best_step(fake_histories.history(best_step=best)) == expected
+    assert stop_step(fake_histories.history(best_step=best)) == expected
 
 
 def test_too_few_snapshots_for_a_curve():
@@ -40,6 +40,6 @@ def test_too_few_snapshots_for_a_curve():
     ("verdict", "expected"), [(TOO_SPARSE, 10), (TOO_MUCH_LEFT, 10), (Verdict(LARGEST_PART), None)]
 )
 def test_terms_may_need_closer_snapshots(verdict, expected):
-    findings = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
+    findings = [gap_finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
     assert interval_for_terms(fake_histories.history(every=100), findings) == expected
     assert interval_for_terms(fake_histories.history(every=1), findings) is None

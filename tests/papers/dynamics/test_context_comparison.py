@@ -89,7 +89,7 @@ def test_the_table_by_loops(classes):
 
 
 def test_the_most_frequent_of_every_group(monkeypatch):
-    monkeypatch.setattr(contexts, "MOST_OF_GROUP", 2)
+    monkeypatch.setattr(contexts, "TOKENS_COMPARED", 2)
     model = random_model(encoder="lstm")
     groups = dict(zip(words()[:6], ["neutral"] * 4 + ["positive"] * 2, strict=True))
     table = with_contexts(followed(groups), run_of(model, 2), encode(tokenizer(), TEXTS)).contexts

@@ -15,7 +15,7 @@ from glasshead.papers.dynamics.context_scores import (
     disagreement,
     global_scores,
     local_scores,
-    prominence,
+    measure_prominence,
 )
 from small import TEXTS, random_model, tokenizer
 from tolerances import EXACT_MATHS
@@ -112,7 +112,7 @@ def test_names_of_the_outputs():
 def test_sums_run_on_over_batches(monkeypatch):
     model = model_of({"encoder": "lstm"})
     whole = local_scores(model, encoded())
-    monkeypatch.setattr(batches, "TOKENS", 20)
+    monkeypatch.setattr(batches, "TOKENS_PER_BATCH", 20)
     calls = []
     model.register_forward_hook(lambda *seen: calls.append(1))
     parts = local_scores(model, encoded())
@@ -155,7 +155,7 @@ def test_texts_without_words():
     assert [len(each) for each in (found.ids, found.score, found.polarity, found.count)] == [0] * 4
     (each, _) = disagreement(found, found)
     assert (each.tau.mean, each.difference.mean, each.flipped.mean) == (None, None, None)
-    assert prominence(found, found, []) == []
+    assert measure_prominence(found, found, []) == []
 
 
 class TestRefused:
@@ -183,7 +183,7 @@ class TestRefused:
     def test_groups_of_other_tokens(self):
         local = scores([1, 2], [3, 4])
         with pytest.raises(ValueError, match="do not name those of 2 tokens"):
-            prominence(local, local, ["neutral"])
+            measure_prominence(local, local, ["neutral"])
 
 
 def scores(score, ids=None, polarity=None, *, signed=False):
@@ -237,7 +237,9 @@ class TestProminence:
         polar = np.isin(GROUPS, ["positive", "negative"])
         noise = chance.normal(size=(2, len(GROUPS)))
         local = scores(noise[0] + shift_in_context * polar, **options)
-        return prominence(local, scores(noise[1] + shift_alone * polar, **options), GROUPS, resamples=500)
+        return measure_prominence(
+            local, scores(noise[1] + shift_alone * polar, **options), GROUPS, resamples=500
+        )
 
     def test_more_alone(self):
         found = {each.group: each for each in self.planted(0, 2)}
@@ -256,20 +258,24 @@ class TestProminence:
 
     def test_the_same_scores_gain_nothing(self):
         local = scores(np.random.default_rng(0).normal(size=300))
-        found = prominence(local, local, GROUPS, resamples=50)
+        found = measure_prominence(local, local, GROUPS, resamples=50)
         assert [each.gain[:4] for each in found] == [(0, None, 0, 0)] * 3
 
     def test_of_signed_scores_the_size_counts(self):
         values = np.where(GROUPS == "negative", -3.0, np.where(GROUPS == "positive", 3.0, 0.5))
-        first = prominence(scores(values, signed=True), scores(values, signed=True), GROUPS, resamples=20)
+        first = measure_prominence(
+            scores(values, signed=True), scores(values, signed=True), GROUPS, resamples=20
+        )
         assert {each.quantity for each in first} == {"|score|"}
         assert all(each.local.mean == 1 for each in first)
-        second = prominence(scores(values), scores(values), GROUPS, resamples=20)
+        second = measure_prominence(scores(values), scores(values), GROUPS, resamples=20)
         assert {each.group: each.local.mean for each in second}["negative vs neutral"] == 0
 
     def test_nothing_neutral_and_a_single_token(self):
         local = scores([1.0, 2.0, 3.0])
-        (alone,) = prominence(local, local, ["positive"] * 3)
+        (alone,) = measure_prominence(local, local, ["positive"] * 3)
         assert alone.gain == (None, None, None, None, 3)
-        (one,) = prominence(local, replace(local, score=-local.score), ["positive", "neutral", "neutral"])
+        (one,) = measure_prominence(
+            local, replace(local, score=-local.score), ["positive", "neutral", "neutral"]
+        )
         assert one.gain == (1.0, None, None, None, 3)

@@ -21,7 +21,7 @@ from glasshead.papers.dynamics.embedding_products import (
     gradient_factors,
     mean_rates,
     product_quartiles,
-    product_rates,
+    rate_products,
 )
 from glasshead.papers.dynamics.forms.form import FORMS, output_gradients
 
@@ -29,7 +29,7 @@ from glasshead.papers.dynamics.forms.form import FORMS, output_gradients
 def rates_of(name, p, batch, first=None, second=None):
     everything = torch.arange(len(p.embeddings))
     first, second = (everything if each is None else each for each in (first, second))
-    return product_rates(
+    return rate_products(
         FORMS[name], p, batch.temperature, output_gradients(FORMS[name], p, batch), first, second
     )
 

@@ -20,12 +20,12 @@ from written_out import (
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.forms.form import FORMS, Batch, directional_change, gradients, score_flow
-from glasshead.papers.dynamics.forms.select import closed_form, parameters_of
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, directional_change, form_gradients, score_flow
+from glasshead.papers.dynamics.forms.select import form_of, read_parameters
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.results import read_history
 from glasshead.training import TRAINING_PRESETS, penalty_of, train
-from glasshead.training.trainer import scaled_loss
+from glasshead.training.trainer import make_scaled_loss
 from small import random_model
 
 RATES = [2.0**-power for power in range(6, 14)]
@@ -77,7 +77,7 @@ def test_every_term_is_what_it_is_called(name):
     flow = score_flow(form, p, batch)
     assert list(flow.polarity) == list(form.polarity_terms)
     assert list(flow.score) == list(form.score_terms)
-    downhill = {key: -each for key, each in gradients(form, p, batch).items()}
+    downhill = {key: -each for key, each in form_gradients(form, p, batch).items()}
 
     def only(parameter):
         return directional_change(form, p, batch.temperature, {parameter: downhill[parameter]})
@@ -157,12 +157,12 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
 
     def fresh():
         model = random_model(classes=classes, score=score, encoder=encoder, temperature=2.0).double()
-        return model, scaled_loss(1.0, rated=False)(model(ids, mask), labels)
+        return model, make_scaled_loss(1.0, rated=False)(model(ids, mask), labels)
 
     model, _ = fresh()
-    form, p, batch = closed_form(model), parameters_of(model), Batch(ids, mask, labels, 2.0)
+    form, p, batch = form_of(model), read_parameters(model), Batch(ids, mask, labels, 2.0)
     penalty_of(model, penalties).backward()
-    uphill = parameters_of(
+    uphill = read_parameters(
         model, read=lambda each: torch.zeros_like(each) if each.grad is None else each.grad
     ).leaves()
     added = directional_change(form, p, 2.0, {key: -each for key, each in uphill.items()})
@@ -174,7 +174,7 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
         optimizer = torch.optim.SGD(model.parameters(), lr=rate)
         (loss + penalty_of(model, penalties)).backward()
         optimizer.step()
-        change = per_time(form.tokens(parameters_of(model), 2.0), before, rate)
+        change = per_time(form.tokens(read_parameters(model), 2.0), before, rate)
         # Padding has no gradient of the loss, and none of a penalty on V, W and M.
         errors.append(distance(change, total))
         without.append(distance(change, terms))

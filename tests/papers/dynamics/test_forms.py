@@ -20,9 +20,9 @@ from written_out import (
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
-from glasshead.papers.dynamics.forms.form import FORMS, Batch, gradients, output_gradients
-from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
-from glasshead.training.trainer import scaled_loss
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, form_gradients, output_gradients
+from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
+from glasshead.training.trainer import make_scaled_loss
 from small import TEXTS, random_model, tokenizer
 
 
@@ -37,7 +37,7 @@ def assert_same(found, expected):
 @settings(max_examples=60, deadline=None)
 def test_autograd(name, data):
     p, batch = data.draw(cases(name))
-    found = gradients(FORMS[name], p, batch)
+    found = form_gradients(FORMS[name], p, batch)
     expected = autograd_gradients(name, p, batch)
     assert_same({key: found[key] for key in expected}, expected)
     assert set(found) - set(expected) <= {"bias"}  # told also where the model has none
@@ -93,7 +93,7 @@ def test_two_scores_that_mirror_each_other_are_one():
     one = random_parameters("DP", classes=1, bias=False)
     two = one.with_tensors({"output": torch.cat([-one.output, one.output]) / 2})
     batch = random_batch()
-    found, expected = (gradients(FORMS["DP"], p, batch) for p in (two, one))
+    found, expected = (form_gradients(FORMS["DP"], p, batch) for p in (two, one))
     for name in ("embeddings", "context"):
         assert_exact(found[name], expected[name])
     assert_exact(found["output"], torch.cat([-expected["output"], expected["output"]]))
@@ -103,7 +103,7 @@ def test_an_empty_text_has_no_weights():
     batch = random_batch()
     batch.mask[2] = False
     with pytest.raises(ValueError, match="an empty text has no attention weights"):
-        gradients(FORMS["DP"], random_parameters("DP"), batch)
+        form_gradients(FORMS["DP"], random_parameters("DP"), batch)
 
 
 class TestEquationsAsPrinted:
@@ -145,7 +145,7 @@ class TestEquationsAsPrinted:
                 also_d_e[word] -= yb * alpha[j] * ((s_j[j] - s) / scale * V + W) / m  # 42
                 d_V -= yb / scale * alpha[j] * outer(e[j] - h, e[j]) @ W / m  # 40
                 also_d_V -= yb * alpha[j] * e[j] * (s_j[j] - s) / (m * scale)  # 41
-        found = gradients(FORMS["DP"], p, batch)
+        found = form_gradients(FORMS["DP"], p, batch)
         assert_exact(found["output"][0], d_W)
         for expected in (d_e, also_d_e):
             assert_exact(found["embeddings"], expected)
@@ -162,7 +162,7 @@ class TestEquationsAsPrinted:
                 d_e[word] -= yb * alpha[j] * ((s_j[j] - s) * M.T @ V / scale + M.T @ W) / m
                 d_V -= yb * alpha[j] * (s_j[j] - s) * h_j[j] / scale / m
                 d_M -= yb * alpha[j] * ((s_j[j] - s) * outer(V, e[j]) / scale + outer(W, e[j])) / m
-        found = gradients(FORMS["DP-A"], p, batch)
+        found = form_gradients(FORMS["DP-A"], p, batch)
         assert_exact(found["embeddings"], d_e)
         assert_exact(found["context"], d_V)
         assert_exact(found["map"], d_M)
@@ -180,7 +180,7 @@ class TestEquationsAsPrinted:
                 d_e[word] -= yb * alpha[j] * (outer(M.T @ D[j] @ V, e[j] - h) / scale + torch.eye(4)) @ W / m
                 d_V -= yb / scale * alpha[j] * s_j[j] * (tanh(x[j]) - mean) / m
                 d_M -= yb / scale * alpha[j] * s_j[j] * (outer(e[j], V) @ D[j] - mean_M).T / m
-        found = gradients(FORMS["AD"], p, batch)
+        found = form_gradients(FORMS["AD"], p, batch)
         assert_exact(found["embeddings"], d_e)
         assert_exact(found["context"], d_V)
         assert_exact(found["map"], d_M)
@@ -199,7 +199,7 @@ class TestEquationsAsPrinted:
                 d_e[word] += alpha[j] * (outer(V, e[j] - h) / scale + torch.eye(4)) @ W @ p_hat / m  # 78
                 d_V += alpha[j] * e[j] * ((e[j] - h) @ W @ p_hat) / (m * scale)  # 80
                 also_d_V += alpha[j] * e[j] * ((s_j[j] - s) @ p_hat) / (m * scale)  # 80
-        found = gradients(FORMS["DP"], p, batch)
+        found = form_gradients(FORMS["DP"], p, batch)
         assert_exact(output_gradients(FORMS["DP"], p, batch).residual, torch.stack(residuals))
         assert_exact(found["output"].T, d_W)
         assert_exact(found["embeddings"], d_e)
@@ -229,12 +229,12 @@ class TestTheTrainedModel:
             classes=classes, score=score, encoder=encoder, bias=bias, temperature=2.5, dropout=0.5
         ).double()
         ids, mask, labels = encoded(classes)
-        assert closed_form(model).name == name
+        assert form_of(model).name == name
         batch = Batch(ids, mask.bool(), labels, model.config.temperature, loss_scale)
-        scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
-        p = parameters_of(model)
-        found = gradients(closed_form(model), p, batch)
-        expected = parameters_of(model, read=lambda parameter: parameter.grad).leaves()
+        make_scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
+        p = read_parameters(model)
+        found = form_gradients(form_of(model), p, batch)
+        expected = read_parameters(model, read=lambda parameter: parameter.grad).leaves()
         there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
         assert expected.keys() == {"embeddings", "context", "output"} | there
         assert_same({key: found[key] for key in expected}, expected)
@@ -248,17 +248,17 @@ class TestTheTrainedModel:
         model = random_model(classes=3, score=score, encoder=encoder, temperature=2.5).double()
         ids, mask, labels = encoded(3)
         output = model(ids, mask, output_attentions=True)
-        p = parameters_of(model)
-        tokens = closed_form(model).tokens(p, 2.5)
+        p = read_parameters(model)
+        tokens = form_of(model).tokens(p, 2.5)
         real = mask.bool()
         assert_exact(tokens.score[ids][real], output.scores[real])
         assert_exact(tokens.polarity[ids][real], output.polarity[real])
-        grads = output_gradients(closed_form(model), p, Batch(ids, real, labels, 2.5))
+        grads = output_gradients(form_of(model), p, Batch(ids, real, labels, 2.5))
         assert_exact(grads.weights, output.weights)
 
     def test_parameters_are_copies(self):
         model = random_model()
-        p = parameters_of(model)
+        p = read_parameters(model)
         assert not any(each.requires_grad for each in p.leaves().values())
         assert {each.dtype for each in p.leaves().values()} == {torch.float64}
 
@@ -276,7 +276,7 @@ class TestTheTrainedModel:
         model = random_model(**options)
         assert reason in no_closed_form_reason(model)
         with pytest.raises(InputError, match="are recorded all the same"):
-            closed_form(model)
+            form_of(model)
 
     def test_ratings_have_none(self):
         model = PooledClassifier(PooledConfig(vocab_size=5, problem_type="regression", num_labels=1))
@@ -291,5 +291,5 @@ def test_the_loss_written_out_is_that_of_the_training():
         weights = score[batch.ids].masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
         outputs = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids]) + p.bias
         logits = torch.cat([torch.zeros_like(outputs), outputs], dim=1) if classes == 1 else outputs
-        expected = scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
+        expected = make_scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
         assert_exact(loss_of("DP", p, batch), expected)

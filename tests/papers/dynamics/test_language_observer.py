@@ -18,7 +18,7 @@ from glasshead.language import (
 )
 from glasshead.papers.dynamics import dynamics_callback, load_history
 from glasshead.papers.dynamics.observers.language import LanguageObserver
-from glasshead.papers.dynamics.observers.transformer import residuals, row_entropies
+from glasshead.papers.dynamics.observers.transformer import head_residuals, row_entropies
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import record
 
@@ -52,7 +52,7 @@ def test_numbers_are_those_of_the_model_as_it_is_now():
     for layer in trace:
         name = f"layer {layer.layer}"
         assert found["entropy", name] == pytest.approx(float(row_entropies(layer).mean()), rel=1e-4)
-        assert found["residual", name] == pytest.approx(float(residuals(layer).mean()), rel=1e-4)
+        assert found["residual", name] == pytest.approx(float(head_residuals(layer).mean()), rel=1e-4)
     asked = NextTokenClassifier(reader, [str(one) for one in range(32)]).eval()
     view = make_context(asked, made.encoded, tokenizer)
     importance = [

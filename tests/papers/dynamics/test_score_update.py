@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import softplus
 
 from glasshead.attention import ACTIVATIONS
-from glasshead.papers.dynamics.score_update import general_update, inner, tanhmax_update
+from glasshead.papers.dynamics.score_update import general_update, slope_norms, tanhmax_update
 from tolerances import EXACT_MATHS
 
 SIZE, WIDTH = 6, 4
@@ -82,7 +82,7 @@ def test_proposition_1(ratio, score, task, label):
     query, key, polarity = draw(SIZE, WIDTH, seed=1), draw(SIZE, WIDTH, seed=2), 2 * draw(SIZE, seed=3)
     scores, change = flows(f, (query, key), lambda s: TASKS[task](pooled(s, polarity, g, h), label))
     slope = slope_of(scores, polarity, g, h, label, TASKS[task])
-    found = general_update(scores, polarity, inner(f, query, key), slope, g, h)
+    found = general_update(scores, polarity, slope_norms(f, query, key), slope, g, h)
     torch.testing.assert_close(found, change, **EXACT_MATHS)
     assert change.abs().max() > 1e-4
 
@@ -104,7 +104,7 @@ def test_proposition_1_for_any_draw(ratio, score, size, stretch, seed, label):
     polarity = draw(size, seed=seed + 1)
     scores, change = flows(f, (query, key), lambda s: bernoulli(pooled(s, polarity, g, h), label))
     slope = slope_of(scores, polarity, g, h, label)
-    found = general_update(scores, polarity, inner(f, query, key), slope, g, h)
+    found = general_update(scores, polarity, slope_norms(f, query, key), slope, g, h)
     torch.testing.assert_close(found, change, **EXACT_MATHS)
 
 
@@ -112,10 +112,10 @@ def test_proposition_1_for_any_draw(ratio, score, size, stretch, seed, label):
 def test_the_inner_part_is_the_sum_of_squares_of_the_derivatives(score):
     f = SCORES[score]
     query, key = draw(SIZE, WIDTH, seed=1), draw(SIZE, WIDTH, seed=2)
-    for i, found in enumerate(inner(f, query, key)):
+    for i, found in enumerate(slope_norms(f, query, key)):
         d_q, d_k = torch.autograd.functional.jacobian(f, (query[i], key[i]))
         torch.testing.assert_close(found, d_q @ d_q + d_k @ d_k, **EXACT_MATHS)
-    assert (inner(f, query, key) >= 0).all()
+    assert (slope_norms(f, query, key) >= 0).all()
 
 
 @pytest.mark.parametrize("ratio", ["softmax", "tanhmax", "sigmoid", "sigsoftmax"])
@@ -132,7 +132,7 @@ def test_tanhmax_is_the_general_case(score):
     label = torch.tensor(1.0, dtype=torch.float64)
     query, key, polarity = draw(SIZE, WIDTH, seed=4), draw(SIZE, WIDTH, seed=5), draw(SIZE, seed=6)
     scores, change = flows(f, (query, key), lambda s: bernoulli(pooled(s, polarity, g, h), label))
-    parts = scores, polarity, inner(f, query, key), slope_of(scores, polarity, g, h, label)
+    parts = scores, polarity, slope_norms(f, query, key), slope_of(scores, polarity, g, h, label)
     torch.testing.assert_close(tanhmax_update(*parts), general_update(*parts, g, h), **EXACT_MATHS)
     torch.testing.assert_close(tanhmax_update(*parts), change, **EXACT_MATHS)
 
@@ -150,7 +150,9 @@ def test_measured_steps():
     label = torch.tensor(1.0, dtype=torch.float64)
     query, key, polarity = draw(SIZE, WIDTH, seed=1), draw(SIZE, WIDTH, seed=2), draw(SIZE, seed=3)
     scores = f(query, key)
-    told = tanhmax_update(scores, polarity, inner(f, query, key), slope_of(scores, polarity, g, h, label))
+    told = tanhmax_update(
+        scores, polarity, slope_norms(f, query, key), slope_of(scores, polarity, g, h, label)
+    )
     errors = []
     for rate in (2.0**-6, 2.0**-7, 2.0**-8):
         leaves = [query.clone().requires_grad_(), key.clone().requires_grad_()]
@@ -183,7 +185,7 @@ class TestSharedMaps:
         scores, change = flows(read, (W_q, W_k), lambda s: bernoulli(pooled(s, polarity, g, h), self.label))
         query, key = x @ W_q.T, x @ W_k.T
         slope = slope_of(scores, polarity, g, h, self.label)
-        told = general_update(scores, polarity, inner(self.f, query, key), slope, g, h)
+        told = general_update(scores, polarity, slope_norms(self.f, query, key), slope, g, h)
         return change, told, query, key
 
     @pytest.mark.parametrize("ratio", RATIOS)
@@ -191,7 +193,7 @@ class TestSharedMaps:
         """ds_i/dτ = Σ_j (x_iᵀx_j)(K_iᵀK_j + Q_iᵀQ_j)(−∂R/∂s_j); eq. 4 is its diagonal, for ‖x_i‖ = 1."""
         x = torch.nn.functional.normalize(draw(SIZE, 3, seed=10), dim=1)
         change, told, query, key = self.measure(x, ratio)
-        downhill = told / inner(self.f, query, key)  # −∂R/∂s_j
+        downhill = told / slope_norms(self.f, query, key)  # −∂R/∂s_j
         crossed = ((x @ x.T) * (key @ key.T + query @ query.T)) @ downhill
         torch.testing.assert_close(change, crossed, **EXACT_MATHS)
         assert (change - told).abs().max() > 0.1 * change.abs().max()

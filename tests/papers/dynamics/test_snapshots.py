@@ -6,7 +6,7 @@ import pytest
 
 from glasshead.papers.dynamics import snapshots as looks_module
 from glasshead.papers.dynamics.snapshots import Snapshot, merge_snapshots, write_snapshot
-from glasshead.papers.results import CURVES, PRODUCTS, TABLES, columns_of, write_history
+from glasshead.papers.results import CURVES, PRODUCTS, TABLES, read_columns, write_history
 
 STEPS = (0, 5, 10, 15, 100, 2000, 30_000)
 ABOUT = {"token": np.array(["a", "long word", "ß"]), "count": np.array([3, 1, 4])}
@@ -31,12 +31,12 @@ def looks(tmp_path):
 
 @pytest.mark.parametrize(("rows", "groups"), [(1, 7), (3, 7), (7, 4), (1000, 1)])
 def test_in_pieces_as_all_at_once(looks, tmp_path, monkeypatch, rows, groups):
-    monkeypatch.setattr(looks_module, "ROWS", rows)
+    monkeypatch.setattr(looks_module, "ROWS_PER_PIECE", rows)
     folder, written = looks
     out = tmp_path / "out"
     out.mkdir()
     write_history(out, {}, merge_snapshots(folder, ABOUT))
-    found = {name: columns_of(out / f"{name}.parquet") for name in TABLES}
+    found = {name: read_columns(out / f"{name}.parquet") for name in TABLES}
     whole = {
         "step": [step for step in STEPS for _ in range(3)],
         "token": [*ABOUT["token"]] * len(STEPS),
@@ -60,5 +60,5 @@ def test_without_tokens_their_table_is_empty(looks, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     write_history(out, {}, merge_snapshots(looks[0], {}))
-    assert columns_of(out / "tokens.parquet") == {}
-    assert len(columns_of(out / "curves.parquet")["step"]) == 2 * len(STEPS)
+    assert read_columns(out / "tokens.parquet") == {}
+    assert len(read_columns(out / "curves.parquet")["step"]) == 2 * len(STEPS)

@@ -14,12 +14,12 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import plug
 from glasshead.opening import load_run
 from glasshead.papers.dynamics import dynamics_callback
-from glasshead.papers.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
+from glasshead.papers.dynamics.observers.transformer import TransformerObserver, head_residuals, row_entropies
 from glasshead.papers.dynamics.post_hoc import history_from_trained_run
 from glasshead.papers.results import read_history
 from glasshead.trace import entropies, record
 from glasshead.training import preset_config, train
-from glasshead.training.build_model import build, encoded_split, label_tensor
+from glasshead.training.build_model import build_classifier, encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from kinds import data, recipe, saved
 
@@ -37,7 +37,7 @@ def no_bars():
 
 
 def observed(kind, folder=None):
-    built = build(recipe(kind, folder), data(kind))
+    built = build_classifier(recipe(kind, folder), data(kind))
     train_split = data(kind)["train"]
     rows = TensorDataset(encoded_split(built.tokenizer, train_split), label_tensor(train_split))
     built.model.eval()
@@ -132,10 +132,10 @@ def test_uniform_attention_has_collapsed():
     with torch.no_grad(), intervene(built.model, uniform), record(built.model) as trace:
         built.model(**made.encoded.inputs())
     for layer in trace:
-        assert len(residuals(layer)) == (
+        assert len(head_residuals(layer)) == (
             0 if layer.weights.shape[2] == 1 else layer.output[:, :, 0, 0].numel()
         )
-        assert (residuals(layer) < 1e-5).all()
+        assert (head_residuals(layer) < 1e-5).all()
         torch.testing.assert_close(row_entropies(layer), torch.ones(len(row_entropies(layer))))
 
 
@@ -192,7 +192,7 @@ def test_rows_of_padding_are_not_counted():
             model(**encode(tokenizer, [text]).inputs())
         alone.append(list(short))
     for layer, *ones in zip(trace, *alone, strict=True):
-        for numbers in (row_entropies, residuals):
+        for numbers in (row_entropies, head_residuals):
             torch.testing.assert_close(
                 numbers(layer), torch.cat([numbers(one) for one in ones]), atol=1e-5, rtol=1e-4
             )

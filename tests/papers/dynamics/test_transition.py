@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from glasshead.errors import InputError
 from glasshead.papers.solvable.loss import RANGES, TransitionSettings, loss_slopes, target_weights, text_loss
-from glasshead.papers.solvable.proximal import ambiguous, minima, moreau, proximal
+from glasshead.papers.solvable.proximal import ambiguous, moreau, newton_minima, proximal
 from glasshead.papers.solvable.simulation import draw_texts, empirical_loss, train_from
 from glasshead.papers.solvable.state_evolution import critical_alpha, linear_error, normal_points, solve, step
 from glasshead.statistics import prediction_interval
@@ -58,7 +58,7 @@ def test_the_proximal_operator_is_the_lowest_of_many_searches(variance):
 def test_a_second_minimum_needs_a_weak_pull(variance, several):
     center, target = some(200, seed=3)
     center = center / 3
-    ends = minima(center, variance, target, 0.5)
+    ends = newton_minima(center, variance, target, 0.5)
     assert (ambiguous(ends, center, variance, target, 0.5) > 0.02) == several
 
 

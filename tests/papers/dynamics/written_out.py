@@ -3,7 +3,7 @@
 import torch
 from hypothesis import strategies as st
 
-from glasshead.papers.dynamics.forms.form import FORMS, Batch, Parameters
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, FormParameters
 from tolerances import EXACT_MATHS
 
 NAMES = tuple(FORMS)
@@ -23,7 +23,7 @@ def random_parameters(name, *, classes=1, vocabulary=9, size=5, embedded=4, bias
         return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
     width = size if name == "DP-A" else embedded
-    return Parameters(
+    return FormParameters(
         embeddings=draw(vocabulary, embedded),
         context=draw(embedded if name == "DP" else size),
         output=draw(classes, width),

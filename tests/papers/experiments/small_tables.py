@@ -3,7 +3,7 @@
 import numpy as np
 
 from glasshead.data import LoadOptions
-from glasshead.papers.experiments import Cell, Claim, DataSource, Row, Table
+from glasshead.papers.experiments import Cell, Claim, DataSource, PaperTable, Row
 from glasshead.training import TrainingConfig
 
 TEXTS = DataSource("synthetic", "made-up texts", LoadOptions(generator={"instances": 40}))
@@ -20,7 +20,7 @@ def table(cells=None, *, effect=0.1, **fields):
     """Softmax and TanhMax, of which the second is claimed to be better."""
     cells = cells or [cell("softmax"), cell("tanhmax", attention="tanhmax")]
     claims = [Claim("TanhMax is better", cells[1].name, cells[0].name, effect=effect)]
-    return Table("small", "a small table", cells, claims=claims, **fields)
+    return PaperTable("small", "a small table", cells, claims=claims, **fields)
 
 
 def row(of, seed, accuracy, *, hits=None, seconds=10.0, data="d"):

@@ -10,13 +10,13 @@ from glasshead.papers.experiments import (
     Claim,
     DataSource,
     Paper,
+    PaperTable,
     Price,
-    Table,
-    summarise,
+    summary_of,
     table_markdown,
 )
 from glasshead.papers.experiments.cost import table_costs
-from glasshead.papers.experiments.tuning import settings_of
+from glasshead.papers.experiments.tuning import grid_points
 
 FIRST = DataSource("first", "the first set", LoadOptions())
 SECOND = DataSource("second", "the second set", LoadOptions())
@@ -30,7 +30,7 @@ def two_sets(**changes):
     for data in (FIRST, SECOND):
         for name, fields in (("model", changes), ("words", WORDS)):
             cells.append(cell(name, epochs=60).with_fields(name=f"{data.name}/{name}", data=data, **fields))
-    return Table("small", "a small table", cells)
+    return PaperTable("small", "a small table", cells)
 
 
 def costs(table, rows, *, held_out=2, prices=(), grids=None):
@@ -43,7 +43,7 @@ def costs(table, rows, *, held_out=2, prices=(), grids=None):
 def summary(table, rows, held_out=2, grids=None):
     seeds = [*range(5), *(TUNING_SEED + 1 + number for number in range(held_out))]
     wanted = {each.name: [0] if each.most_seeds else seeds for each in table.cells}
-    return summarise(table, rows, wanted, None, grids)
+    return summary_of(table, rows, wanted, None, grids)
 
 
 def run(of, seed, seconds, epochs=20):
@@ -58,7 +58,7 @@ def test_a_run_takes_as_long_as_those_of_its_cell_or_of_its_data():
     rows = {of.name: [run(of, 0, 100.0), run(of, 1001, 300.0)]}
     assert costs(table, rows) == {"first": (6, 5 * 200.0, 5 * 200.0), "second": (8, None, None)}
     neighbour = of.with_fields(name="first/other")
-    wider = Table("small", "a small table", [of, neighbour])
+    wider = PaperTable("small", "a small table", [of, neighbour])
     assert costs(wider, rows, held_out=0)["first"] == (9, 9 * 200.0, 9 * 200.0)
 
 
@@ -81,7 +81,7 @@ def test_a_measured_epoch_stands_in_for_rows_of_another_set():
 def test_a_grid_that_is_half_done_costs_its_other_half():
     table = two_sets(grid=GRID)
     of = table.cells[0]
-    points = [run(of, TUNING_SEED, 50.0) for _ in settings_of(GRID)[:3]]
+    points = [run(of, TUNING_SEED, 50.0) for _ in grid_points(GRID)[:3]]
     assert costs(table, {}, grids={of.name: points})["first"] == (9, 8 * 50.0, 8 * 50.0)
 
 

@@ -12,8 +12,8 @@ from glasshead.papers.experiments import (
     DataSource,
     Job,
     Paper,
-    Table,
-    summarise,
+    PaperTable,
+    summary_of,
     table_markdown,
 )
 from glasshead.papers.experiments.made_up import MADE_UP_PAIRS
@@ -79,15 +79,17 @@ def test_the_floor_is_corrected_apart():
     first, second = plain.cells
     words = cell("words", learning_rate=0.5).with_fields(measure="bag-of-words", most_seeds=1)
     claims = [Claim(f"floor {number}", second.name, words.name) for number in range(3)]
-    wider = Table("small", "a small table", [*plain.cells, words], claims=plain.claims, floor_claims=claims)
+    wider = PaperTable(
+        "small", "a small table", [*plain.cells, words], claims=plain.claims, floor_claims=claims
+    )
     rows = {
         each.name: [row(each, seed, None, hits=rng.random(400) < share) for seed in range(5)]
         for each, share in ((first, 0.6), (second, 0.7))
     }
     rows[words.name] = [row(words, 0, None, hits=rng.random(400) < 0.5)]
     wanted = dict.fromkeys(rows, range(5))
-    alone = summarise(plain, {name: rows[name] for name in ("softmax", "tanhmax")}, wanted)
-    both = summarise(wider, rows, wanted)
+    alone = summary_of(plain, {name: rows[name] for name in ("softmax", "tanhmax")}, wanted)
+    both = summary_of(wider, rows, wanted)
     assert both.claims[0].corrected == alone.claims[0].corrected  # the paper's family is what it was
     assert [each.seeds for each in both.floor] == [5, 5, 5]
     assert both.floor[0].texts == 400

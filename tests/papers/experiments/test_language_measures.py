@@ -13,7 +13,7 @@ from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.job import MEASURES, Job
 from glasshead.papers.experiments.measures.language_model import bigram_scores
-from glasshead.papers.experiments.papers.s0_language import TABLE4, TITLES
+from glasshead.papers.experiments.papers.s0_language import LANGUAGE_TITLES, TABLE4
 from glasshead.papers.experiments.source import DataSource
 from glasshead.training import preset_config
 
@@ -95,8 +95,8 @@ def test_measures_and_recipes_go_together(job):
 def test_every_activation_is_trained_alike():
     for data in TABLE4.sources:
         cells = [cell for cell in TABLE4.cells if cell.data == data and cell.measure == "language-model"]
-        assert [cell.title for cell in cells] == list(TITLES.values())
+        assert [cell.title for cell in cells] == list(LANGUAGE_TITLES.values())
         recipes = [{**cell.recipe.as_dict(), "attention": None} for cell in cells]
         assert all(recipe == recipes[0] for recipe in recipes)
-        assert len({cell.key for cell in cells}) == len(TITLES)
+        assert len({cell.key for cell in cells}) == len(LANGUAGE_TITLES)
         assert all(cell.grid == cells[0].grid for cell in cells)

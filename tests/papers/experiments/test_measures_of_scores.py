@@ -5,8 +5,8 @@ import pytest
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
-from glasshead.papers.experiments.measures.coefficients import group_numbers
-from glasshead.papers.experiments.measures.distributions import BINS, histograms
+from glasshead.papers.experiments.measures.coefficients import weight_numbers
+from glasshead.papers.experiments.measures.distributions import HISTOGRAM_BINS, histograms
 from glasshead.papers.experiments.measures.score_directions import direction_numbers
 from glasshead.papers.results import History
 from glasshead.results import AuditCard
@@ -68,7 +68,7 @@ def test_words_whose_weights_were_planted():
         "score": [1.0, 2.0, -3.0, 0.1234567, 9.0, 0.0],
         "weight": [0.2, 0.4, -0.3, 0.01, 0.9, -0.01],
     }
-    numbers = group_numbers(AuditCard({}, [], tokens=tokens))
+    numbers = weight_numbers(AuditCard({}, [], tokens=tokens))
     assert numbers["weight_positive"] == pytest.approx(0.3)
     assert numbers["weight_neutral"] == pytest.approx(0.0)
     assert numbers["neutral_size"] == pytest.approx(0.01 / 0.3)
@@ -87,7 +87,7 @@ def test_histograms_count_every_text_once():
     assert numbers["gradient_1"] == pytest.approx(0.95)
     assert (numbers["counts_gradient_0"][0], sum(numbers["counts_gradient_1"])) == (1, 2)
     assert numbers["counts_permutation_1"][-1] == 1
-    assert len(numbers["counts_random_0"]) == BINS
+    assert len(numbers["counts_random_0"]) == HISTOGRAM_BINS
 
 
 def test_softmax_moves_both_groups_one_way(data, tmp_path):

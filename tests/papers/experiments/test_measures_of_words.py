@@ -5,7 +5,7 @@ import pytest
 from glasshead.data import LoadOptions
 from glasshead.papers.dynamics import groups_from_source
 from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
-from glasshead.papers.experiments.measures.example_sentences import SENTENCES, SHOWN
+from glasshead.papers.experiments.measures.example_sentences import SENTENCES, TOP_WORDS
 from glasshead.training import preset_config
 
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}
@@ -50,4 +50,4 @@ def test_the_sentences_of_the_figure_are_read(data, tmp_path):
     numbers = measure("example-sentences", data, tmp_path, "s0-paper", epochs=1)
     assert 0 < numbers["probability_turning"] < 1
     assert numbers["weights_positive"][0].split()[0] in SENTENCES["positive"].replace(".", "").split()
-    assert len(numbers["weights_narrative"]) == SHOWN
+    assert len(numbers["weights_narrative"]) == TOP_WORDS

@@ -4,13 +4,13 @@ import re
 
 from small_tables import row, table
 
-from glasshead.papers.commands.reproduce_progress import LineProgress
+from glasshead.papers.commands.reproduce_progress import RunLines
 from glasshead.papers.experiments import Outcome, RowStore, Schedule, Task
 
 
 def test_the_runs_that_are_left_are_counted_down_one_by_one(tmp_path, capsys):
     schedule = Schedule([table()], RowStore([tmp_path], "paper"), 3)
-    say = LineProgress()
+    say = RunLines()
     say(schedule)
     for each_table, cell, seed in list(schedule):  # all are handed out before one has ended
         schedule.finish(

@@ -9,13 +9,13 @@ from small_tables import RECIPE, cell, row, table
 from glasshead.papers.experiments import (
     PAPERS,
     Paper,
+    PaperTable,
     Row,
     RowStore,
     Schedule,
-    Table,
     number_of,
     row_index,
-    summarise,
+    summary_of,
     table_json,
     table_markdown,
 )
@@ -119,7 +119,7 @@ def test_rows_that_others_write_meanwhile_are_found(tmp_path, monkeypatch):
 
 def test_a_folder_is_read_once_for_many_cells(tmp_path, monkeypatch):
     cells = [cell(f"cell-{number}", learning_rate=0.1 + number) for number in range(300)]
-    chosen = Table("small", "a small table", cells)
+    chosen = PaperTable("small", "a small table", cells)
     for of in cells:
         path = RowStore([tmp_path], "paper").path("small", of, 0)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def test_a_table_of_rows_without_numbers_is_written(store):
     chosen = table()
     of = chosen.cells[0]
     rows = {of.name: [Row(of.name, of.key, seed, "d", {"accuracy": None, "steps": 3}) for seed in (0, 1001)]}
-    summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), (0, 1001)))
+    summary = summary_of(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), (0, 1001)))
     paper = Paper("paper", "Somebody", [chosen])
     json.loads(table_json(summary, paper), parse_constant=lambda word: pytest.fail(word))
     assert "| Softmax | 1 |" in table_markdown(summary, paper)

@@ -1,6 +1,6 @@
 """A step of a language model's training has a cost."""
 
-from glasshead.language import BlockDataset, LanguageModelConfig, Masking, blocks_of, pack, tokenizer_for
+from glasshead.language import BlockDataset, LanguageModelConfig, Masking, cut_blocks, pack, tokenizer_for
 from glasshead.papers.experiments.step_cost import step_seconds
 
 TEXTS = [
@@ -21,5 +21,5 @@ def test_a_step_has_a_cost():
         tokenizer="word",
     )
     tokenizer = tokenizer_for(recipe, TEXTS)
-    rows = BlockDataset(blocks_of(pack(tokenizer, TEXTS), 16, "train"), Masking.of(tokenizer, 0.15))
+    rows = BlockDataset(cut_blocks(pack(tokenizer, TEXTS), 16, "train"), Masking.of(tokenizer, 0.15))
     assert 0 < step_seconds(recipe, tokenizer, rows) < 10

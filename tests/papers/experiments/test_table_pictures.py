@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from small_tables import cell, row, table
 
-from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce, summarise, table_markdown
+from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce, summary_of, table_markdown
 from glasshead.papers.experiments.figures import (
     CoefficientPicture,
     DistributionPicture,
@@ -22,7 +22,7 @@ LARGEST = 60_000
 
 def summary(rows, picture=ACCURACY):
     chosen = table([cell("softmax"), cell("tanhmax", attention="tanhmax")], picture=picture)
-    return summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    return summary_of(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
 
 
 def with_numbers(of, **numbers):

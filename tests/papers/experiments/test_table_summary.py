@@ -11,12 +11,12 @@ from glasshead.papers.experiments import (
     Claim,
     Paper,
     PaperNumber,
+    PaperTable,
     PooledClaim,
     Row,
-    Table,
     number_of,
     seed_intervals,
-    summarise,
+    summary_of,
     table_markdown,
 )
 from glasshead.statistics import detectable_difference, prediction_interval
@@ -33,7 +33,7 @@ def summarised(values, paper, **fields):
     cells = [cell("softmax", paper=paper), cell("tanhmax", attention="tanhmax")]
     chosen = table(cells, **fields)
     rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(values)]}
-    summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    summary = summary_of(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
     return summary.cells[0].metrics["accuracy"]
 
 
@@ -108,7 +108,7 @@ def test_the_width_stands_beside_the_verdict():
     for effect, words in ((0.05, "| inside (±\u00a04.81) |"), (0.04, "| cannot tell (±\u00a04.81 > 4.00) |")):
         chosen = table(cells, effect=effect)
         rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(FIVE)]}
-        summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+        summary = summary_of(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
         assert words in table_markdown(summary, Paper("paper", "Somebody", [chosen]))
 
 
@@ -116,7 +116,7 @@ def test_a_smoke_run_and_mixed_data_say_nothing():
     assert verdict(FIVE, PaperNumber(0.8), smoke=True) == "cannot tell"
     chosen = table([cell("softmax", paper=PaperNumber(0.8)), cell("tanhmax", attention="tanhmax")])
     rows = [row(chosen.cells[0], seed, value, data=str(seed)) for seed, value in enumerate(FIVE)]
-    summary = summarise(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    summary = summary_of(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), range(5)))
     assert summary.cells[0].metrics["accuracy"].verdict == "cannot tell"
     assert "| cannot tell |" in table_markdown(
         summary, Paper("paper", "Somebody", [chosen])
@@ -132,7 +132,7 @@ def test_without_a_claim_the_papers_own_numbers_say_what_is_too_wide():
         ]
         chosen = table(cells, effect=None)
         rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(FIVE)]}
-        summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+        summary = summary_of(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
         assert summary.cells[0].metrics["accuracy"].verdict == expected
 
 
@@ -140,12 +140,12 @@ def test_claims_that_nobody_has_tested_yet_count_in_the_correction():
     rng = np.random.default_rng(2)
     cells = [cell(name, attention=name) for name in ("softmax", "tanhmax", "sigsoftmax")]
     claims = [Claim("more", "tanhmax", "softmax"), Claim("most", "sigsoftmax", "softmax")]
-    chosen = Table("small", "a small table", cells, claims=claims)
+    chosen = PaperTable("small", "a small table", cells, claims=claims)
     rows = {
         of.name: [row(of, seed, None, hits=rng.random(400) < share) for seed in range(5)]
         for of, share in zip(cells[:2], (0.6, 0.7), strict=True)
     }
-    first, second = summarise(chosen, rows, dict.fromkeys((each.name for each in cells), range(5))).claims
+    first, second = summary_of(chosen, rows, dict.fromkeys((each.name for each in cells), range(5))).claims
     assert (second.p, second.corrected, second.verdict) == (None, None, "cannot tell")
     assert first.corrected == pytest.approx(min(2 * first.p, 1))
 
@@ -157,7 +157,7 @@ def claim(gap, texts=400, seeds=5, **fields):
     rows = {}
     for of, share in zip(chosen.cells, (0.6, 0.6 + gap), strict=True):
         rows[of.name] = [row(of, seed, None, hits=rng.random(texts) < share) for seed in range(seeds)]
-    return summarise(chosen, rows, dict.fromkeys(rows, range(seeds))).claims[0]
+    return summary_of(chosen, rows, dict.fromkeys(rows, range(seeds))).claims[0]
 
 
 def test_a_planted_difference_is_shown():
@@ -182,7 +182,7 @@ def test_a_cell_without_seeds_stands_beside_each():
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
     }
-    found = summarise(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).claims[0]
+    found = summary_of(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).claims[0]
     assert found.seeds == 5
     assert found.difference == pytest.approx(0.3)
 
@@ -193,7 +193,7 @@ def test_one_seed_of_a_random_cell_stands_for_itself_alone():
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
     }
-    found = summarise(chosen, rows, dict.fromkeys(rows, range(5))).claims[0]
+    found = summary_of(chosen, rows, dict.fromkeys(rows, range(5))).claims[0]
     assert (found.seeds, found.verdict) == (1, "cannot tell")
 
 
@@ -203,7 +203,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     held_out = [0.8, 0.9, 0.79]
     rows = [row(of, seed, value) for seed, value in enumerate(FIVE)]
     rows += [row(of, 1001 + seed, value) for seed, value in enumerate(held_out)]
-    summary = summarise(chosen, {of.name: rows}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []})
+    summary = summary_of(chosen, {of.name: rows}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []})
     assert summary.cells[0].metrics["accuracy"].values == FIVE
     assert summary.cells[0].missing == 0
     assert summary.cells[0].inside() == {1001: True, 1002: False, 1003: True}
@@ -211,7 +211,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))
     assert "2 of 3 held-out seeds fell" in text
     assert f"67 %; exact 95 % interval {100 * low:.0f} to {100 * high:.0f}" in text
-    few = summarise(
+    few = summary_of(
         chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []}
     )
     assert few.inside() == {}  # of four seeds there is no interval
@@ -222,12 +222,12 @@ def test_what_could_be_seen_counts_all_claims():
     rng = np.random.default_rng(3)
     alone = table()
     many = table()
-    many = Table("many", "many claims", many.cells, claims=[*many.claims] * 10)
+    many = PaperTable("many", "many claims", many.cells, claims=[*many.claims] * 10)
     rows = {
         of.name: [row(of, seed, None, hits=rng.random(400) < 0.6) for seed in range(5)] for of in alone.cells
     }
     wanted = dict.fromkeys(rows, range(5))
-    one, ten = (summarise(each, rows, wanted).claims[0].detectable for each in (alone, many))
+    one, ten = (summary_of(each, rows, wanted).claims[0].detectable for each in (alone, many))
     assert ten / one == pytest.approx(
         7.06 / 3.76, rel=0.02
     )  # of standard errors, with four degrees of freedom
@@ -264,8 +264,8 @@ def test_a_claim_of_several_settings_is_tested_once():
             planted = 0.4 if each.name.endswith("tanhmax") else 0.0
             numbers = {f"erasure_{k}": planted + rng.normal(0, 0.3) for k in (0, 1)}
             rows[each.name].append(replace(row(each, seed, None), numbers=numbers))
-    chosen = Table("small", "a small table", cells, claims=[pooled])
-    (found,) = summarise(chosen, rows, dict.fromkeys(rows, range(5))).claims
+    chosen = PaperTable("small", "a small table", cells, claims=[pooled])
+    (found,) = summary_of(chosen, rows, dict.fromkeys(rows, range(5))).claims
     gaps = [
         np.mean([more.numbers[f"erasure_{k}"] - less.numbers[f"erasure_{k}"] for k in (0, 1)])
         for better, worse in pairs
@@ -285,7 +285,7 @@ def test_what_could_not_have_been_seen_is_not_called_not_shown():
 def test_the_next_seed_falls_where_the_metric_can():
     cells = [cell("softmax"), cell("tanhmax", attention="tanhmax")]
     rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate((0.99, 1.0, 0.9, 1.0, 0.8))]}
-    summary = summarise(table(cells), rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    summary = summary_of(table(cells), rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
     low, high = summary.cells[0].metrics["accuracy"].new_seed
     assert low < 0.8
     assert high == 1.0

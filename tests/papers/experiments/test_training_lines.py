@@ -3,17 +3,17 @@
 import pytest
 from small_tables import cell
 
-from glasshead.papers.experiments import Paper, Row, Table, summarise, table_markdown
-from glasshead.papers.experiments.printed_numbers import printed
+from glasshead.papers.experiments import Paper, PaperTable, Row, summary_of, table_markdown
+from glasshead.papers.experiments.printed_numbers import format_printed
 
 
 def line(epochs, after=0.5, **recipe):
     """The line of a cell with one row for each number of epochs, of at most 20."""
     of = cell("softmax", **{"epochs": 20, "patience": 3} | recipe)
-    table = Table("small", "a small table", [of])
+    table = PaperTable("small", "a small table", [of])
     numbers = {"accuracy": 0.5, "steps": 40, "entropy": [["pooling", 1.0, after]]}
     rows = [Row(of.name, of.key, seed, "d", numbers | {"epochs": each}) for seed, each in enumerate(epochs)]
-    summary = summarise(table, {of.name: rows}, {of.name: range(len(rows))})
+    summary = summary_of(table, {of.name: rows}, {of.name: range(len(rows))})
     text = table_markdown(summary, Paper("paper", "Somebody", [table]))
     return next(each for each in text.splitlines() if each.startswith("| Softmax | 40"))
 
@@ -40,4 +40,4 @@ def test_attention_that_was_not_used_is_marked():
     ],
 )
 def test_numbers_as_people_write_them(number, form, text):
-    assert printed(number, form) == text
+    assert format_printed(number, form) == text

@@ -12,8 +12,8 @@ from glasshead.papers.lengths.logit_rank import (
     least_rank,
     least_ranks,
     obtainable,
-    unsupported_call_reason,
-    unsupported_reason,
+    reason_against_call,
+    reason_against_mechanism,
 )
 from glasshead.trace import record
 
@@ -71,7 +71,7 @@ def test_weights_of_a_model_in_single_precision():
     with record(model) as trace:
         model(**FAMILIES["bert"].inputs([30]))
     for seen in trace:
-        assert unsupported_call_reason(seen.call) is None
+        assert reason_against_call(seen.call) is None
         ranks = [least_rank(each.double().numpy()) for each in seen.weights[0]]
         assert ranks == [6, 6, 6, 6]
 
@@ -127,12 +127,12 @@ class Sharp(ElementwiseRatio):
     ],
 )
 def test_what_it_speaks_of(name, said):
-    found = unsupported_reason(mechanism(name, num_heads=2, head_dim=4))
+    found = reason_against_mechanism(mechanism(name, num_heads=2, head_dim=4))
     assert found is None if said is None else said in found
 
 
 def test_what_counts_is_what_an_activation_does():
-    assert unsupported_reason(Mechanism(Sharp(), mechanism("softmax").position, {})) is None
+    assert reason_against_mechanism(Mechanism(Sharp(), mechanism("softmax").position, {})) is None
     rng = np.random.default_rng(5)
     scores = torch.tensor(rng.normal(size=(9, 3)) @ rng.normal(size=(3, 9)))
     weights = Sharp().weights(scores, torch.ones(9, 9, dtype=torch.bool))
@@ -142,20 +142,18 @@ def test_what_counts_is_what_an_activation_does():
 def test_calls_with_rows_of_their_own():
     q, k = torch.randn(2, 2, 2, 5, 4).unbind()
     plain, padding = mechanism("softmax"), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    assert unsupported_call_reason(AttentionInputs.of(plain, q, k, k)) is None
-    assert unsupported_call_reason(AttentionInputs.of(plain, q, k, k, mask=padding)) is None
-    assert unsupported_call_reason(AttentionInputs.of(plain, q[:, :, :3], k, k)) is None
+    assert reason_against_call(AttentionInputs.of(plain, q, k, k)) is None
+    assert reason_against_call(AttentionInputs.of(plain, q, k, k, mask=padding)) is None
+    assert reason_against_call(AttentionInputs.of(plain, q[:, :, :3], k, k)) is None
     causal = AttentionInputs.of(plain, q, k, k, is_causal=True)
-    assert "rows attend to different keys" in unsupported_call_reason(causal)
-    assert unsupported_call_reason(causal.rows(slice(2, 3))) is None
+    assert "rows attend to different keys" in reason_against_call(causal)
+    assert reason_against_call(causal.rows(slice(2, 3))) is None
     band = Mask(5, 5, attn_mask=torch.eye(5, dtype=torch.bool)[None, None])
-    assert "rows attend to different keys" in unsupported_call_reason(
+    assert "rows attend to different keys" in reason_against_call(
         AttentionInputs.of(plain, q, k, k, mask=band)
     )
-    assert "bias" in unsupported_call_reason(
-        AttentionInputs.of(plain, q, k, k).add_bias(torch.zeros(1, 2, 5, 5))
-    )
-    assert "tanhmax weights" in unsupported_call_reason(AttentionInputs.of(mechanism("tanhmax"), q, k, k))
+    assert "bias" in reason_against_call(AttentionInputs.of(plain, q, k, k).add_bias(torch.zeros(1, 2, 5, 5)))
+    assert "tanhmax weights" in reason_against_call(AttentionInputs.of(mechanism("tanhmax"), q, k, k))
 
 
 def test_weights_that_lost_digits_are_refused():

@@ -21,7 +21,7 @@ from glasshead.papers.recommend import (
     train_recommender,
 )
 from glasshead.papers.recommend.attention_tests import ERASURE, erasure_numbers
-from glasshead.papers.recommend.findings import Column, findings
+from glasshead.papers.recommend.findings import ImpressionColumn, column_findings
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.results import AuditCard
 
@@ -137,8 +137,8 @@ def test_a_random_explainer_fails():
         columns = []
         for name, judge in ERASURE.items():
             values, null = np.array([row[name] for row in rows]).T
-            columns.append(Column("clicks", *name.split("."), values, judge, "", {"random": null}))
-        alarms += sum(found.over_null["random"].interval[0] > 0 for found in findings(columns, seed))
+            columns.append(ImpressionColumn("clicks", *name.split("."), values, judge, "", {"random": null}))
+        alarms += sum(found.over_null["random"].interval[0] > 0 for found in column_findings(columns, seed))
     assert alarms <= 6  # of 40, where 1 in 40 is expected to lie above by chance
 
 

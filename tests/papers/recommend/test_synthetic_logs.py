@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from glasshead.data.synthetic_vocabulary import NEUTRAL
+from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS
 from glasshead.errors import InputError
 from glasshead.papers.recommend.mind import read_logs
 from glasshead.papers.recommend.synthetic_logs import (
     DISTRACTORS,
     FILLERS,
     HISTORY,
-    NOISE,
+    NOISE_CLICKS,
     OTHERS,
-    REPEATS,
+    REPEAT_CLICKS,
     TOPICS,
     NewsLogOptions,
     draw_reader,
@@ -30,7 +30,7 @@ def standing_out(logs, impression):
     """The topics of the burst and of the thread, found again from the history alone."""
     topics = [logs.news[name].category for name in impression.history]
     places = {topic: [i for i, each in enumerate(topics) if each == topic] for topic in set(topics)}
-    often = {topic: found for topic, found in places.items() if len(found) == REPEATS}
+    often = {topic: found for topic, found in places.items() if len(found) == REPEAT_CLICKS}
     burst = [topic for topic, found in often.items() if np.diff(found).max() == 1]
     (close,) = burst
     (far,) = set(often) - {close}
@@ -50,7 +50,7 @@ def test_the_next_click_follows_the_planted_topic(tmp_path, interest):
             assert len(topics) == 1 + DISTRACTORS + OTHERS
             assert not set(impression.shown) & set(impression.history)
             assert len(set(impression.history)) == HISTORY == len(impression.history)
-            assert sorted(map(len, places.values()))[:-2] == [NOISE] * (len(TOPICS) - 2)
+            assert sorted(map(len, places.values()))[:-2] == [NOISE_CLICKS] * (len(TOPICS) - 2)
 
 
 def test_histories_are_drawn_alike(tmp_path):
@@ -68,17 +68,17 @@ def test_burst_and_thread(burst):
         close = [i for i, topic in enumerate(reader.topics) if topic == reader.burst]
         far = [i for i, topic in enumerate(reader.topics) if topic == reader.thread]
         starts.add(close[0])
-        assert close == list(range(close[0], close[0] + REPEATS))
-        half = REPEATS // 2
-        assert far[half - 1] < REPEATS
-        assert far[half] >= HISTORY - REPEATS - (REPEATS if burst == "last" else 0)
+        assert close == list(range(close[0], close[0] + REPEAT_CLICKS))
+        half = REPEAT_CLICKS // 2
+        assert far[half - 1] < REPEAT_CLICKS
+        assert far[half] >= HISTORY - REPEAT_CLICKS - (REPEAT_CLICKS if burst == "last" else 0)
         assert min(np.diff(far)) >= 2
         if burst == "last":
             assert close[-1] == HISTORY - 1
         else:
             assert far[0] < close[0]
             assert close[-1] < far[-1]
-    assert len(starts) == (1 if burst == "last" else HISTORY - 3 * REPEATS + 1)
+    assert len(starts) == (1 if burst == "last" else HISTORY - 3 * REPEAT_CLICKS + 1)
 
 
 def test_mixed_logs_hold_both_kinds(tmp_path):
@@ -95,7 +95,7 @@ def test_titles_are_words_of_their_topic_and_of_none(tmp_path):
     for news in logs.news.values():
         words = news.title.lower().split()
         assert sum(word in TOPICS[news.category] for word in words) == 4
-        assert sum(word in NEUTRAL[:FILLERS] for word in words) == 1
+        assert sum(word in NEUTRAL_WORDS[:FILLERS] for word in words) == 1
     assert len({word for words in TOPICS.values() for word in words}) == sum(map(len, TOPICS.values()))
 
 
@@ -138,7 +138,7 @@ def test_refused(options, says):
 
 
 def test_the_fewest_news_suffice(tmp_path):
-    fewest = len(TOPICS) * (REPEATS + DISTRACTORS + 2)
+    fewest = len(TOPICS) * (REPEAT_CLICKS + DISTRACTORS + 2)
     for logs in make(tmp_path / "logs", news=fewest, users=40):
         assert len(logs.news) == fewest
         assert logs.impressions

@@ -12,14 +12,14 @@ from markupsafe import Markup, escape
 from rich.console import Console
 
 from glasshead.papers.dynamics.context_comparison import context_findings
-from glasshead.papers.dynamics.findings import finding, findings
+from glasshead.papers.dynamics.findings import findings, gap_finding
 from glasshead.papers.report import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import (
     DynamicsSummary,
     group_changes,
     intro_sentence,
-    term_shares,
+    rank_terms,
 )
 from glasshead.papers.report.interval_format import (
     finding_decimals,
@@ -117,7 +117,7 @@ def test_every_group_has_a_line_in_the_ledger():
         "neutral: undecided: too few tokens to tell which part is the largest.",
     ):
         assert line in said
-    judged = [part for part in term_shares(found, "score") if part.verdict]
+    judged = [part for part in rank_terms(found, "score") if part.verdict]
     assert [part.group for part in judged] == ["positive", "negative", "neutral"]
     assert [part.verdict for part in judged] == [NONE_LEADS.words, NONE_LEADS.words, TOO_FEW_TOKENS.words]
     assert NONE_LEADS.words in plain(dynamics_page(found))
@@ -322,7 +322,7 @@ def test_just_so_many_decimals(value, places, written):
     ],
 )  # fmt: skip
 def test_a_number_and_its_interval_are_written_alike(estimate, interval, number, ends):
-    found = finding("added to score", "D", "positive", estimate, interval, 12, Verdict(""))
+    found = gap_finding("added to score", "D", "positive", estimate, interval, 12, Verdict(""))
     assert format_number(estimate, finding_decimals(found), plus=True) == number
     assert format_interval(interval, finding_decimals(found), plus=True) == ends
 
@@ -355,7 +355,7 @@ def test_a_ledger_of_small_numbers_is_none_of_zeros():
     found = DynamicsSummary("small", history, findings(history, step=10), step=10)
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
         assert "No intervals: fewer than three snapshots do not show" in said
-    shown = {(part.group, part.term): (part.added, part.interval) for part in term_shares(found, "score")}
+    shown = {(part.group, part.term): (part.added, part.interval) for part in rank_terms(found, "score")}
     assert shown["positive", "D"] == ("+6.0·10⁻⁸", "–")
     assert shown["positive", "E"] == ("−1.5·10⁻⁸", "–")
     assert shown["negative", "F"] == ("−3.0·10⁻⁸", "–")

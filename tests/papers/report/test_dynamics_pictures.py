@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from matplotlib.colors import to_hex
 
 from glasshead.errors import InputError
-from glasshead.papers.report.plots.ledger import stacked_areas
+from glasshead.papers.report.plots.ledger import stack_areas
 from glasshead.papers.report.plots.token_scatter import usable_by_group
 from glasshead.papers.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
 from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, page_part, plots_of
@@ -178,7 +178,7 @@ class TestLedger:
     def test_areas_above_less_those_below_are_the_sum_everywhere(self, parts):
         """By the areas, and by straight lines between the looks."""
         steps = np.array([0.0, 1.0, 3.0, 4.0, 8.0, 9.0])
-        fine, areas = stacked_areas(steps, {str(rank): each for rank, each in enumerate(parts)})
+        fine, areas = stack_areas(steps, {str(rank): each for rank, each in enumerate(parts)})
         above = sum(upper - lower for _, (lower, upper) in areas[::2])
         below = sum(upper - lower for _, (lower, upper) in areas[1::2])
         np.testing.assert_allclose(above - below, np.interp(fine, steps, parts.sum(axis=0)), atol=1e-9)

@@ -11,7 +11,7 @@ from glasshead.papers.dynamics.findings import findings
 from glasshead.papers.report import dynamics_document
 from glasshead.papers.report.dynamics_page import dynamics_page
 from glasshead.papers.report.dynamics_summary import DynamicsSummary, dominant_term_words
-from glasshead.papers.results import MUCH_UNEXPLAINED, History, added_column
+from glasshead.papers.results import MUCH_UNEXPLAINED, History, cumulative_column
 from glasshead.report import terminal_view
 from pages import Page
 
@@ -26,7 +26,7 @@ def planted(change, **terms):
     here = columns["token"] == TOKEN
     columns["score"][here] = 0.016 + change * columns["step"][here] / 40
     for name, value in terms.items():
-        columns[added_column("score", name)][here] = value * columns["step"][here] / 40
+        columns[cumulative_column("score", name)][here] = value * columns["step"][here] / 40
     return History(bare.facts, bare.curves, bare.products, columns)
 
 
@@ -75,7 +75,7 @@ def test_terminal_and_page_say_the_same_as_the_table_of_groups():
     history = planted(0.258, D=0.03, E=0.017, F=-4.649)
     group = history.tokens["group"] == "neutral"
     columns = dict(history.tokens)
-    for name in ("score", *(added_column("score", term) for term in fake_histories.SCORE)):
+    for name in ("score", *(cumulative_column("score", term) for term in fake_histories.SCORE)):
         one = columns[name][columns["token"] == TOKEN]
         columns[name] = columns[name].copy()
         columns[name][group] = np.repeat(one, fake_histories.GROUPS["neutral"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, encode, load, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.papers.datasets.dyck import BRACKETS, DyckOptions, draw
+from glasshead.papers.datasets.dyck import BRACKETS, DyckOptions, draw_dyck
 
 OPTIONS = st.builds(
     DyckOptions,
@@ -23,7 +23,7 @@ OPTIONS = st.builds(
 @given(OPTIONS)
 def test_a_stack_gives_the_label_and_the_mark(options):
     closing = {pair[0]: pair[1] for pair in BRACKETS}
-    drawn = draw(options)
+    drawn = draw_dyck(options)
     assert sum(len(split.texts) for split in drawn.values()) == options.instances
     for split in drawn.values():
         for text, label, marks in zip(split.texts, split.labels, split.marks, strict=True):
@@ -52,8 +52,8 @@ def test_classes_are_equally_frequent_and_each_bracket_is_one_token():
 
 def test_the_seed_decides():
     options = DyckOptions(instances=60)
-    assert draw(options) == draw(options)
-    assert draw(options) != draw(DyckOptions(instances=60, seed=1))
+    assert draw_dyck(options) == draw_dyck(options)
+    assert draw_dyck(options) != draw_dyck(DyckOptions(instances=60, seed=1))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, load
 from glasshead.errors import InputError
-from glasshead.papers.datasets.histogram import HistogramOptions, draw
+from glasshead.papers.datasets.histogram import HistogramOptions, draw_histogram
 
 OPTIONS = st.builds(
     HistogramOptions,
@@ -23,7 +23,7 @@ OPTIONS = st.builds(
 @settings(deadline=None, max_examples=30)
 @given(OPTIONS)
 def test_every_label_is_the_count_of_the_letter_and_marks_are_its_places(options):
-    drawn = draw(options)
+    drawn = draw_histogram(options)
     assert sum(len(split.texts) for split in drawn.values()) == options.instances
     for split in drawn.values():
         assert set(split.labels) == set(range(options.length))
@@ -37,7 +37,7 @@ def test_every_label_is_the_count_of_the_letter_and_marks_are_its_places(options
 
 
 def test_counts_are_equally_frequent_and_places_alike():
-    (train, *_) = draw(HistogramOptions(instances=20_000)).values()
+    (train, *_) = draw_histogram(HistogramOptions(instances=20_000)).values()
     frequencies = np.bincount(train.labels)
     assert frequencies.max() - frequencies.min() <= 1
     places = Counter(next(i for i, w in enumerate(text.split()) if w[0] == "_") for text in train.texts)
@@ -46,8 +46,8 @@ def test_counts_are_equally_frequent_and_places_alike():
 
 def test_the_seed_decides():
     options = HistogramOptions(instances=100)
-    assert draw(options) == draw(options)
-    assert draw(options) != draw(HistogramOptions(instances=100, seed=1))
+    assert draw_histogram(options) == draw_histogram(options)
+    assert draw_histogram(options) != draw_histogram(HistogramOptions(instances=100, seed=1))
 
 
 def test_it_is_loaded_by_its_name_with_options():

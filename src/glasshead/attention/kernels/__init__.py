@@ -1,4 +1,4 @@
-"""The same mathematics, faster: one file, one kernel."""
+"""Kernels compute attention faster than the reference does: one file, one kernel."""
 
 from glasshead.registry import import_siblings
 

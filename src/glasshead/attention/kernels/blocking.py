@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from glasshead.attention.mechanism import AttentionInputs, select_heads
+from glasshead.attention.mechanism import AttentionInputs, pick_heads
 
 MIN_BLOCK_ROWS = 16
 """Rows of a block, however long they are."""
@@ -31,7 +31,7 @@ def in_blocks(
     # Cut one by one: the backward pass then frees the gradient of one cut before it makes the next.
     blocks = (crop_future_keys(call.rows(place)) for place in positions)
     if call.needs_gradient:
-        return torch.cat([checkpointed(block, compute) for block in blocks], dim=2)
+        return torch.cat([compute_with_checkpoint(block, compute) for block in blocks], dim=2)
     batch, every = call.q.shape[:2]
     output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
     for place, block in zip(positions, blocks, strict=True):
@@ -55,14 +55,14 @@ def in_groups(
                 q=call.q[:, queries],
                 k=call.k[:, keys],
                 v=call.v[:, keys],
-                mask=replace(call.mask, attn_mask=select_heads(call.mask.attn_mask, queries)),
-                bias=select_heads(call.bias, queries),
+                mask=replace(call.mask, attn_mask=pick_heads(call.mask.attn_mask, queries)),
+                bias=pick_heads(call.bias, queries),
             )
         )
     return output
 
 
-def checkpointed(
+def compute_with_checkpoint(
     call: AttentionInputs, compute: Callable[[AttentionInputs], Tensor]
 ) -> Float[Tensor, "b h q d_v"]:
     """``compute``, of which nothing is kept for the backward pass but the call."""

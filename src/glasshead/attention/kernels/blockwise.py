@@ -7,7 +7,7 @@ from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.mechanism import AttentionInputs
 
-BLOCK = 2**21
+BLOCK_SCORES = 2**21
 """Scores held at once, over all heads and sequences: 8 MiB in float32, a few times over."""
 
 
@@ -21,13 +21,13 @@ class Blockwise(Kernel):
         return None
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
-        return in_blocks(call, rows_per_block(call), lambda block: call.mechanism(block)[0])
+        return in_blocks(call, blockwise_rows(call), lambda block: call.mechanism(block)[0])
 
 
-def rows_per_block(call: AttentionInputs) -> int:
+def blockwise_rows(call: AttentionInputs) -> int:
     """Query rows of one block."""
     batch, heads = call.q.shape[:2]
-    return max(MIN_BLOCK_ROWS, BLOCK // max(1, batch * heads * call.k.shape[2]))
+    return max(MIN_BLOCK_ROWS, BLOCK_SCORES // max(1, batch * heads * call.k.shape[2]))
 
 
 KERNELS.register("blockwise")(Blockwise())

@@ -61,11 +61,11 @@ class CpuTiled(Kernel):
         k, v = (upcast_half(tensor).contiguous() for tensor in call.expand_heads())
         q = (upcast_half(call.q) * call.scale).contiguous()
         factors = position.coefficients(positions, q.dtype)[0].contiguous()
-        output: Tensor = TiledFunction.apply(q, k, v, factors, spans(call))[0]
+        output: Tensor = TiledFunction.apply(q, k, v, factors, key_spans(call))[0]
         return output.to(call.q.dtype)
 
 
-def spans(call: AttentionInputs) -> list[slice]:
+def key_spans(call: AttentionInputs) -> list[slice]:
     """The real keys of every text."""
     if call.mask.padding is None:
         return [slice(0, call.k.shape[2])] * len(call.q)
@@ -114,9 +114,7 @@ class TiledFunction(torch.autograd.Function):
     def backward(ctx: Any, along: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, factors, output = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph: who wants a second derivative gets it by the formula
-            return *differentiable_gradients(
-                ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along
-            ), None
+            return *tile_gradients(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
         _, heads, queries, _ = q.shape
         along = along.contiguous()
         delta = (along * output).sum(dim=-1, keepdim=True)
@@ -136,7 +134,7 @@ class TiledFunction(torch.autograd.Function):
         return dq, dk, dv, df, None
 
 
-def differentiable_gradients(
+def tile_gradients(
     inputs: tuple[Tensor, ...], wanted: tuple[bool, ...], real: list[slice], along: Tensor
 ) -> Iterator[Tensor | None]:
     """The gradients of what `TiledFunction` computes, themselves part of the graph."""

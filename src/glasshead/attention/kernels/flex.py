@@ -19,14 +19,14 @@ from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 from glasshead.errors import InputError
 
-BLOCK = 128
+FLEX_BLOCK = 128
 """Queries and keys of a block, which is left out, computed with the mask or without it."""
-WIDEST = 256
+WIDEST_HEAD = 256
 MIN_ROW_SIZE = 16
 """Numbers that a row of q, k or v needs on a GPU."""
 VARIANTS = 256
 """Kinds of calls that torch may compile for one process."""
-BUDGET = 32
+MOST_COMPILATIONS = 32
 """Kinds up to which the automatic choice has new ones compiled: varying lengths would go on for ever."""
 SEEN: set[tuple[object, ...]] = set()
 """The kinds that were computed."""
@@ -42,13 +42,13 @@ class Flex(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported_reason(call) or unavailable(call)
+        return reason_against_flex(call) or missing_for_flex(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether a GPU holds much, and it is compiled for this or may still be."""
         if not call.q.is_cuda or KERNELS["reference"].is_preferred(call):
             return False
-        return affordable(call)
+        return is_affordable(call)
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         q, k, v, changed = as_changed_products(call)
@@ -59,7 +59,7 @@ class Flex(Kernel):
         blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
-                output = compiled_flex_attention()(
+                output = compile_flex_attention()(
                     *(q, k, v, changed, blocks),
                     scale=1.0,
                     enable_gqa=q.shape[1] != k.shape[1],
@@ -77,9 +77,9 @@ class Flex(Kernel):
         return output.masked_fill(call.q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
 
 
-def affordable(call: AttentionInputs) -> bool:
+def is_affordable(call: AttentionInputs) -> bool:
     """Whether nothing new has to be compiled, or only one of a few."""
-    return len(SEEN) < BUDGET or compilation_key(call) in SEEN
+    return len(SEEN) < MOST_COMPILATIONS or compilation_key(call) in SEEN
 
 
 def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
@@ -91,7 +91,7 @@ def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
     return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *positions, *shapes)
 
 
-def unsupported_reason(call: AttentionInputs) -> str | None:
+def reason_against_flex(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
     if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
@@ -109,8 +109,8 @@ def unsupported_reason(call: AttentionInputs) -> str | None:
         return "there is nothing to compute"
     position, size = call.mechanism.position, call.q.shape[3]
     widest = max(position.feature_size(size) if position.is_dot_product else size, call.v.shape[3])
-    if call.q.is_cuda and widest > WIDEST:
-        return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
+    if call.q.is_cuda and widest > WIDEST_HEAD:
+        return f"heads and features are at most {WIDEST_HEAD} numbers wide, not {widest}"
     return None
 
 
@@ -125,7 +125,7 @@ def changes_single_scores(call: AttentionInputs) -> bool:
     return position.is_dot_product or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
 
 
-def unavailable(call: AttentionInputs) -> str | None:
+def missing_for_flex(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if call.q.is_cuda:
         return "install glasshead[triton]" if find_spec("triton") is None else None
@@ -148,7 +148,7 @@ def compiler_problem() -> str | None:
 
 
 @cache
-def compiled_flex_attention() -> Callable[..., Tensor]:
+def compile_flex_attention() -> Callable[..., Tensor]:
     """Flex attention, compiled whole or not at all, and for every size anew: unknown ones fail on CPUs."""
     from torch.nn.attention.flex_attention import flex_attention
 
@@ -167,7 +167,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     else:
         score_of = position.score_mod(q, scale, call.token_positions())
 
-    def changed(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def change_score(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.
         score = score.float()
         exponent = activation.softmax_logits(
@@ -176,7 +176,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
         assert exponent is not None  # the call was not refused
         return exponent
 
-    return q, k, v, changed
+    return q, k, v, change_score
 
 
 def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
@@ -189,34 +189,34 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     """Which blocks of the mask are empty, full or neither, without ever holding the mask itself."""
     from torch.nn.attention.flex_attention import BlockMask
 
-    some, every = blocks_of(mask, device)
+    some, every = find_blocks(mask, device)
     partly = block_lists(some & ~every)
     fully = block_lists(every)
     return BlockMask.from_kv_blocks(
         *partly,
         *fully,
-        BLOCK_SIZE=BLOCK,
+        BLOCK_SIZE=FLEX_BLOCK,
         mask_mod=pair_rule(mask, device),
         seq_lengths=(mask.queries, mask.keys),
     )
 
 
-def blocks_of(
+def find_blocks(
     mask: Mask, device: torch.device
 ) -> tuple[Bool[Tensor, "b h rows columns"], Bool[Tensor, "b h rows columns"]]:
     """Blocks that may hold an allowed pair, and blocks of nothing else."""
-    rows, columns = -(-mask.queries // BLOCK), -(-mask.keys // BLOCK)
+    rows, columns = -(-mask.queries // FLEX_BLOCK), -(-mask.keys // FLEX_BLOCK)
     real = torch.ones(1, mask.keys, dtype=torch.bool, device=device)
     real = split_into_blocks(real if mask.padding is None else mask.padding)  # [B, columns, BLOCK]
     some = real.any(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     every = real.all(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     if mask.causal:
-        index, start = mask.index(device), torch.arange(columns, device=device) * BLOCK
-        fill = rows * BLOCK - mask.queries
-        last = pad(index, (0, fill), value=-1).view(rows, BLOCK).amax(dim=-1)
-        first = pad(index, (0, fill), value=mask.keys).view(rows, BLOCK).amin(dim=-1)
+        index, start = mask.index(device), torch.arange(columns, device=device) * FLEX_BLOCK
+        fill = rows * FLEX_BLOCK - mask.queries
+        last = pad(index, (0, fill), value=-1).view(rows, FLEX_BLOCK).amax(dim=-1)
+        first = pad(index, (0, fill), value=mask.keys).view(rows, FLEX_BLOCK).amin(dim=-1)
         some = some & (start <= last[:, None])
-        every = every & (start + BLOCK - 1 <= first[:, None])
+        every = every & (start + FLEX_BLOCK - 1 <= first[:, None])
     if mask.attn_mask is not None:
         tiles = split_into_blocks(
             split_into_blocks(mask.attn_mask).movedim(2, -1)
@@ -228,7 +228,7 @@ def blocks_of(
 
 def split_into_blocks(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
     """The last axis in blocks, what lies beyond its end being false."""
-    return pad(flags, (0, -flags.shape[-1] % BLOCK)).unflatten(-1, (-1, BLOCK))
+    return pad(flags, (0, -flags.shape[-1] % FLEX_BLOCK)).unflatten(-1, (-1, FLEX_BLOCK))
 
 
 def block_lists(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tensor]:
@@ -253,13 +253,13 @@ def pair_rule(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
         tests.append(lambda batch, head, query, key: pairs[batch * by_batch, head * by_head, query, key])
     first, *others = tests
 
-    def allowed(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def is_allowed(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         live = first(batch, head, query, key)
         for test in others:
             live = live & test(batch, head, query, key)
         return live
 
-    return allowed
+    return is_allowed
 
 
 KERNELS.register("flex")(Flex())

@@ -9,7 +9,7 @@ from glasshead.attention.kernels.kernel import KERNELS, Kernel, prefixes_reason,
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
-CHUNK = 64
+QUERY_CHUNK = 64
 """Queries that share one sum over the past; among themselves they are compared in pairs."""
 
 
@@ -48,8 +48,8 @@ class Linear(Kernel):
         else:
             total, count = q @ (k.transpose(-1, -2) @ v), real.sum(dim=-1, keepdim=True)
         if call.mechanism.activation.linear == "sum":
-            return ratio(total[..., :-1], total[..., -1:]).to(call.q.dtype)
-        return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
+            return divide_or_zero(total[..., :-1], total[..., -1:]).to(call.q.dtype)
+        return divide_or_zero(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
 
 
 def not_linear_reason(call: AttentionInputs) -> str | None:
@@ -66,7 +66,7 @@ def not_linear_reason(call: AttentionInputs) -> str | None:
     return products_reason(call)
 
 
-def ratio(total: Tensor, normaliser: Tensor) -> Tensor:
+def divide_or_zero(total: Tensor, normaliser: Tensor) -> Tensor:
     """Their quotient, and zero where there is nothing to divide."""
     empty = normaliser == 0
     return (total / normaliser.masked_fill(empty, 1.0)).masked_fill(empty, 0.0)
@@ -83,8 +83,8 @@ def up_to_itself(
     queries = q.shape[2]
     past = k[:, :, :start].transpose(-1, -2) @ v[:, :, :start]  # [B, H, f, d_v]
     k, v = k[:, :, start : start + queries], v[:, :, start : start + queries]
-    missing = -queries % CHUNK
-    q, k, v = (pad(tensor, (0, 0, 0, missing)).unflatten(2, (-1, CHUNK)) for tensor in (q, k, v))
+    missing = -queries % QUERY_CHUNK
+    q, k, v = (pad(tensor, (0, 0, 0, missing)).unflatten(2, (-1, QUERY_CHUNK)) for tensor in (q, k, v))
     sums = k.transpose(-1, -2) @ v  # [B, H, chunks, f, d_v]
     before = torch.cat([past[:, :, None], sums[:, :, :-1]], dim=2).cumsum(dim=2)
     within = (q @ k.transpose(-1, -2)).tril()  # [B, H, chunks, CHUNK, CHUNK]

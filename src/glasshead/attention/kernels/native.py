@@ -20,7 +20,7 @@ from glasshead.attention.positions.relative import max_distance, require_positio
 from glasshead.attention.precision import upcast_half
 from glasshead.spelling import spell
 
-ELEMENTWISE: dict[type[Activation], str] = {Sigsoftmax: "sigsoftmax", Sigmoid: "sigmoid", ReLU: "relu"}
+NATIVE_NAMES: dict[type[Activation], str] = {Sigsoftmax: "sigsoftmax", Sigmoid: "sigmoid", ReLU: "relu"}
 LONG, SHORT, MANY = 128, 32, 2**17
 """Keys from which it is faster than two calls of PyTorch's kernel; the same where there are many pairs of
 tokens (times batch and heads)."""
@@ -39,7 +39,7 @@ class Native(Kernel):
     takes_bias = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unserved_reason(call) or (unbuilt() if best_capability() is None else None)
+        return missing_feature(call) or (unbuilt() if best_capability() is None else None)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Where it was measured to be faster than what would serve otherwise."""
@@ -58,10 +58,12 @@ class Native(Kernel):
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         capability = best_capability()
         assert capability is not None
-        return attend(operators(capability).forward, call)
+        return attend_native(operators(capability).forward, call)
 
 
-def attend(forward: Callable[..., tuple[Tensor, ...]], call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
+def attend_native(
+    forward: Callable[..., tuple[Tensor, ...]], call: AttentionInputs
+) -> Float[Tensor, "b h q d_v"]:
     """The call by the forward operator of a library."""
     position, mask = call.mechanism.position, call.mask
     q, k, v, scale, line, adjust = call.q, call.k, call.v, call.scale, None, "none"
@@ -101,7 +103,7 @@ def activation_name(activation: Activation) -> str | None:
     """What the C++ calls an activation; None where it has none."""
     if activation.uses_paired_exponential:
         return "tanhmax"
-    return "softmax" if is_softmax(activation) else ELEMENTWISE.get(type(activation))
+    return "softmax" if is_softmax(activation) else NATIVE_NAMES.get(type(activation))
 
 
 def lacks_native(call: AttentionInputs) -> bool:
@@ -110,7 +112,7 @@ def lacks_native(call: AttentionInputs) -> bool:
     return kernel.unsupported_reason(call) == unbuilt() and kernel.is_preferred(call)
 
 
-def unserved_reason(call: AttentionInputs) -> str | None:
+def missing_feature(call: AttentionInputs) -> str | None:
     """What the C++ does not compute."""
     position = call.mechanism.position
     if activation_name(call.mechanism.activation) is None:

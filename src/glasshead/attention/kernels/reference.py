@@ -6,7 +6,7 @@ from torch import Tensor
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.mechanism import AttentionInputs
 
-SMALL = 2**22
+MOST_SCORES = 2**22
 """Pairs of tokens (times batch and heads) up to which the whole matrix is held: 16 MiB in float32."""
 
 
@@ -20,7 +20,7 @@ class Reference(Kernel):
         return None
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        return call.q.shape[:3].numel() * call.k.shape[2] <= SMALL
+        return call.q.shape[:3].numel() * call.k.shape[2] <= MOST_SCORES
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         return call.mechanism(call)[0]

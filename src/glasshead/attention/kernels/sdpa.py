@@ -13,13 +13,13 @@ from glasshead.attention.kernels.kernel import KERNELS, Kernel, lengthens_many_k
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
-BLOCK = 2**22
+SDPA_BLOCK = 2**22
 """Entries of a mask, or of scores where no fused kernel runs, held at once."""
 MADE = 6 * 2**20
 """Numbers made of q, k and v held at once: 24 MiB in float32, all heads of some two thousand tokens."""
-SMALL = 0.5
+SMALL_SCORE = 0.5
 """Scores below which the difference of their two exponentials is small beside either."""
-NARROW = 64
+FEW_KEYS = 64
 """Keys below which (16 in truth) the kernel of the CPU says 0 for a query that is not a number."""
 
 
@@ -58,7 +58,7 @@ class SDPA(Kernel):
             call = replace(call, q=upcast_half(call.q), k=upcast_half(call.k), v=upcast_half(call.v))
 
         def blockwise(part: AttentionInputs) -> Tensor:
-            return in_blocks(part, rows_per_block(part), fused_attention)
+            return in_blocks(part, rows_per_block(part), call_torch_kernel)
 
         return in_groups(call, heads_per_block(call), blockwise).to(dtype)
 
@@ -72,8 +72,8 @@ def loses_digits(call: AttentionInputs) -> bool:
     paired = call.mechanism.activation.uses_paired_exponential and not call.mechanism.position.needs_positions
     if not (looks and paired and call.q.dtype == torch.float32) or not call.q.numel() or not call.k.numel():
         return False
-    longest = [float(each.detach().norm(dim=-1).max()) for each in (call.q, call.k)]
-    return 0 < abs(call.scale) * longest[0] * longest[1] < SMALL
+    longest = [float(rows.detach().norm(dim=-1).max()) for rows in (call.q, call.k)]
+    return 0 < abs(call.scale) * longest[0] * longest[1] < SMALL_SCORE
 
 
 def is_softmax(activation: Activation) -> bool:
@@ -112,7 +112,7 @@ def rows_per_block(call: AttentionInputs) -> int:
         row_size = keys
     if call.mask.padding is not None:
         row_size *= batch
-    return max(MIN_BLOCK_ROWS, BLOCK // row_size) if row_size else max(1, queries)
+    return max(MIN_BLOCK_ROWS, SDPA_BLOCK // row_size) if row_size else max(1, queries)
 
 
 def is_fused(call: AttentionInputs) -> bool:
@@ -129,7 +129,7 @@ def natively_causal(call: AttentionInputs) -> bool:
     return whole and alone and call.scale > 0 and not call.mechanism.activation.uses_paired_exponential
 
 
-def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
+def call_torch_kernel(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     """One call of PyTorch's kernel."""
     q, k, v, scale = features(call)
     value_dim = v.shape[-1]
@@ -140,7 +140,7 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     causal = natively_causal(call)
     allowed = empty = None
     if not causal and not call.mask.is_full:
-        allowed = mask_of(call)
+        allowed = mask_rows(call)
         # What a row without any key yields differs between kernels: it attends to all, and is then zeroed.
         empty = ~allowed.any(dim=-1, keepdim=True)
         allowed = allowed | empty
@@ -156,12 +156,12 @@ def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         enable_gqa=q.shape[1] != k.shape[1],
     )
     output = output[..., :value_dim].to(call.q.dtype)
-    if k.shape[2] < NARROW:
+    if k.shape[2] < FEW_KEYS:
         output = output.masked_fill(q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-def mask_of(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
+def mask_rows(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
     """The mask of a block; one row for all queries if they are masked alike."""
     if call.mask.causal or call.mask.attn_mask is not None or call.mask.padding is None:
         return call.mask.allowed(call.q.device)

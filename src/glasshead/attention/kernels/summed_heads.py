@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.attend import run_kernel
 from glasshead.attention.kernels.blocking import in_blocks
-from glasshead.attention.kernels.blockwise import rows_per_block as block_rows
+from glasshead.attention.kernels.blockwise import blockwise_rows as block_rows
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import no_autocast, upcast_half
@@ -30,7 +30,7 @@ def sum_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
     """
     if call.mechanism.position.changes_output or call.k.shape[2] > call.v.shape[3]:
         return one_by_one(call)
-    return in_blocks(call, rows_per_block(call), sum_heads_block, heads=1)
+    return in_blocks(call, rows_per_sum(call), sum_heads_block, heads=1)
 
 
 def sum_heads_block(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
@@ -48,7 +48,7 @@ def project_weighted_inputs(call: AttentionInputs, value: nn.Linear) -> Float[Te
     The rows of A_h need not sum to one. For fewer queries than keys it is cheaper than values for all keys:
     H (q n d + q d²) products and not H (n d² + q n d).
     """
-    return in_blocks(call, rows_per_block(call), lambda block: project_block(block, value), heads=1)
+    return in_blocks(call, rows_per_sum(call), lambda block: project_block(block, value), heads=1)
 
 
 def project_block(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
@@ -74,7 +74,7 @@ def of_key_heads(call: AttentionInputs, weights: Float[Tensor, "b h q k"]) -> Fl
     return weights.unflatten(1, (-1, call.groups)).sum(dim=2)
 
 
-def rows_per_block(call: AttentionInputs) -> int:
+def rows_per_sum(call: AttentionInputs) -> int:
     """Query rows of one block: all of them where the whole matrix may be held."""
     return max(1, call.q.shape[2]) if is_small(call) else block_rows(call)
 

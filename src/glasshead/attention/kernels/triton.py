@@ -17,11 +17,11 @@ from glasshead.attention.kernels.kernel import (
 from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.precision import upcast_half
 
-WIDEST = 256
+WIDEST_TRITON_HEAD = 256
 OLDEST = (8, 0)
 
 
-def interpreted() -> bool:
+def is_interpreted() -> bool:
     """Whether Triton runs its programs in Python, on any device (to be set before the first of them runs)."""
     return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
 
@@ -32,13 +32,13 @@ class Triton(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported_reason(call) or unavailable(call)
+        return reason_against_triton(call) or missing_for_triton(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        return call.q.is_cuda and not interpreted()
+        return call.q.is_cuda and not is_interpreted()
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
-        from glasshead.attention.kernels.triton_programs.launch import paired_attention
+        from glasshead.attention.kernels.triton_programs.launch import attend_pairs
 
         q, k, v, scale = call.q, call.k, call.v, call.scale
         if call.mechanism.position.needs_positions:
@@ -46,10 +46,10 @@ class Triton(Kernel):
             q, k = call.mechanism.position.features(q, k, scale, call.token_positions())
             v, scale = upcast_half(v), 1.0
         first = call.mask.first if call.mask.causal else None
-        return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
+        return attend_pairs(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
-def unsupported_reason(call: AttentionInputs) -> str | None:
+def reason_against_triton(call: AttentionInputs) -> str | None:
     """What the programs do not compute."""
     if not call.mechanism.activation.uses_paired_exponential:
         return "it computes activations of paired exponentials (tanhmax) only"
@@ -66,15 +66,15 @@ def unsupported_reason(call: AttentionInputs) -> str | None:
 def too_wide(call: AttentionInputs) -> str | None:
     """Refuses heads that do not fit a tile."""
     widest = max(call.mechanism.position.feature_size(call.q.shape[3]), call.v.shape[3])
-    fits = widest <= WIDEST
-    return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
+    fits = widest <= WIDEST_TRITON_HEAD
+    return None if fits else f"heads and features are at most {WIDEST_TRITON_HEAD} numbers wide, not {widest}"
 
 
-def unavailable(call: AttentionInputs) -> str | None:
+def missing_for_triton(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if find_spec("triton") is None:
         return "install glasshead[triton]"
-    if interpreted():
+    if is_interpreted():
         # Its products of bfloat16 tiles are wrong.
         return "Triton's interpreter has no bfloat16" if call.q.dtype == torch.bfloat16 else None
     if not call.q.is_cuda:

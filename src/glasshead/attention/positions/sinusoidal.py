@@ -66,7 +66,7 @@ class Sinusoid(Position):
         scale: float,
         positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
-        """The same without a copy of the keys: all heads meet the waves in one product."""
+        """Scores without a copy of the keys: all heads meet the waves in one product."""
         content, turned, waves = self.rotate(q, scale, require_positions(positions))
         scores = content @ k.to(content.dtype).transpose(-1, -2)
         along = turned.flatten(1, 2) @ waves[:, 0].transpose(-1, -2)

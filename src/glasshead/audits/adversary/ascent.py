@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-PENALTY = 50.0
+COST = 50.0
 """What a change of the prediction by 1 beyond ε costs, in units of the largest distance."""
 BISECTIONS = 25
 
@@ -101,7 +101,7 @@ class Search:
                 adversary.most = torch.maximum(adversary.most, changes.detach())
                 keep(weights.detach(), changes.detach(), distances.detach())
                 beyond = (changes - self.epsilon).clamp_min(0)
-                (parameters.grad,) = torch.autograd.grad((PENALTY * beyond - distances).sum(), parameters)
+                (parameters.grad,) = torch.autograd.grad((COST * beyond - distances).sum(), parameters)
                 optimizer.step()
                 schedule.step()
         with torch.no_grad():
@@ -113,7 +113,7 @@ class Search:
     def merit(self, adversary: Adversary, weights: Tensor) -> Float[Tensor, " variants"]:
         """What Adam maximises: the distance, less what a change beyond ε costs."""
         beyond = (adversary.changes(weights) - self.epsilon).clamp_min(0)
-        return adversary.distances(weights) - PENALTY * beyond
+        return adversary.distances(weights) - COST * beyond
 
     def feasible(self, adversary: Adversary, parameters: Tensor) -> Tensor:
         """The weights at the end of the bisection from the model's own to those of the parameters."""

@@ -9,9 +9,9 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary.ascent import Adversary
 from glasshead.audits.adversary.setting import Setting
-from glasshead.audits.context import Floats
 from glasshead.explainers import TARGETS
 
 AGREE = 0.01
@@ -35,7 +35,7 @@ class Effort:
 
     @property
     def words(self) -> str:
-        """In words, for the facts of a card."""
+        """The doublings in words, for the facts of a card."""
         end = "converged" if self.converged else "not converged"
         return f"search, {end}: up to {self.starts} starts of {self.steps} steps"
 
@@ -56,7 +56,7 @@ class Doublings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "moved", np.zeros(self.texts, dtype=bool))
 
-    def farthest(self) -> Floats:
+    def farthest(self) -> AnyFloats:
         """The largest distance of each text that is reached until doubling the starts gains no more;
         ``moved`` says of which texts the prediction changed on the way by more than ε."""
         search, largest = self.setting.search, self.setting.largest
@@ -85,12 +85,12 @@ class Doublings:
 
     @torch.no_grad()
     def starts(self, pool: Adversary, few: Adversary) -> tuple[Tensor, Tensor]:
-        """Of random candidates, moved to where the prediction is kept, those that are best, and their
+        """The best of random candidates, moved to where the prediction is kept, and their
         units."""
         search = self.setting.search
         candidates, unit = self.draw(pool)
         balanced = self.balance(pool, candidates)
-        before, after = (search.merit(pool, pool.weights(each)) for each in (candidates, balanced))
+        before, after = (search.merit(pool, pool.weights(points)) for points in (candidates, balanced))
         better = (after > before)[pool.owner].reshape(-1, *(1,) * (balanced.ndim - 1))
         balanced = torch.where(better, balanced, candidates)
         merit = torch.maximum(before, after).reshape(search.candidates, self.texts)
@@ -137,6 +137,6 @@ def between(adversary: Adversary, one: Tensor, other: Tensor, share: Float[Tenso
     return one + share[adversary.owner].reshape(-1, *(1,) * (one.ndim - 1)) * (other - one)
 
 
-def by_text(values: Float[Tensor, " variants"], texts: int) -> Floats:
+def by_text(values: Float[Tensor, " variants"], texts: int) -> AnyFloats:
     """The largest of the variants of each text."""
     return values.reshape(-1, texts).amax(dim=0).double().cpu().numpy()

@@ -68,7 +68,7 @@ class ForwardAdversary(Adversary):
 
 
 class ProducibleForward(ForwardAdversary):
-    """The same, of the weights that other queries q + δ of the heads draw from the same keys.
+    """A forward adversary of the weights that other queries q + δ of the heads draw from the same keys.
 
     Parameters [r, h, q, d] are δ in the unit in which a random one moves the scores by about 1.
     """

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import AnyFloats
 from glasshead.attention import AttentionInputs
 from glasshead.audits.adversary.ascent import Adversary
 from glasshead.audits.adversary.doublings import LOG_ODDS, Doublings, Effort
@@ -16,8 +17,7 @@ from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.mixtures import best_mixtures
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
-from glasshead.audits.adversary.weight_families import parameters_of, random_starts
-from glasshead.audits.context import Floats
+from glasshead.audits.adversary.weight_families import border_parameters, random_starts
 from glasshead.audits.forward_perturbation import (
     FixedRandomEdit,
     UniformEdit,
@@ -30,15 +30,15 @@ from glasshead.explainers import ForwardObservation, LinearReadout
 from glasshead.huggingface import isolated_copy
 from glasshead.trace import Edit, ResumedPasses
 
-BASES = ("own", "random", "uniform")
+MAP_BASES = ("own", "random", "uniform")
 Texts = NDArray[np.int64]
-BLOCK = 2_000_000  # weights of all variants of one search
+BLOCK_WEIGHTS = 2_000_000  # weights of all variants of one search
 GRAPH = 4  # what gradients hold of a pass, in passes
 
 
 def free_distances(
     setting: Setting, texts: Texts, seed: int, effort: Effort
-) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
     """The distance of the farthest weights from each of the BASES [texts], and whether the prediction of a
     text is flat: no weights change it by more than ε.
 
@@ -58,9 +58,9 @@ def free_distances(
 
 
 def exact_distances(
-    setting: Setting, readout: LinearReadout, bases: Floats, texts: Texts
-) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
-    """By the vertices of what is feasible."""
+    setting: Setting, readout: LinearReadout, bases: AnyFloats, texts: Texts
+) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
+    """Largest distances by the vertices of what is feasible."""
     distances = np.full((len(bases), len(texts)), np.nan)
     flat = np.zeros(len(texts), dtype=bool)
     for place, text in enumerate(texts.tolist()):
@@ -80,23 +80,23 @@ def exact_distances(
                 assert points is not None
                 reach = points.sign * polarity[points.token]
                 flat[place] = bool((reach >= planes[0]).all() and (reach <= planes[1]).all())
-    return dict(zip(BASES, distances, strict=True)), flat
+    return dict(zip(MAP_BASES, distances, strict=True)), flat
 
 
 def search_linear(
     setting: Setting,
     readout: LinearReadout,
-    bases: Floats,
+    bases: AnyFloats,
     texts: Texts,
     generator: torch.Generator,
     effort: Effort,
-) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
-    """By gradients, where more than one number is read off the weights."""
+) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
+    """Search by gradients, where more than one number is read off the weights."""
     distances, flat = np.full((len(bases), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
     lengths = readout.mask[texts].sum(dim=1)
     (filled,) = (lengths > 0).nonzero(as_tuple=True)
     order = filled[lengths[filled].argsort()]
-    for places in order.split(max(BLOCK // (setting.search.candidates * readout.mask.shape[1]), 1)):
+    for places in order.split(max(BLOCK_WEIGHTS // (setting.search.candidates * readout.mask.shape[1]), 1)):
         for base in range(len(bases)):
 
             def adversary_of(times: int, places: Tensor = places, base: int = base) -> Adversary:
@@ -108,19 +108,19 @@ def search_linear(
             distances[base, places.numpy()] = best
             if base == 0:
                 flat[places.numpy()] = ~moved
-    return dict(zip(BASES, distances, strict=True)), flat
+    return dict(zip(MAP_BASES, distances, strict=True)), flat
 
 
 def search_forward(
     setting: Setting, observation: ForwardObservation, texts: Texts, seed: int, effort: Effort
-) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
-    """By gradients through what follows the layer, in float32."""
-    distances, flat = np.full((len(BASES), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
+) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
+    """Search by gradients through what follows the layer, in float32."""
+    distances, flat = np.full((len(MAP_BASES), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
     generator = torch.Generator().manual_seed(seed)
     signs = torch.from_numpy(setting.context.head_signs)
     for places, observed, passes in forward_batches(setting, observation, texts):
         every = torch.arange(len(places))
-        for number, base in enumerate(BASES):
+        for number, base in enumerate(MAP_BASES):
             # Drawn once: every variant goes away from the same random weights.
             own = ForwardAdversary(setting, observed, passes, every, base_edit(base, generator, signs)).own
 
@@ -137,7 +137,7 @@ def search_forward(
             distances[number, places] = best
             if base == "own":
                 flat[places] = ~moved
-    return dict(zip(BASES, distances, strict=True)), flat
+    return dict(zip(MAP_BASES, distances, strict=True)), flat
 
 
 def forward_batches(
@@ -165,12 +165,12 @@ def base_edit(base: str, generator: torch.Generator, signs: Tensor) -> Edit:
 
 
 def constant_edit(own: Tensor) -> Edit:
-    """The same weights of some texts in each variant of them."""
+    """An edit that gives some texts one set of weights in each variant of them."""
 
-    def repeated(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+    def repeat_weights(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         return own.repeat(len(weights) // len(own), 1, 1, 1)
 
-    return repeated
+    return repeat_weights
 
 
 def farthest_free(
@@ -179,7 +179,7 @@ def farthest_free(
     generator: torch.Generator,
     texts: int,
     effort: Effort,
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[AnyFloats, NDArray[np.bool_]]:
     """The largest distance that is found of each text, and whether any weights changed the prediction.
 
     The first start of each text is the farthest map of the model that is linear as this one is near its own
@@ -193,12 +193,12 @@ def farthest_free(
         if isinstance(one, LinearAdversary):
             mixed = best_mixtures(one, generator, setting.search.candidates // 2)
             if mixed is not None:
-                weights, feasible = (each.transpose(0, 1).flatten(0, 1) for each in mixed)
-                starts[: len(weights)][feasible] = parameters_of(weights, setting.domain)[feasible]
+                weights, feasible = (part.transpose(0, 1).flatten(0, 1) for part in mixed)
+                starts[: len(weights)][feasible] = border_parameters(weights, setting.domain)[feasible]
         return starts, torch.ones_like(starts)
 
     def first(adversary: Adversary) -> Tensor:
-        return parameters_of(first_order_weights(setting, adversary, texts), setting.domain)
+        return border_parameters(first_order_weights(setting, adversary, texts), setting.domain)
 
     search = Doublings(setting, adversary_of, draw, texts, effort, first)
     distances = search.farthest()
@@ -208,7 +208,7 @@ def farthest_free(
     return distances, search.moved | (changes > setting.search.epsilon)
 
 
-def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
+def slopes_at_own_weights(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
     """z of the predicted class of every variant, or its rating, and ∂z/∂a at the model's own weights."""
     own = adversary.own.clone().requires_grad_()
     with torch.enable_grad():
@@ -219,9 +219,9 @@ def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
 
 
 def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[Tensor]:
-    """For the first ``texts`` variants the two vertices of every map in which Σ a_i ∂z/∂a_i is largest and
+    """The two vertices, for the first ``texts`` variants, of every map in which Σ a_i ∂z/∂a_i is largest and
     smallest: where these leave the prediction as it is, other weights hardly change it."""
-    _, slopes = slopes_of(setting, adversary)
+    _, slopes = slopes_at_own_weights(setting, adversary)
     results = [adversary.own.clone(), adversary.own.clone()]
     owners = adversary.owner.tolist()
     for mask in adversary.maps:
@@ -243,7 +243,7 @@ def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[
 def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
     """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
     class, or of the rating, and each map of a variant may use its share of what z may change."""
-    score, slopes = slopes_of(setting, adversary)
+    score, slopes = slopes_at_own_weights(setting, adversary)
     result = adversary.own.clone()
     counts = score.new_zeros(adversary.variants, dtype=torch.long)
     for mask in adversary.maps:
@@ -255,7 +255,7 @@ def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> T
             if variant >= texts:
                 continue
             keys = mask[at].nonzero()[:, 0]
-            weights, polarity = (each[at][keys].double().cpu().numpy() for each in (adversary.own, slopes))
+            weights, polarity = (part[at][keys].double().cpu().numpy() for part in (adversary.own, slopes))
             middle = float(weights @ polarity)
             low, high = (
                 middle + (plane - scores[variant]) / maps_of[variant]

@@ -45,7 +45,7 @@ class LinearAdversary(Adversary):
 
 
 class ProducibleLinear(LinearAdversary):
-    """The same, of the weights φ(s + K δ) that another query δ [V, d] draws from ``keys`` K [V, n, d]."""
+    """The weights φ(s + K δ) that another query δ [V, d] draws from ``keys`` K [V, n, d]."""
 
     convex = False
 

@@ -8,7 +8,7 @@ from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.vertices import corners
 
 DRAWS = 512  # mixtures of a text
-MOST_CLASSES = 8  # of more, hardly a random mixture has shares that are all positive
+MIXED_CLASSES = 8  # of more, hardly a random mixture has shares that are all positive
 NEARLY = 0.99  # of ε, for a change of the prediction that rounding leaves within it
 
 
@@ -26,7 +26,7 @@ def feasible_mixtures(
     texts, n = adversary.mask.shape
     classes = adversary.before.shape[1]
     points = corners(adversary.setting.domain, n)
-    if points is None or len(adversary.maps) > 1 or not 2 < classes <= MOST_CLASSES:
+    if points is None or len(adversary.maps) > 1 or not 2 < classes <= MIXED_CLASSES:
         return None
     token, sign = torch.from_numpy(points.token), torch.from_numpy(points.sign).to(adversary.own)
     allowed = adversary.mask[:, token]

@@ -9,13 +9,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary.ascent import Adversary
 from glasshead.audits.adversary.doublings import Doublings, Effort
 from glasshead.audits.adversary.forward_adversary import ProducibleForward
 from glasshead.audits.adversary.free import Texts, forward_batches
 from glasshead.audits.adversary.linear_adversary import ProducibleLinear
 from glasshead.audits.adversary.setting import Setting
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.map_statistics import rows_for_site
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation
@@ -24,12 +25,12 @@ from glasshead.models import PooledClassifier
 from glasshead.trace import ResumedPasses, thread_hook
 
 TINY = 1e-12
-KEYS = 32  # vectors weigh as many maps
+PRODUCIBLE_KEYS = 32  # vectors weigh as many maps
 SPREADS = (
     0.0,
     2.5,
 )  # powers of ten: between these the standard deviation of the scores that a candidate adds
-UNITS = 3.0  # a query so many units away is moved in steps of one
+STEP_UNITS = 3.0  # a query so many units away is moved in steps of one
 
 
 def unproducible_reason(context: AuditContext) -> str | None:
@@ -48,7 +49,7 @@ def unproducible_reason(context: AuditContext) -> str | None:
     return None if context.sentence_of_token is None else "the keys are sentences"
 
 
-def producible_distances(setting: Setting, texts: Texts, seed: int, effort: Effort) -> dict[str, Floats]:
+def producible_distances(setting: Setting, texts: Texts, seed: int, effort: Effort) -> dict[str, AnyFloats]:
     """The distance of the farthest weights φ of another query from the model's own [texts], and, of a learned
     query, from those of a random one whose scores vary as much and, where equal scores give equal weights,
     from uniform ones; NaN for texts without tokens."""
@@ -65,7 +66,7 @@ def by_forward(
     texts: Texts,
     generator: torch.Generator,
     effort: Effort,
-) -> dict[str, Floats]:
+) -> dict[str, AnyFloats]:
     """Queries q + δ of each row that is read."""
     distances = np.full(len(texts), np.nan)
 
@@ -89,14 +90,14 @@ def by_forward(
 
 def by_learned_query(
     setting: Setting, texts: Texts, generator: torch.Generator, effort: Effort
-) -> dict[str, Floats]:
+) -> dict[str, AnyFloats]:
     """Queries in place of the one that pools, φ(s + K δ)."""
     bases = ("own", "random", *(["uniform"] if setting.domain == "simplex" else []))
     distances = {base: np.full(len(texts), np.nan) for base in bases}
     readout, model = setting.context.readout, setting.context.explanation.model
     assert readout is not None
     chosen = torch.from_numpy(texts)
-    keys_of = pooled_keys if isinstance(model, PooledClassifier) else learned_query_keys
+    keys_of = read_pooled_keys if isinstance(model, PooledClassifier) else read_learned_query_keys
     for places, recorded in keys_of(setting.context, chosen):
         rows = chosen[places]
         keys = in_units(recorded.to(readout.scores), readout.mask[rows])
@@ -134,7 +135,7 @@ def random_queries(
     sizes = 10 ** (low + (high - low) * torch.rand(variants, generator=generator))
     unit = sizes.to(like)[owner].reshape(-1, *(1,) * (like.ndim - 1))
     directions = torch.randn(like.shape, generator=generator).to(like)
-    return unit * directions, (unit / UNITS).clamp_min(1.0).expand_as(like)
+    return unit * directions, (unit / STEP_UNITS).clamp_min(1.0).expand_as(like)
 
 
 def deviation(scores: Float[Tensor, "b n"], mask: Bool[Tensor, "b n"]) -> Float[Tensor, " b"]:
@@ -145,14 +146,14 @@ def deviation(scores: Float[Tensor, "b n"], mask: Bool[Tensor, "b n"]) -> Float[
 
 
 def in_units(keys: Float[Tensor, "b n d"], mask: Bool[Tensor, "b m"]) -> Float[Tensor, "b m d"]:
-    """The same, zero where there is no token, in the unit in which a query of unit normal numbers moves the
+    """Keys, zero where there is no token, in the unit in which a query of unit normal numbers moves the
     scores by about 1."""
     keys = functional.pad(keys, (0, 0, 0, mask.shape[1] - keys.shape[1])).masked_fill(~mask[..., None], 0.0)
     return keys / keys[mask].std(dim=0).norm().clamp_min(TINY)
 
 
 @torch.no_grad()
-def pooled_keys(
+def read_pooled_keys(
     context: AuditContext, texts: Int[Tensor, " texts"]
 ) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
     """Places among the texts, and ∂s_i/∂q of their tokens, in a pooled classifier."""
@@ -166,7 +167,7 @@ def pooled_keys(
     assert model.pooling.score is not None
     hook = model.pooling.score.register_forward_hook(thread_hook(record_keys))
     try:
-        for places, inputs in batches(context.explanation.encoded, texts, model.device, maps=KEYS):
+        for places, inputs in batches(context.explanation.encoded, texts, model.device, maps=PRODUCIBLE_KEYS):
             recorded.clear()
             model(**inputs)
             yield places, recorded[0]
@@ -174,10 +175,10 @@ def pooled_keys(
         hook.remove()
 
 
-def learned_query_keys(
+def read_learned_query_keys(
     context: AuditContext, texts: Int[Tensor, " texts"]
 ) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
-    """The same where an attention with one learned query pools."""
+    """Places and ∂s_i/∂q where an attention with one learned query pools."""
     site, encoded = context.explanation.site, context.explanation.encoded.some(texts.numpy())
     assert site is not None
     selector = replace(rows_for_site(site), layers=(site.layer,))

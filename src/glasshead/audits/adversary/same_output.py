@@ -2,13 +2,12 @@
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.audits.adversary.distances import Distance
 from glasshead.identifiability import AttentionRow, SameOutput
 
 OBJECTIVES, ASCENTS = 16, 20
-Floats = NDArray[np.float64]
 GAIN = 1e-9  # what an ascent must still gain to go on
 
 

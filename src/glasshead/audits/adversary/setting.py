@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glasshead.audits.adversary.ascent import Search
 from glasshead.audits.adversary.distances import Distance, jensen_shannon_terms, total_variation_terms
-from glasshead.audits.adversary.weight_families import FAMILIES, WeightFamily
+from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, WeightFamily
 from glasshead.audits.context import AuditContext
 from glasshead.identifiability import weight_domain, weight_domain_of_activation
 
@@ -56,7 +56,7 @@ class Setting:
     @property
     def family(self) -> WeightFamily:
         """Weights of unbounded parameters."""
-        return FAMILIES[self.domain]
+        return WEIGHT_FAMILIES[self.domain]
 
     @property
     def exact(self) -> bool:
@@ -74,7 +74,7 @@ class Setting:
         return (after.softmax(dim=-1) - before.softmax(dim=-1)).abs().sum(dim=-1) / 2
 
     def planes(self, score: float) -> tuple[float, float]:
-        """Between which scores z the prediction of one with score z stays within ε."""
+        """The scores z between which the prediction of one with score z stays within ε."""
         epsilon = self.search.epsilon
         if self.context.is_regression:
             reach = epsilon * (self.context.prediction_range or 1.0)

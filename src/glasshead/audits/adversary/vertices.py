@@ -9,12 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats, Integers
 from glasshead.audits.adversary.distances import Distance
-from glasshead.audits.context import Floats
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,7 @@ class Corners:
     """The vertices of all weights that an activation can produce: ``sign`` on ``token``, 0 elsewhere."""
 
     token: Integers
-    sign: Floats
+    sign: AnyFloats
 
 
 def corners(domain: str, n: int) -> Corners | None:
@@ -39,8 +36,8 @@ def corners(domain: str, n: int) -> Corners | None:
 
 
 def farthest_vertex(
-    weights: Floats, polarity: Floats, domain: str, planes: tuple[float, float], distance: Distance
-) -> Floats:
+    weights: AnyFloats, polarity: AnyFloats, domain: str, planes: tuple[float, float], distance: Distance
+) -> AnyFloats:
     """argmax d(a, a′) over the closure of the weights a′ [n] of a domain with low ≤ Σ a′_i o_i ≤ high.
 
     ``weights`` a [n], ``polarity`` o [n], and ``planes`` (low, high), between which Σ a_i o_i lies. Where the
@@ -55,7 +52,7 @@ def farthest_vertex(
     reach = points.sign * polarity[points.token]
     zero = distance(a, torch.zeros_like(a))
 
-    def gain(token: Integers, weight: Floats) -> Floats:
+    def gain(token: Integers, weight: AnyFloats) -> AnyFloats:
         return (distance(a[token], torch.as_tensor(weight)) - zero[token]).numpy()
 
     best, choice = -np.inf, (0, 0, 1.0)

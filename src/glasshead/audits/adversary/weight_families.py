@@ -11,7 +11,7 @@ from glasshead.attention import ACTIVATIONS
 WeightFamily = Callable[[Tensor, Tensor], Tensor]
 """(parameters [*rows, n], mask) → weights; every weight of the domain but its border has parameters."""
 BORDER = 1e-5  # weights nearer to the border than this begin there
-NEARLY_ALL = 2.0  # e² n of (e² n + n): two tokens of a start share 94 % of its weight
+START_SLOPE = 2.0  # e² n of (e² n + n): two tokens of a start share 94 % of its weight
 
 
 def softmax_family(
@@ -37,14 +37,14 @@ def tanhmax_family(
     return ACTIVATIONS["tanhmax"]().weights(parameters, mask.expand_as(parameters))
 
 
-FAMILIES: dict[str, WeightFamily] = {
+WEIGHT_FAMILIES: dict[str, WeightFamily] = {
     "simplex": softmax_family,
     "below-one": below_one_family,
     "cross": tanhmax_family,
 }
 
 
-def parameters_of(weights: Float[Tensor, "*rows n"], domain: str) -> Float[Tensor, "*rows n"]:
+def border_parameters(weights: Float[Tensor, "*rows n"], domain: str) -> Float[Tensor, "*rows n"]:
     """Parameters of weights on the border of the domain (Σ |a| = 1, or 0 of Σ a < 1), up to `BORDER`."""
     sizes = weights.abs().clamp_min(BORDER)
     if domain == "simplex":
@@ -63,7 +63,7 @@ def random_starts(
     noise = torch.rand(mask.shape, generator=generator, dtype=torch.float64).to(mask.device)
     largest = noise.masked_fill(~mask, -1.0).topk(min(2, mask.shape[-1]), dim=-1).indices
     count = mask.sum(dim=-1, keepdim=True).clamp(min=1)
-    height = (NEARLY_ALL + torch.log(count.double())).expand(largest.shape)
+    height = (START_SLOPE + torch.log(count.double())).expand(largest.shape)
     if domain == "cross":
         height = height * (2.0 * torch.randint(2, height.shape, generator=generator) - 1.0).to(height)
     return 0.1 * (noise - 0.5) + torch.zeros_like(noise).scatter(-1, largest, height)

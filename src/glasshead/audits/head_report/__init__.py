@@ -12,13 +12,6 @@ predictions without a head and whether a map is the only one (inspect_heads.py),
 """
 
 from glasshead.audits.head_report.inspect_heads import ablate_heads, heads, run_heads
-from glasshead.audits.head_report.verdicts import share_verdict, side_of, size_verdict
+from glasshead.audits.head_report.verdicts import judge_attention_share, side_of, size_verdict
 
-__all__ = [
-    "ablate_heads",
-    "heads",
-    "run_heads",
-    "share_verdict",
-    "side_of",
-    "size_verdict",
-]
+__all__ = ["ablate_heads", "heads", "judge_attention_share", "run_heads", "side_of", "size_verdict"]

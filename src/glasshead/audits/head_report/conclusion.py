@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from glasshead.audits.head_report.random_heads import MODELS, Range
+from glasshead.audits.head_report.random_heads import RANDOM_MODELS, TauRange
 from glasshead.audits.head_report.relation_tables import ALL
-from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
 from glasshead.errors import pluralise
@@ -25,14 +25,14 @@ NAMED = 6
 """More heads than that are counted, not named."""
 
 
-def conclude(
+def conclude_heads(
     layers: Sequence[HeadLayer],
     heads: Sequence[HeadSummary],
     agreement: HeadAgreement,
     findings: Sequence[Finding],
     relations: Sequence[HeadRelation],
     *,
-    random_entropies: Mapping[int, Range],
+    random_entropies: Mapping[int, TauRange],
     texts: int,
     nouns: Nouns,
 ) -> list[str]:
@@ -49,7 +49,7 @@ def conclude(
     ]
 
 
-def names_of(heads: Sequence[HeadSummary]) -> str:
+def list_heads(heads: Sequence[HeadSummary]) -> str:
     """A few heads by their names, many by their number."""
     if len(heads) > NAMED:
         return pluralise(len(heads), "head")
@@ -64,11 +64,11 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     shown = {pattern: ones for pattern, ones in by_pattern.items() if pattern}
     unused = shown.pop("uniform", [])
     if shown:
-        parts = [f"{names_of(ones)} to {article(pattern)}{pattern}" for pattern, ones in shown.items()]
+        parts = [f"{list_heads(ones)} to {article(pattern)}{pattern}" for pattern, ones in shown.items()]
         sentence = f"{'; '.join(parts)}: more than half of the attention goes there."
         yield sentence[0].upper() + sentence[1:]
     if unused:
-        yield f"Nearly uniform, with weights that differ little: {names_of(unused)}."
+        yield f"Nearly uniform, with weights that differ little: {list_heads(unused)}."
     others = len(by_pattern.get("", []))
     if others:
         verb = "shows" if others == 1 else "show"
@@ -76,7 +76,7 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
 
 
 def breadth_sentences(
-    heads: Sequence[HeadSummary], random: Mapping[int, Range], nouns: Nouns
+    heads: Sequence[HeadSummary], random: Mapping[int, TauRange], nouns: Nouns
 ) -> Iterator[str]:
     """How many heads look at less than any head of random weights in their layer does."""
     ends = [
@@ -90,7 +90,8 @@ def breadth_sentences(
         verb = "looks" if narrower == 1 else "look"
         yield (
             f"{narrower} of {pluralise(len(ends), 'head')} {verb} at fewer {nouns.tokens} than any head of "
-            f"{MODELS} models with random weights does in the same layer, {broader} at more (by entropy)."
+            f"{RANDOM_MODELS} models with random weights does in the same layer, {broader} at more "
+            "(by entropy)."
         )
 
 
@@ -111,18 +112,18 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     undecided = len(known) - len(matter) - len(hardly)
     share = f"{SMALL_CHANGE:g} of their range"
     if matter:
-        yield f"Taking out {names_of(matter)} alone changes predictions by more than {share} on average."
+        yield f"Taking out {list_heads(matter)} alone changes predictions by more than {share} on average."
     if hardly:
         these = f"{len(hardly)} of {pluralise(len(known), 'head')}"
         yield f"Taking out any one of {these} changes predictions by less than {share}."
     if undecided:
         yield f"For {pluralise(undecided, 'head')} that stays undecided."
-    first = largest(known)
+    first = find_largest_head(known)
     if first is not None:
         yield f"Predictions change most without head {first.name}: its interval lies above all others."
 
 
-def largest(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
+def find_largest_head(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
     """The head whose interval lies above those of all others, which hold at once; None: there is none."""
     intervals = [finding.interval or (0.0, 0.0) for _, finding in known]
     for place, (low, _) in enumerate(intervals):
@@ -160,18 +161,18 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
     if "share" not in overall:
         return
     share = overall["share"]
-    even = (share.null or {}).get(UNIFORM)
-    beside = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
-    yield f"Special tokens get {percent(share)} of the attention{beside}."
+    even = (share.null or {}).get(UNIFORM_NULL)
+    remark = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
+    yield f"Special tokens get {percent(share)} of the attention{remark}."
     if "inflation" in overall:
         relevance = percent(overall["relevance-share"])
         words = COMPARISONS["inflation"]
-        told = {
+        phrases = {
             words.above: "Gradients account for less",
             words.below: "Gradients account for more",
             words.little: "Gradients account for about as much",
         }.get(overall["inflation"].verdict, "Gradients are not shown to disagree")
-        yield f"{told}: of |A ∂z/∂A| they have {relevance}."
+        yield f"{phrases}: of |A ∂z/∂A| they have {relevance}."
         yield layer_counts(layers)
     if "joining" in overall:
         yield joining_sentence(overall["joining"])
@@ -201,7 +202,7 @@ def joining_sentence(finding: Finding) -> str:
 
 
 def layer_counts(layers: Sequence[HeadLayer]) -> str:
-    """In how many layers special tokens get more attention than gradients account for, or less."""
+    """How many layers give special tokens more attention than gradients account for, or less."""
     words = COMPARISONS["inflation"]
     verdicts = [
         one.verdict
@@ -212,8 +213,8 @@ def layer_counts(layers: Sequence[HeadLayer]) -> str:
     sides = {"more than that": words.above, "less": words.below, "about as much": words.little}
     counts = {side: count for side, verdict in sides.items() if (count := verdicts.count(verdict))}
     counts |= {"undecided": rest} if (rest := len(verdicts) - sum(counts.values())) else {}
-    told = ", ".join(f"{side} in {count}" for side, count in counts.items())
-    return f"By layer: {told} of {len(verdicts)}."
+    counts_in_words = ", ".join(f"{side} in {count}" for side, count in counts.items())
+    return f"By layer: {counts_in_words} of {len(verdicts)}."
 
 
 def only_special(layer: HeadLayer) -> str | None:

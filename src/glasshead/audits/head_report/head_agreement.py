@@ -15,8 +15,7 @@ from glasshead.statistics import simultaneous_level, student_interval
 ROWS = 8
 """So many rows of each text are compared: all pairs of heads are, which is many."""
 Head = tuple[int, int]
-Floats = NDArray[np.float64]
-Part = tuple[list[Head], Float[Tensor, "h r k"], Float[Tensor, "h r k"]]
+HeadPart = tuple[list[Head], Float[Tensor, "h r k"], Float[Tensor, "h r k"]]
 """Heads of one call, with shares of some rows, as they are and in random order."""
 COUNT, SUM, SQUARES, NULL, OVER_NULL, OVER_NULL_SQUARES = range(6)
 
@@ -32,7 +31,7 @@ class AgreementSums:
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self.rows: dict[int, dict[tuple[object, ...], list[Part]]] = {}
+        self.rows: dict[int, dict[tuple[object, ...], list[HeadPart]]] = {}
         self.heads: dict[Head, int] = {}
         self.sums = np.zeros((6, 0, 0))
         self.of_texts: list[tuple[float, float]] = []
@@ -60,7 +59,7 @@ class AgreementSums:
             self.add_text(list(groups.values()))
         self.rows.clear()
 
-    def add_text(self, groups: list[list[Part]]) -> None:
+    def add_text(self, groups: list[list[HeadPart]]) -> None:
         """The pairs of one text, whose parts attend to themselves alone."""
         size = len(self.heads)
         totals, counts = np.zeros((2, size, size)), np.zeros((size, size))

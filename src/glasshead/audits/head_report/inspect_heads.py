@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.audits.head_report.conclusion import conclude
+from glasshead.audits.head_report.conclusion import conclude_heads
 from glasshead.audits.head_report.head_agreement import AgreementSums
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
 from glasshead.audits.head_report.random_heads import random_nulls
-from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
+from glasshead.audits.head_report.read_texts import HeadTexts, read_head_texts
 from glasshead.audits.head_report.relations import follow_relations
-from glasshead.audits.head_report.shown_texts import shown_texts
+from glasshead.audits.head_report.shown_texts import draw_head_texts
 from glasshead.audits.head_report.summaries import summarise_heads
 from glasshead.audits.head_report.text_statistics import LayerStatistics, gather_statistics
-from glasshead.audits.head_report.token_kinds import token_table
+from glasshead.audits.head_report.token_kinds import make_token_table
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.memory import check_memory
 from glasshead.audits.open_request import with_datasets
@@ -45,7 +45,7 @@ from glasshead.torch_modes import in_own_modes
 from glasshead.trace import ResumedPasses, Subject, find_shortcut, list_attention_calls, zero_heads
 from glasshead.training import versions
 
-SHOWN = 2
+TEXTS_SHOWN = 2
 """Maps of so many texts are kept to be drawn."""
 NO_PREDICTION = (
     "The model predicts no class of {a_text}, so the effects of its heads on predictions are not measured: "
@@ -56,7 +56,7 @@ BETWEEN_SENTENCES = (
     "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
     "left out: they look at no tokens."
 )
-ONE_QUERY = (
+POOLED_NOTE = (
     "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
     "place in the text, its words are not joined, and nothing is left without its only head."
 )
@@ -79,7 +79,7 @@ def heads(request: HeadsRequest) -> HeadReport:
     return run_heads(request)
 
 
-class Predictions(NamedTuple):
+class TextPredictions(NamedTuple):
     """A model before texts, the class that it predicts of each, and the range of what it predicts."""
 
     context: ExplanationContext
@@ -97,9 +97,9 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     started = time.perf_counter()
     stages = StageProgress(request.progress or no_progress)
     request = with_datasets(request)
-    subject, predicts = open_model(request)
-    texts = read_texts(request, subject)
-    tokenizer = reader_of(subject.tokenizer).limited(request.max_length, None)
+    subject, predicts = open_requested_model(request)
+    texts = read_head_texts(request, subject)
+    tokenizer = reader_of(subject.tokenizer).with_limit(request.max_length, None)
     encoded = encode(tokenizer, texts.firsts, texts.seconds)
     nouns = stages.nouns = encoded.nouns
     if not encoded.mask.any():
@@ -109,9 +109,9 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     model = isolated_copy(subject.model, dtype)
     if not isinstance(model, PooledClassifier):
         list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
-    predictions = predict(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
+    predictions = predict_texts(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
     stages.begin("rows")
-    kinds, score = token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
+    kinds, score = make_token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
     agreement_sums = AgreementSums(request.seed)
     layers = gather_statistics(model, encoded, kinds, score, agreement_sums, stages)
     random, random_entropies = random_nulls(model, encoded, kinds, score, request.seed, stages)
@@ -146,9 +146,9 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([] if predictions is not None else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
-        *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
+        *([POOLED_NOTE] if isinstance(model, PooledClassifier) else []),
         *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
-        *signed_notes(layers),
+        *note_signs(layers),
         *relation_notes,
         *coverage(tokenizer, texts.firsts, texts.seconds, encoded).lines("read"),
     ]
@@ -161,7 +161,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=conclude(
+        conclusion=conclude_heads(
             layer_summaries,
             summaries,
             agreement,
@@ -172,11 +172,11 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             nouns=nouns,
         ),
         remarks=remarks,
-        texts=list(drawn_texts(request, model, tokenizer, texts)),
+        texts=list(draw_requested_texts(request, model, tokenizer, texts)),
     )
 
 
-def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
+def open_requested_model(request: HeadsRequest) -> tuple[Subject, bool]:
     """The model of a request, and whether it predicts anything of a text.
 
     Raises:
@@ -189,17 +189,17 @@ def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
         return open_subject(request.model, request.tokenizer, opening), False
 
 
-def predict(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> Predictions:
+def predict_texts(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> TextPredictions:
     """What the model predicts of every text."""
     context = make_context(model, encoded, subject.tokenizer)
     if is_regression(model.config):
         spread = float(np.ptp(context.logits[:, 0].numpy()))
-        return Predictions(context, context.target, spread or 1.0)
-    return Predictions(context, context.logits.argmax(dim=-1), 1.0)
+        return TextPredictions(context, context.target, spread or 1.0)
+    return TextPredictions(context, context.logits.argmax(dim=-1), 1.0)
 
 
-def target_scores(predictions: Predictions | None) -> Callable[[Tensor], Score] | None:
-    """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating.
+def target_scores(predictions: TextPredictions | None) -> Callable[[Tensor], Score] | None:
+    """What is differentiated of the texts: the log-odds of the predicted class, or the rating.
 
     None where nothing is predicted.
     """
@@ -211,9 +211,9 @@ def target_scores(predictions: Predictions | None) -> Callable[[Tensor], Score] 
 
 def head_effects(
     model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics],
-    predictions: Predictions | None, stages: StageProgress,
+    predictions: TextPredictions | None, stages: StageProgress,
 ) -> tuple[dict[int, list[dict[str, NDArray[np.float64]]]], str]:  # fmt: skip
-    """By layer and head what is known beside its rows: changes of predictions, and whether it is
+    """What is known of each layer and head beside its rows: changes of predictions, and whether it is
     identifiable; and why that is not known, where it is not."""
     more: dict[int, list[dict[str, NDArray[np.float64]]]] = {
         layer.facts.layer: [{} for _ in range(layer.facts.num_heads)] for layer in layers
@@ -237,7 +237,7 @@ def head_effects(
     return more, reason
 
 
-def signed_notes(layers: Sequence[LayerStatistics]) -> list[str]:
+def note_signs(layers: Sequence[LayerStatistics]) -> list[str]:
     """That the sizes of signed weights are read."""
     if not any(layer.facts.signed for layer in layers):
         return []
@@ -260,22 +260,24 @@ def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, leve
     }
 
 
-def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts) -> Any:
+def draw_requested_texts(
+    request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts
+) -> Any:
     """The texts, or images, of the request, or the first ones of the data."""
     if not request.texts:
-        seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
-        return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
+        seconds = None if texts.seconds is None else texts.seconds[:TEXTS_SHOWN]
+        return draw_head_texts(model, tokenizer, texts.firsts[:TEXTS_SHOWN], seconds)
     if texts.seconds is not None:
         raise ParameterError("texts", "is for models of single texts: of pairs the first ones are drawn")
-    return shown_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
+    return draw_head_texts(model, tokenizer, reader_of(tokenizer).inputs(request.texts))
 
 
-Removal = tuple[int, tuple[int, ...]]
+HeadRemoval = tuple[int, tuple[int, ...]]
 """A layer, and which of its heads are taken out together."""
 
 
 def ablate_heads(
-    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[Removal],
+    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[HeadRemoval],
     on_edits: Callable[[int, int], None],
 ) -> NDArray[np.float64]:  # fmt: skip
     """ŷ(x) − ŷ(x without the heads) [texts, removals] of the ``target`` class, or of the rating: their
@@ -294,11 +296,11 @@ def ablate_heads(
     for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         for layer in layers:
             passes = ResumedPasses(model, inputs, shortcuts[layer])
-            whole = passes.logits(lambda number, weights, call: weights).cpu()
+            unchanged = passes.logits(lambda number, weights, call: weights).cpu()
             for place, (number, heads) in enumerate(removals):
                 if number == layer:
                     drops[texts.numpy(), place] = drop(
-                        context, whole, passes.logits(zero_heads(*heads)), target[texts]
+                        context, unchanged, passes.logits(zero_heads(*heads)), target[texts]
                     )
                     done += len(texts)
                     on_edits(done, total)
@@ -318,7 +320,7 @@ def drop(
 def identifiable_heads(
     model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics]
 ) -> tuple[dict[int, NDArray[np.float64]], str]:
-    """By layer 1 where the null space of the head's values is empty, 0 where it is not [texts, heads], NaN of
+    """1 by layer where the null space of the head's values is empty, 0 where it is not [texts, heads], NaN of
     texts that were not read; and a reason where the values cannot be had.
 
     Weights that sum to one are the only ones if LN([T, 1]) = {0}, others if LN(T) = {0}. A text in several

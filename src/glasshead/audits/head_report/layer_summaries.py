@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from glasshead.arrays import Floats
 from glasshead.audits.head_report.random_heads import RandomNulls
-from glasshead.audits.head_report.row_statistics import UNIFORM, UNSPLIT
-from glasshead.audits.head_report.summaries import Floats, Statistic, null_of, summaries, to_finding
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL, UNSPLIT
+from glasshead.audits.head_report.summaries import Statistic, null_of, statistic_finding, summaries
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
-from glasshead.audits.head_report.verdicts import UNRELATED, layer_verdict, pair_verdict
+from glasshead.audits.head_report.verdicts import UNRELATED_MAPS, layer_verdict, pair_verdict
 from glasshead.audits.slices import Group
 from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
 
@@ -27,7 +28,7 @@ def summarise_layer(
     group = Group(f"layer {facts.layer}", np.ones(layer.texts, dtype=bool), level=level)
     statistics = [one for one in layer_statistics(layer, random) if not np.isnan(one.values).all()]
     findings = [
-        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        statistic_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
     ]
     return HeadLayer(facts.layer, facts.name, facts.kind, facts.mechanism, facts.num_heads, findings)
@@ -49,7 +50,7 @@ def summarise_layers(
         for name, of_layers in values.items()
     ]
     return [
-        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        statistic_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, group.level), strict=True)
     ]
 
@@ -59,10 +60,10 @@ def summarise_pairs(of_texts: Sequence[tuple[float, float]], rng: np.random.Gene
     if not of_texts:
         return []
     own, null = np.array(of_texts).T
-    statistics = [Statistic(PAIR_DIVERGENCE, "", own, {UNRELATED: null})]
+    statistics = [Statistic(PAIR_DIVERGENCE, "", own, {UNRELATED_MAPS: null})]
     group = Group("all pairs of heads", np.ones(len(own), dtype=bool))
     (summary,) = summaries(statistics, rng, group.level)
-    return [to_finding(statistics[0], summary, group, pair_verdict(summary))]
+    return [statistic_finding(statistics[0], summary, group, pair_verdict(summary))]
 
 
 def nulls_of(statistics: Sequence[Statistic]) -> dict[str, Floats]:
@@ -82,10 +83,10 @@ def layer_statistics(layer: LayerStatistics, random: Mapping[Key, Floats]) -> It
     for name in OF_LAYERS:
         for against in layer.about(name):
             null = layer.null_of_layer((name, against))
-            nulls = {} if null is None else {UNIFORM: null}
+            nulls = {} if null is None else {UNIFORM_NULL: null}
             yield Statistic(name, against, layer.of_layer((name, against)), nulls)
     for against in layer.about("relevance-share"):
-        nulls = {UNIFORM: layer.uniform_inflation(against)} | null_of(random, ("inflation", against))
+        nulls = {UNIFORM_NULL: layer.uniform_inflation(against)} | null_of(random, ("inflation", against))
         yield Statistic("inflation", against, layer.inflation(against), nulls)
     special = all_special(layer)
     if special is None or not layer.about("joined-share"):
@@ -99,12 +100,12 @@ def layer_statistics(layer: LayerStatistics, random: Mapping[Key, Floats]) -> It
         even_tokens, even_words = map(layer.null_of_layer, kinds)
         assert even_tokens is not None
         assert even_words is not None
-        nulls = {UNIFORM: even_tokens - even_words}
+        nulls = {UNIFORM_NULL: even_tokens - even_words}
         yield Statistic("beyond-unsplit-words", special, tokens - words, nulls)
 
 
 def all_special(layer: LayerStatistics) -> str | None:
-    """By which name the share of all special tokens goes: their common one, or that of the only one."""
+    """The name of the share of all special tokens: their common one, or that of the only one."""
     kinds = layer.about("share")
     if SPECIAL in kinds:
         return SPECIAL

@@ -9,7 +9,8 @@ import numpy as np
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.audits.head_report.text_statistics import Floats, Key, LayerStatistics, gather_statistics
+from glasshead.arrays import Floats
+from glasshead.audits.head_report.text_statistics import Key, LayerStatistics, gather_statistics
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import Score
 from glasshead.audits.progress import StageProgress
@@ -17,11 +18,11 @@ from glasshead.data import Encoded
 from glasshead.huggingface import random_twin
 
 RANDOM = "random weights"
-MODELS = 3
+RANDOM_MODELS = 3
 """So many models are drawn."""
 RandomNulls = Mapping[int, Mapping[Key, Floats]]
 """By layer and statistic one number for each text."""
-Range = tuple[float, float]
+TauRange = tuple[float, float]
 
 
 class RandomHeads(NamedTuple):
@@ -29,7 +30,7 @@ class RandomHeads(NamedTuple):
     texts."""
 
     nulls: RandomNulls
-    entropies: Mapping[int, Range]
+    entropies: Mapping[int, TauRange]
 
 
 def random_nulls(
@@ -43,9 +44,9 @@ def random_nulls(
     """Means over the heads of each layer of a few models with random weights, which are exchangeable."""
     draws: dict[int, dict[Key, list[Floats]]] = {}
     entropies: dict[int, list[float]] = {}
-    for number in range(MODELS):
-        stages.begin(f"random weights: {number + 1} of {MODELS}")
-        twin = random_twin(model, MODELS * seed + number)
+    for number in range(RANDOM_MODELS):
+        stages.begin(f"random weights: {number + 1} of {RANDOM_MODELS}")
+        twin = random_twin(model, RANDOM_MODELS * seed + number)
         for layer in gather_statistics(twin, encoded, table, score, None, stages):
             of_layer = draws.setdefault(layer.facts.layer, {})
             entropies.setdefault(layer.facts.layer, []).extend(entropy_of_heads(layer))

@@ -9,23 +9,23 @@ from typing import Any
 
 from datasets import Dataset
 
-from glasshead.audits.build_context import subsample, texts_of
-from glasshead.audits.open_request import data_options, default_split, read_split, sample, source_facts
-from glasshead.audits.operators import TEXTS
+from glasshead.audits.build_context import sample_split, texts_of
+from glasshead.audits.open_request import data_options, default_split, read_split, sample_values, source_facts
+from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
-    ALL,
+    ALL_SPLITS,
     LoadOptions,
     NoLabelError,
     Sentence,
+    has_lines,
     is_conllu,
-    is_plain,
     is_undivided,
     join_pair,
     read_conllu,
     read_plain,
 )
 from glasshead.errors import ParameterError
-from glasshead.explainers import check_texts
+from glasshead.explainers import check_pairs
 from glasshead.requests import DataRequest
 from glasshead.trace import Subject
 
@@ -43,24 +43,24 @@ class HeadTexts:
     labelled: bool = True
 
 
-def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
+def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     """A random part of the data of a request.
 
     Raises:
         InputError: if the data cannot be read, or do not fit the model.
     """
-    limit = TEXTS if request.limit is None else request.limit
+    limit = TEXTS_ASKED if request.limit is None else request.limit
     if isinstance(request.data, str | Path) and is_conllu(request.data):
         if request.split is not None:
             raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
-        check_texts(subject.model, False)
-        sentences = sample(read_conllu(Path(request.data)), request.limit, request.seed)
-        texts = [sentence.text for sentence in sample(sentences, limit, request.seed)]
+        check_pairs(subject.model, False)
+        sentences = sample_values(read_conllu(Path(request.data)), request.limit, request.seed)
+        texts = [sentence.text for sentence in sample_values(sentences, limit, request.seed)]
         facts = {"data": str(request.data), "sentences": len(sentences)}
         return HeadTexts(texts, None, texts, sentences, facts)
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
-    if is_plain(request.data):
+    if has_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:
         rows = read_split(request.data, split, options)
@@ -68,9 +68,9 @@ def read_texts(request: DataRequest, subject: Subject) -> HeadTexts:
         if options.classes or not is_one_table(request.data):
             raise
         return read_unlabelled(request, subject, options, limit)
-    _, rows = subsample(rows, limit, request.seed)
+    _, rows = sample_split(rows, limit, request.seed)
     firsts, seconds, shown = texts_of(rows)
-    check_texts(subject.model, seconds is not None)
+    check_pairs(subject.model, seconds is not None)
     facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
     return HeadTexts(firsts, seconds, shown, (), facts)
 
@@ -83,19 +83,19 @@ def is_one_table(data: object) -> bool:
 
 
 def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
-    """The same of a file or a data set without labels, of which nothing here needs one.
+    """Read texts of a file or a data set without labels, of which nothing here needs one.
 
     Raises:
         InputError: if a split is asked for, or the texts do not fit the model.
     """
-    if request.split not in (None, ALL):
+    if request.split not in (None, ALL_SPLITS):
         raise ParameterError("split", "is for data with labels: texts without them are read as a whole")
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
-    check_texts(subject.model, texts.seconds is not None)
-    chosen = sample(range(len(texts.firsts)), limit, request.seed)
+    check_pairs(subject.model, texts.seconds is not None)
+    chosen = sample_values(range(len(texts.firsts)), limit, request.seed)
     firsts = [texts.firsts[place] for place in chosen]
     seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
     shown = list(map(str, firsts)) if seconds is None else list(map(join_pair, firsts, seconds))
-    facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL}
+    facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL_SPLITS}
     return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)

@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats, Integers
 from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
 from glasshead.statistics import (
-    clustered_share_interval,
+    cluster_interval,
     share_difference_interval,
     simultaneous_level,
 )
@@ -19,8 +20,6 @@ from glasshead.statistics import (
 ALL, PUNCT = "all", "punct"
 """Every relation but that of punctuation, and that one."""
 CITATION = "Clark et al. 2019, Table 1"
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class TreeLike(Protocol):
@@ -33,7 +32,7 @@ class TreeLike(Protocol):
 
 
 class HeadCounts:
-    """By direction, layer and head, how many words of each relation have the head that is predicted
+    """How many words of each relation have the predicted head, by direction, layer and head
     [relations, sentences, heads]; and how many there are [relations, sentences]."""
 
     def __init__(self, trees: Sequence[TreeLike], directions: Sequence[str]) -> None:
@@ -105,15 +104,15 @@ def judge_relations(
     rng = np.random.default_rng([seed, 18])
     first = np.zeros(len(counts.trees), dtype=bool)
     first[rng.permutation(len(first))[: len(first) // 2]] = True
-    there = counts.totals > 0
-    asked = [
+    occurs = counts.totals > 0
+    frequent = [
         row
         for row in range(len(counts.relations))
-        if min(there[row, first].sum(), there[row, ~first].sum()) >= MIN_UNITS
+        if min(occurs[row, first].sum(), occurs[row, ~first].sum()) >= MIN_UNITS
     ]
-    level = simultaneous_level(len(asked) * len(counts.directions))
+    level = simultaneous_level(len(frequent) * len(counts.directions))
     results = []
-    for row in asked:
+    for row in frequent:
         for direction in counts.directions:
             names, correct = counts.of_direction(direction)
             halves = (first, ~first)
@@ -146,7 +145,7 @@ def relation_finding(
     head, baseline = (
         Finding(
             audit=HEADS, statistic=name, against=direction, group=relation, estimate=float(mean), std=None,
-            interval=clustered_share_interval(hits, totals, level), null={}, n=n, undefined={},
+            interval=cluster_interval(hits, totals, level), null={}, n=n, undefined={},
             significant_fraction=None, citation=CITATION, level=level, **Verdict("").fields,
         )
         for name, hits, mean in zip(("accuracy", "offset-accuracy"), (own, other), means, strict=True)

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import Integers
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
-from glasshead.audits.head_report.row_statistics import row_shares
+from glasshead.audits.head_report.row_statistics import rows_as_shares
 from glasshead.audits.head_report.views import AttentionView, attention_views
 from glasshead.audits.progress import StageProgress
 from glasshead.data import ROOT, Encoded, Sentence, encode
@@ -28,9 +28,8 @@ from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, HeadRelation
 from glasshead.trace import unit_of_each, word_map
 
-DIRECTIONS = ("dependent → head", "head → dependent")
+RELATION_DIRECTIONS = ("dependent → head", "head → dependent")
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
-Integers = NDArray[np.int64]
 
 
 class Tree(NamedTuple):
@@ -55,14 +54,14 @@ def follow_relations(
     stages.begin("relations")
     encoded = encode(tokenizer, [sentence.text for sentence in sentences])
     trees = [align(sentence, encoded, text) for text, sentence in enumerate(sentences)]
-    counts, done = HeadCounts(trees, DIRECTIONS), 0
+    counts, done = HeadCounts(trees, RELATION_DIRECTIONS), 0
     for batch in attention_views(model, encoded):
-        seen = set()
+        texts_of_batch = set()
         for view in batch:
             if view.within and len(trees[view.text].heads) > 1:
-                counts.add(view.facts.layer, view.text, *predicted_heads(view, trees[view.text]))
-            seen.add(view.text)
-        done += len(seen)
+                counts.add(view.facts.layer, view.text, *predict_heads(view, trees[view.text]))
+            texts_of_batch.add(view.text)
+        done += len(texts_of_batch)
         stages.on_texts(done, len(sentences))
     if not counts.correct:
         return [], ["No attention here is one between the words of a text: no relation was asked about."]
@@ -97,11 +96,11 @@ def align(sentence: Sentence, encoded: Encoded, text: int) -> Tree:
     )
 
 
-def predicted_heads(view: AttentionView, tree: Tree) -> tuple[Integers, Integers]:
+def predict_heads(view: AttentionView, tree: Tree) -> tuple[Integers, Integers]:
     """The head of every word as each attention head has it [h, w], in both directions; −1 where it looks at
     no other word, or nothing looks at it."""
-    between = tree_map(row_shares(view)[0], tree.words[view.keys])
-    return tuple(largest(matrix) for matrix in (between, between.transpose(1, 2)))  # type: ignore[return-value]
+    between = tree_map(rows_as_shares(view)[0], tree.words[view.keys])
+    return tuple(largest_of_rows(matrix) for matrix in (between, between.transpose(1, 2)))  # type: ignore[return-value]
 
 
 def tree_map(shares: Float[Tensor, "h q k"], words: Integers) -> Float[Tensor, "h w w"]:
@@ -113,14 +112,14 @@ def tree_map(shares: Float[Tensor, "h q k"], words: Integers) -> Float[Tensor, "
     return between.masked_fill(torch.eye(len(own), dtype=torch.bool, device=at.device), 0.0)
 
 
-def largest(matrix: Float[Tensor, "h w w"]) -> Integers:
+def largest_of_rows(matrix: Float[Tensor, "h w w"]) -> Integers:
     """Where each row is largest; −1 where it is zero."""
     values, places = matrix.max(dim=-1)
     return np.asarray(torch.where(values > 0, places, -1).cpu().numpy())
 
 
 def offsets_of(trees: Sequence[Tree]) -> Iterator[tuple[int, list[Integers]]]:
-    """For every offset, by sentence the word so many words away, or that at the end of the sentence."""
+    """The word so many words away, for every offset and sentence, or that at the end of the sentence."""
     for offset in OFFSETS:
         yield (
             offset,

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL, TokenTable
-from glasshead.audits.head_report.views import START, AttentionView
+from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
 from glasshead.trace import unit_of_each, word_map
 
-REACH = 10
+PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
-UNIFORM = "uniform"
+UNIFORM_NULL = "uniform"
 UNSPLIT = "unsplit words"
 
 
@@ -39,7 +39,7 @@ class RowSum(NamedTuple):
 
 
 class TextTokens(NamedTuple):
-    """Of the tokens of one text their ids, words, kinds, and which are frequent words; ``encoded`` knows
+    """The tokens of one text: their ids, words, kinds, and which are frequent words; ``encoded`` knows
     where they stand."""
 
     ids: NDArray[np.int64]
@@ -50,7 +50,7 @@ class TextTokens(NamedTuple):
 
 
 def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
-    """The same of one of many texts."""
+    """The tokens of one of many texts."""
     keep = encoded.mask[text].numpy()
     return TextTokens(
         encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
@@ -60,7 +60,7 @@ def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
 
 def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
     """The tokens at these places; what a decoder begins with is a special token without an id."""
-    start = places == START
+    start = places == START_TOKEN
     return TextTokens(
         np.where(start, -1, tokens.ids[places]),
         np.where(start, -1, tokens.words[places]),
@@ -70,7 +70,7 @@ def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
     )
 
 
-def row_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "h q"]]:
+def rows_as_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "h q"]]:
     """p, and which rows have any weight; zeros in the others."""
     sizes = view.weights.abs().masked_fill(~view.allowed, 0.0)
     totals = sizes.sum(dim=-1, keepdim=True)
@@ -79,7 +79,7 @@ def row_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor
 
 def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
     """Every statistic of a view."""
-    shares, real = row_shares(view)
+    shares, real = rows_as_shares(view)
     allowed = view.allowed & real[..., None]
     uniform = allowed / allowed.sum(dim=-1, keepdim=True).clamp(min=1)
     keys = tokens_at(tokens, view.keys)
@@ -87,12 +87,12 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
     for kind, mask in masks.items():
         at = torch.from_numpy(mask).to(shares.device)
         yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
-    yield from breadth(view, shares, allowed)
+    yield from entropy_statistics(view, shares, allowed)
     if view.within:
-        yield from beside(view, shares, uniform, real, keys)
+        yield from neighbour_shares(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
-            yield from places(view, shares, uniform, real, keys)
-            yield from joined(shares, uniform, real, keys)
+            yield from repeat_shares(view, shares, uniform, real, keys)
+            yield from row_sums_of_words(shares, uniform, real, keys)
         else:
             yield mean_distance(shares, uniform, real, keys)
     if view.gradient is not None:
@@ -126,7 +126,7 @@ def kind_masks(view: AttentionView, keys: TextTokens) -> dict[str, NDArray[np.bo
     return masks
 
 
-def breadth(
+def entropy_statistics(
     view: AttentionView, shares: Float[Tensor, "h q k"], allowed: Bool[Tensor, "h q k"]
 ) -> Iterator[RowSum]:
     """H(p) / log n and exp H(p) of rows with n > 1 keys, and the standard deviation of their scores."""
@@ -142,7 +142,7 @@ def breadth(
     yield mean_over("score-sd", "", (squares / sizes).sqrt(), rows)
 
 
-def beside(
+def neighbour_shares(
     view: AttentionView,
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
@@ -152,8 +152,8 @@ def beside(
     """Shares on the token that stands beside the own in each direction, and on itself."""
     for name, neighbours in keys.encoded.neighbours(keys.words).items():
         rows = np.flatnonzero(neighbours >= 0)
-        there, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
-        yield mean_over(name, "", there, real[:, rows] & sees, even)
+        sums, even, sees = (matrix[:, rows, neighbours[rows]] for matrix in (shares, uniform, view.allowed))
+        yield mean_over(name, "", sums, real[:, rows] & sees, even)
 
 
 def mean_distance(
@@ -180,7 +180,7 @@ def mean_distance(
     )
 
 
-def places(
+def repeat_shares(
     view: AttentionView,
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
@@ -198,14 +198,14 @@ def places(
         rows = real & (pairs & view.allowed).any(-1)
         yield mean_over(name, "", (shares * pairs).sum(-1), rows, (uniform * pairs).sum(-1))
     steps = torch.arange(len(ids), device=ids.device)
-    bins = (steps - steps[:, None]).clamp(-REACH, REACH).flatten() + REACH
+    bins = (steps - steps[:, None]).clamp(-PROFILE_REACH, PROFILE_REACH).flatten() + PROFILE_REACH
     heads = len(shares)
-    profile = shares.new_zeros(heads, 2 * REACH + 1).index_add(1, bins, shares.flatten(1))
-    for distance, total in enumerate(profile.T, start=-REACH):
+    profile = shares.new_zeros(heads, 2 * PROFILE_REACH + 1).index_add(1, bins, shares.flatten(1))
+    for distance, total in enumerate(profile.T, start=-PROFILE_REACH):
         yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
 
 
-def joined(
+def row_sums_of_words(
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
     real: Bool[Tensor, "h q"],

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.audits.head_report.views import START, attention_views
+from glasshead.audits.head_report.views import START_TOKEN, attention_views
 from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
 from glasshead.results import HeadText
 
 Floats = NDArray[np.float32]
 
 
-def shown_texts(
+def draw_head_texts(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast | UnitReader,
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
 ) -> Iterator[HeadText]:
-    """The same of texts, pairs of them, or images, one after the other."""
+    """Draw texts, pairs of them, or images, one after the other."""
     for index, text in enumerate(texts):
         pair = None if pairs is None else pairs[index]
         encoded = encode(tokenizer, [text], None if pair is None else [pair])
@@ -43,23 +43,23 @@ def text_maps(
     size = int(keep.sum())
     words = encoded.words[0][keep]
     tokens = token_names(tokenizer, encoded.ids[0].numpy()[keep].tolist())
-    decodes = any(START in view.queries for view in views if view.facts.kind != "pooled")
+    decodes = any(START_TOKEN in view.queries for view in views if view.facts.kind != "pooled")
     weights: dict[int, Floats] = {}
     queries: dict[int, Floats] = {}
     keys: dict[int, Floats] = {}
     for view in views:
         layer, heads = view.facts.layer, len(view.weights)
         rows = 1 if view.facts.kind == "pooled" else size
-        whole = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
-        at = (np.arange(heads)[:, None, None], row_numbers(view.queries)[:, None], row_numbers(view.keys))
-        whole[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
+        maps = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
+        at = (np.arange(heads)[:, None, None], number_rows(view.queries)[:, None], number_rows(view.keys))
+        maps[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
         for vectors, kept, places in (
             (view.query_vectors, queries, view.queries),
             (view.key_vectors, keys, view.keys),
         ):
             if vectors is not None:
                 shape = (heads, rows if kept is queries else size, vectors.shape[-1])
-                kept.setdefault(layer, np.zeros(shape, dtype=np.float32))[:, row_numbers(places)] = (
+                kept.setdefault(layer, np.zeros(shape, dtype=np.float32))[:, number_rows(places)] = (
                     vectors.float().cpu().numpy()
                 )
     return HeadText(
@@ -70,18 +70,18 @@ def text_maps(
         weights=weights,
         query_vectors=queries,
         key_vectors=keys,
-        decoder_tokens=(decoder_start(model, tokenizer), *tokens[:-1]) if decodes else (),
+        decoder_tokens=(decoder_start_name(model, tokenizer), *tokens[:-1]) if decodes else (),
         decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
         **encoded.drawing(0),
     )
 
 
-def row_numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+def number_rows(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows of a map: a decoder's begin with its start."""
-    return places - START if len(places) and places[0] == START else places
+    return places - START_TOKEN if len(places) and places[0] == START_TOKEN else places
 
 
-def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
+def decoder_start_name(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast | UnitReader) -> str:
     """The name of what a decoder begins with."""
     start = getattr(model.config, "decoder_start_token_id", None)
     return "" if start is None else token_names(tokenizer, [int(start)])[0]

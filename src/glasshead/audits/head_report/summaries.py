@@ -1,4 +1,4 @@
-"""From statistics of texts to findings with intervals, head by head."""
+"""Findings with intervals, head by head, from statistics of texts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.audits.head_report.random_heads import RANDOM
-from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import SPECIAL
 from glasshead.audits.head_report.verdicts import HALF, head_verdict
@@ -19,7 +19,6 @@ from glasshead.nouns import Nouns
 from glasshead.results import HEADS, MIN_UNITS, NOT_USED, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
 from glasshead.statistics import share_interval
 
-Floats = NDArray[np.float64]
 CITATIONS = {
     "removal": "Michel, Levy and Neubig 2019, eq. 1",
     "removal-size": "Michel, Levy and Neubig 2019, eq. 1",
@@ -78,7 +77,7 @@ def summarise_heads(
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
         findings = [
-            to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
+            statistic_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
             for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
         ]
         if "identifiable" in more[head]:
@@ -95,7 +94,7 @@ def row_statistics(layer: LayerStatistics, head: int, random: Mapping[Key, Float
             key = (name, against)
             values = layer.by_head(key)[:, head]
             uniform = layer.null_by_head(key)
-            nulls = {} if uniform is None else {UNIFORM: uniform[:, head]}
+            nulls = {} if uniform is None else {UNIFORM_NULL: uniform[:, head]}
             if not np.isnan(values).all():
                 yield Statistic(name, against, values, nulls | null_of(random, key))
 
@@ -121,7 +120,7 @@ def summaries(statistics: Sequence[Statistic], rng: np.random.Generator, level: 
     )
 
 
-def to_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict: Verdict) -> Finding:
+def statistic_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict: Verdict) -> Finding:
     """A statistic as a finding of a head or a layer."""
     return summary.finding(
         HEADS,
@@ -138,10 +137,10 @@ def identifiable_finding(values: Floats, group: Group, nouns: Nouns) -> Finding:
     estimate = share_interval(values[~np.isnan(values)] > 0.5, group.level)
     summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
     statistic = Statistic("identifiable", "", values, {})
-    return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
+    return statistic_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
 
 
-NAMES = {
+STATISTIC_NAMES = {
     "previous": "previous token",
     "next": "next token",
     "left": "patch to the left",
@@ -161,8 +160,8 @@ def head_pattern(findings: Sequence[Finding]) -> str:
     for finding in findings:
         if finding.interval is None or finding.n < MIN_UNITS:
             continue
-        if finding.statistic in (*NAMES, "share") and is_most(finding):
-            ends[NAMES.get(finding.statistic, finding.against)] = finding.interval[0]
+        if finding.statistic in (*STATISTIC_NAMES, "share") and is_most(finding):
+            ends[STATISTIC_NAMES.get(finding.statistic, finding.against)] = finding.interval[0]
         if finding.statistic == "entropy" and finding.interval[0] > NOT_USED:
             return "uniform"
     together = ends.pop(SPECIAL, None)
@@ -172,7 +171,7 @@ def head_pattern(findings: Sequence[Finding]) -> str:
 def is_most(finding: Finding) -> bool:
     """Whether a share is more than one half, and more than uniform attention gives, at the lower ends of both
     intervals: the first rows of a causal text have few keys to look at."""
-    beside = finding.over_null.get(UNIFORM)
-    if finding.interval is None or beside is None or beside.interval is None:
+    over = finding.over_null.get(UNIFORM_NULL)
+    if finding.interval is None or over is None or over.interval is None:
         return False
-    return finding.interval[0] > HALF and beside.interval[0] > 0
+    return finding.interval[0] > HALF and over.interval[0] > 0

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from glasshead.arrays import Floats
 from glasshead.audits.head_report.head_agreement import AgreementSums
-from glasshead.audits.head_report.row_statistics import REACH, RowSum, row_sums, text_tokens
+from glasshead.audits.head_report.row_statistics import PROFILE_REACH, RowSum, row_sums, text_tokens
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
 from glasshead.audits.progress import StageProgress
 from glasshead.data import Encoded
 
-Floats = NDArray[np.float64]
 Key = tuple[str, str]
 """A statistic, and what it is about."""
 
@@ -49,7 +48,7 @@ class LayerStatistics:
         return ratio(self.totals[key], self.counts[key])
 
     def null_by_head(self, key: Key) -> Floats | None:
-        """The same of uniform attention."""
+        """What uniform attention would give each head."""
         return ratio(self.nulls[key], self.counts[key]) if key in self.nulls else None
 
     def of_layer(self, key: Key) -> Floats:
@@ -57,7 +56,7 @@ class LayerStatistics:
         return ratio(self.totals[key].sum(axis=1), self.counts[key].sum(axis=1))
 
     def null_of_layer(self, key: Key) -> Floats | None:
-        """The same of uniform attention."""
+        """What uniform attention would give the layer."""
         if key not in self.nulls:
             return None
         return ratio(self.nulls[key].sum(axis=1), self.counts[key].sum(axis=1))
@@ -67,7 +66,7 @@ class LayerStatistics:
         return self.of_layer(("share", against)) - self.of_layer(("relevance-share", against))
 
     def uniform_inflation(self, against: str) -> Floats:
-        """The same of uniform attention under the gradients of the model's own: what goes into the difference
+        """What uniform attention has under the gradients of the model's own: what goes into the difference
         because rows, heads and tokens differ in their gradients."""
         share = self.null_of_layer(("share", against))
         assert share is not None
@@ -84,7 +83,7 @@ class LayerStatistics:
 
     def profile(self) -> Floats:
         """The mean share by distance [heads, 2 · reach + 1]; of no columns where there are no distances."""
-        keys = [("distance", str(distance)) for distance in range(-REACH, REACH + 1)]
+        keys = [("distance", str(distance)) for distance in range(-PROFILE_REACH, PROFILE_REACH + 1)]
         if keys[0] not in self.totals:
             return np.zeros((self.facts.num_heads, 0))
         columns = []
@@ -111,7 +110,7 @@ def gather_statistics(
     layers: dict[int, LayerStatistics] = {}
     texts, done = len(encoded.ids), 0
     for batch in attention_views(model, encoded, score):
-        seen = set()
+        texts_of_batch = set()
         for view in batch:
             facts = view.facts
             layer = layers.setdefault(facts.layer, LayerStatistics(facts, texts))
@@ -121,9 +120,9 @@ def gather_statistics(
                 layer.add(view.text, row_sum)
             if agreement is not None:
                 agreement.add(view)
-            seen.add(view.text)
+            texts_of_batch.add(view.text)
         if agreement is not None:
             agreement.finish_batch()
-        done += len(seen)
+        done += len(texts_of_batch)
         stages.on_texts(done, texts)
     return [layers[number] for number in sorted(layers)]

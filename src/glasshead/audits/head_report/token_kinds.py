@@ -20,7 +20,7 @@ FREQUENT_TYPES = 20
 
 @dataclass(frozen=True)
 class TokenTable:
-    """Of every token of encoded texts its name and ``kinds`` [texts, tokens]: the name of a special token,
+    """Tokens of encoded texts: of each its name and ``kinds`` [texts, tokens]: the name of a special token,
     punctuation, or word; and whether it is a ``frequent`` word that these texts never split."""
 
     names: Sequence[Sequence[str]]
@@ -29,10 +29,10 @@ class TokenTable:
     specials: tuple[str, ...]
 
 
-def token_table(
+def make_token_table(
     tokenizer: PreTrainedTokenizerFast | UnitReader, encoded: Encoded, texts: Sequence[str]
 ) -> TokenTable:
-    """The same of some texts; of a pair, of both with a line between."""
+    """The table of some texts; of a pair, of both with a line between."""
     real = encoded.mask.numpy()
     kinds = np.full(real.shape, WORD, dtype=object)
     names = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -31,11 +31,11 @@ NO_SHARES = ("effective-tokens", "mean-distance")
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
-UNRELATED = "unrelated maps"
+UNRELATED_MAPS = "unrelated maps"
 
 
 def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Nouns) -> Verdict:
-    """On a statistic of a head; ``scale`` is the range of what is predicted."""
+    """Judge a statistic of a head; ``scale`` is the range of what is predicted."""
     interval = summary.reliable_interval
     if interval is None:
         return TOO_FEW_EXAMPLES
@@ -52,23 +52,23 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
         return size_verdict(low / scale, high / scale)
     if statistic == "identifiable":
         return identifiable_verdict(low, high, nouns)
-    if UNIFORM in summary.null and statistic not in NO_SHARES:
-        return share_verdict(summary)
+    if UNIFORM_NULL in summary.null and statistic not in NO_SHARES:
+        return judge_attention_share(summary)
     return Verdict("")
 
 
-def share_verdict(summary: StatSummary) -> Verdict:
-    """On a share of attention, beside one half and beside uniform attention."""
-    interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM)
-    if interval is None or beside is None:
+def judge_attention_share(summary: StatSummary) -> Verdict:
+    """Judge a share of attention, beside one half and beside uniform attention."""
+    interval, over = summary.reliable_interval, summary.reliable_differences.get(UNIFORM_NULL)
+    if interval is None or over is None:
         return TOO_FEW_EXAMPLES
     if interval[0] > HALF:
         return Verdict("more than half of its attention")
-    return Verdict(BESIDE_UNIFORM[side_of(beside)])
+    return Verdict(BESIDE_UNIFORM[side_of(over)])
 
 
 def size_verdict(low: float, high: float) -> Verdict:
-    """On how much a prediction changes, as a share of the range of predictions."""
+    """Judge how much a prediction changes, as a share of the range of predictions."""
     if high < SMALL_CHANGE:
         return Verdict(HARDLY_CHANGES)
     if low > LARGE_CHANGE:
@@ -79,7 +79,7 @@ def size_verdict(low: float, high: float) -> Verdict:
 
 
 def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
-    """On the share of texts before which a head could have drawn no other map."""
+    """Judge the share of texts before which a head could have drawn no other map."""
     if high < HARDLY_ANY:
         return Verdict("almost always, other maps give the same output")
     if low > ALMOST_ALL:
@@ -91,7 +91,7 @@ def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
     return Verdict(f"undecided: between some and most {nouns.texts}")
 
 
-class Comparison(NamedTuple):
+class ComparisonWords(NamedTuple):
     """What a difference of a layer says if it is above, below and within `LITTLE` of zero, or none of these,
     and the null from which it is taken."""
 
@@ -103,35 +103,35 @@ class Comparison(NamedTuple):
 
 
 COMPARISONS = {
-    "inflation": Comparison(
+    "inflation": ComparisonWords(
         "more attention than A ∂z/∂A accounts for",
         "less attention than A ∂z/∂A accounts for",
         "about the attention that A ∂z/∂A accounts for",
         "not distinguishable from what A ∂z/∂A accounts for",
-        UNIFORM,
+        UNIFORM_NULL,
     ),
-    "joining": Comparison(
+    "joining": ComparisonWords(
         "joining words raises the share",
         "joining words lowers the share",
         "joining words hardly changes the share",
         "not settled whether joining words changes the share",
     ),
-    "beyond-unsplit-words": Comparison(
+    "beyond-unsplit-words": ComparisonWords(
         "more for a special token than for a word that is never split",
         "less for a special token than for a word that is never split",
         "about as much for a special token as for a word that is never split",
         "not distinguishable from a word that is never split",
-        UNIFORM,
+        UNIFORM_NULL,
     ),
 }
 
 
 def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
-    """On a statistic of a layer. A difference of less than `LITTLE` is hardly one, however certain it is."""
+    """Judge a statistic of a layer. A difference of less than `LITTLE` is hardly one, however certain."""
     if statistic not in COMPARISONS:
         if summary.reliable_interval is None:
             return TOO_FEW_EXAMPLES
-        return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
+        return judge_attention_share(summary) if UNIFORM_NULL in summary.null else Verdict("")
     words = COMPARISONS[statistic]
     ends = summary.reliable_differences.get(words.null) if words.null else summary.reliable_interval
     return TOO_FEW_EXAMPLES if ends is None else Verdict(words[side_of(ends)])
@@ -144,12 +144,12 @@ def side_of(ends: Interval) -> int:
 
 
 def pair_verdict(summary: StatSummary) -> Verdict:
-    """On how far apart heads are on average, beside unrelated maps of the same breadth."""
-    beside = summary.reliable_differences.get(UNRELATED)
-    if beside is None:
+    """Judge how far apart heads are on average, beside unrelated maps of the same breadth."""
+    over = summary.reliable_differences.get(UNRELATED_MAPS)
+    if over is None:
         return TOO_FEW_EXAMPLES
-    if beside[0] <= 0 <= beside[1]:
+    if over[0] <= 0 <= over[1]:
         return Verdict("heads are not distinguishable from unrelated maps of the same breadth")
     return Verdict(
-        f"heads are {'more' if beside[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
+        f"heads are {'more' if over[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from glasshead.audits.ranking.criteria import larger_is_better
-from glasshead.audits.ranking.standings import finding_name, in_words
+from glasshead.audits.ranking.standings import finding_name, join_and
 from glasshead.nouns import Nouns
 from glasshead.results import (
     AUPRC,
@@ -14,12 +14,12 @@ from glasshead.results import (
 )
 
 Leaders = Mapping[str, tuple[str, ...]]
-Pairs = Sequence[tuple[str, MethodDifference]]
+MethodPairs = Sequence[tuple[str, MethodDifference]]
 """Differences of two methods, each behind the meaning of deleting that it is about."""
 BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
 
-def conclude(
+def conclude_ranking(
     methods: Sequence[RankedMethod],
     differences: Sequence[MethodDifference],
     statistic: str,
@@ -39,29 +39,29 @@ def conclude(
     if leaders:
         own = {method.name: method.own_removal for method in methods}
         removal_of = {finding_name(statistic, removal): removal for removal in leaders}
-        pairs = [(removal_of[each.name], each) for each in differences if each.name in removal_of]
+        pairs = [(removal_of[pair.name], pair) for pair in differences if pair.name in removal_of]
         if len(methods) == 1:
             sentences += sentences_of_one(methods[0], leaders, nouns)
         else:
-            sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders), nouns)
+            sentences += leading_sentences(leaders, own, find_flips(methods, pairs, leaders), nouns)
         sentences += margin_sentences(methods, pairs, statistic, leaders)
         sentences += tie_sentences(methods, pairs, leaders)
         sentences += random_sentences(methods, statistic, removals, nouns)
-    sentences += undecided_sentences(methods, statistic, removals, nouns)
+    sentences += describe_undecided(methods, statistic, removals, nouns)
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods, nouns))
     return sentences
 
 
 def sentences_of_one(method: RankedMethod, leaders: Leaders, nouns: Nouns) -> list[str]:
-    """Under which types of deletion the only method that was tried is better than a random order: it leads
+    """The types of deletion under which the only method that was tried beats a random order: it leads
     nobody. That it is nowhere better is said of several methods, too (`random_sentences`)."""
     better = [removal for removal, names in leaders.items() if names]
     if not better:
         return []
     own = f" ({method.own_removal} is the edit by which it scores {nouns.tokens})"
     own *= method.own_removal in better
-    where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {in_words(better)} only"
+    where = all_meanings(list(leaders)) if len(better) == len(leaders) else f"under {join_and(better)} only"
     return [f"{method.name} is more faithful than a random order {where}{own}."]
 
 
@@ -79,19 +79,19 @@ def leading_sentences(
         return [f"No method is shown to be more faithful than a random order {any_meaning(list(leaders))}."]
     if len(sets) == 1:
         (names,) = sets
-        return [f"{in_words(names)} {'tie for the lead' if len(names) > 1 else 'leads'} {every}."]
+        return [f"{join_and(names)} {'tie for the lead' if len(names) > 1 else 'leads'} {every}."]
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
         owners = [name for name in names if own[name] == removal]
-        note = f" (the edit by which {in_words(owners)} scores {nouns.tokens})" if owners else ""
+        note = f" (the edit by which {join_and(owners)} scores {nouns.tokens})" if owners else ""
         by_leaders.setdefault(names, []).append(removal + note)
     listed = "; ".join(
-        f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
+        f"{leaders_in_words(names)} under {join_and(meanings)}" for names, meanings in by_leaders.items()
     )
     first, *others = leaders.values()
     common = [name for name in first if all(name in names for names in others)]
     if common:
-        lead = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
+        lead = f"{join_and(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
     elif reversals:
         lead = "Which method leads depends on the type of deletion"
     else:
@@ -101,37 +101,37 @@ def leading_sentences(
 
 def leaders_in_words(names: Sequence[str]) -> str:
     """Those that lead together, one, or none."""
-    return f"{in_words(names)} (tied)" if len(names) > 1 else in_words(names) or "none"
+    return f"{join_and(names)} (tied)" if len(names) > 1 else join_and(names) or "none"
 
 
-def reversed_pairs(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> set[tuple[str, str]]:
+def find_flips(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> set[tuple[str, str]]:
     """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
     the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
-    for removal, each in pairs:
-        pair = methods[each.one], methods[each.other]
-        winner, loser = pair if each.side == 1 else pair[::-1]
-        if each.side and winner.name in leaders[removal] and winner.own_removal != removal:
+    for removal, difference in pairs:
+        pair = methods[difference.one], methods[difference.other]
+        winner, loser = pair if difference.side == 1 else pair[::-1]
+        if difference.side and winner.name in leaders[removal] and winner.own_removal != removal:
             ahead.add((winner.name, loser.name))
     return {(one, other) for one, other in ahead if (other, one) in ahead}
 
 
 def margin_sentences(
-    methods: Sequence[RankedMethod], pairs: Pairs, statistic: str, leaders: Leaders
+    methods: Sequence[RankedMethod], pairs: MethodPairs, statistic: str, leaders: Leaders
 ) -> list[str]:
-    """By how little the only leader is better than another method, where one leads under all meanings."""
+    """How little better the only leader is than another method, where one leads under all meanings."""
     sets = set(leaders.values())
     if len(sets) != 1 or len(next(iter(sets))) != 1:
         return []
     ((leader,),) = sets
     margins = []
-    for removal, each in pairs:
-        names = methods[each.one].name, methods[each.other].name
+    for removal, difference in pairs:
+        names = methods[difference.one].name, methods[difference.other].name
         if leader in names:
             sign = (1 if names[0] == leader else -1) * (1 if larger_is_better(statistic) else -1)
             other = names[1] if names[0] == leader else names[0]
-            margins.append((sign * each.estimate, other, removal))
-            if not each.side:
+            margins.append((sign * difference.estimate, other, removal))
+            if not difference.side:
                 return []  # it does not lead alone
     if not margins:
         return []
@@ -139,13 +139,13 @@ def margin_sentences(
     return [f"Its smallest lead is {margin:.2g}, over {other} under {removal}."]
 
 
-def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> list[str]:
+def tie_sentences(methods: Sequence[RankedMethod], pairs: MethodPairs, leaders: Leaders) -> list[str]:
     """Which methods that do not lead cannot be told apart from one that does, and under which meanings."""
     ties: dict[str, list[str]] = {}
-    for removal, each in pairs:
-        if each.side != 0:
+    for removal, difference in pairs:
+        if difference.side != 0:
             continue
-        pair = methods[each.one].name, methods[each.other].name
+        pair = methods[difference.one].name, methods[difference.other].name
         for one, other in (pair, pair[::-1]):
             if one in leaders[removal] and other not in leaders[removal]:
                 own = ties.setdefault(other, [])
@@ -153,7 +153,7 @@ def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leader
     by_meanings: dict[tuple[str, ...], list[str]] = {}
     for name, own in ties.items():
         by_meanings.setdefault(tuple(removal for removal in leaders if removal in own), []).append(name)
-    listed = "; ".join(f"{in_words(names)} under {in_words(own)}" for own, names in by_meanings.items())
+    listed = "; ".join(f"{join_and(names)} under {join_and(own)}" for own, names in by_meanings.items())
     return [f"Tied with a leader, but not shown to lead: {listed}."] if listed else []
 
 
@@ -179,17 +179,17 @@ def random_sentences(
             if (finding := method.finding(statistic, removal)) is not None
         )
         sentences.append(
-            f"{in_words(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
+            f"{join_and(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
             f"order {any_meaning(removals)} ({n:,} {nouns.texts})."
         )
     for name, own in standings.items():
-        worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
+        worse = [removal for removal, side in zip(removals, own, strict=True) if side == Standing.WORSE]
         if worse:
-            sentences.append(f"{name} is worse than a random order under {in_words(worse)}.")
+            sentences.append(f"{name} is worse than a random order under {join_and(worse)}.")
     return sentences
 
 
-def undecided_sentences(
+def describe_undecided(
     methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], nouns: Nouns
 ) -> list[str]:
     """Which methods are undecided, under which meanings of deleting, and why."""
@@ -206,8 +206,8 @@ def undecided_sentences(
         for why, own in by_reason.items():
             undecided.setdefault((tuple(own), why), []).append(method.name)
     return [
-        f"{in_words(names)} {'are' if len(names) > 1 else 'is'} undecided"
-        f"{'' if len(own) == len(removals) else f' under {in_words(own)}'}: {why}."
+        f"{join_and(names)} {'are' if len(names) > 1 else 'is'} undecided"
+        f"{'' if len(own) == len(removals) else f' under {join_and(own)}'}: {why}."
         for (own, why), names in undecided.items()
     ]
 
@@ -225,16 +225,16 @@ def marks_sentence(methods: Sequence[RankedMethod], nouns: Nouns) -> str:
     if len(methods) == 1:
         return f"{names[0]} is closer to {marked} than a random order."
     together = " (tied)" if len(names) > 1 else ""
-    return f"Closest to {marked}: {in_words(names)}{together}."
+    return f"Closest to {marked}: {join_and(names)}{together}."
 
 
 def all_meanings(removals: Sequence[str]) -> str:
-    """Under all so many of them."""
+    """“Under all so many meanings of deleting”."""
     if len(removals) == 1:
         return f"under {removals[0]}"
     return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} types of deletion"
 
 
 def any_meaning(removals: Sequence[str]) -> str:
-    """Under none of them, after a negation."""
+    """“Under any meaning of deleting”, after a negation."""
     return "under any type of deletion" if len(removals) > 1 else f"under {removals[0]}"

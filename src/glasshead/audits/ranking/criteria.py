@@ -5,21 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.audits.class_scores import predicted_side
+from glasshead.arrays import Floats
+from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.context import AuditContext, same_numbers
-from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS, in_float32, statistics_along
 from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.plausibility import mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.removal_curves import (
-    STATISTICS,
-    Floats,
-    ValueDrops,
-    random_ranks,
-    statistic_weights,
-)
-from glasshead.explainers import REMOVALS, words_of
+from glasshead.audits.removal_curves import STATISTICS, ValueDrops, random_ranks, statistic_weights
+from glasshead.explainers import REMOVALS, removable
 from glasshead.results import AUPRC, Verdict
 
 WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
@@ -58,7 +53,7 @@ def fitting_removals(context: AuditContext) -> list[str]:
     return [name for name, removal in REMOVALS.items() if removal.fits(context.explanation.encoded)]
 
 
-def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+def check_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What each meaning of deleting does that this model allows, those first that change the text, and why it
     does not allow the others."""
     names = sorted(names, key=lambda name: REMOVALS[name].edits_attention)
@@ -77,8 +72,8 @@ def faithfulness_criteria(
     """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
-    explanation, side = in_float32(context), predicted_side(context)
-    words = words_of(explanation).numpy()
+    explanation, side = in_float32(context), choose_prediction_side(context)
+    words = removable(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])
     nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)
@@ -136,7 +131,7 @@ def distinct_criteria(
 def same_tables(values: Floats, others: Floats) -> bool:
     """Whether two edits have the same numbers in all texts, and have any."""
     known = not np.isnan(values).all()
-    return known and np.allclose(values, others, rtol=0, atol=RESOLUTION, equal_nan=True)
+    return known and np.allclose(values, others, rtol=0, atol=GAIN_RESOLUTION, equal_nan=True)
 
 
 def equal_methods(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:

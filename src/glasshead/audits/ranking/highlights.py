@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from glasshead.audits.context import Floats
+from glasshead.arrays import AnyFloats
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.results import Attributions, RankedText
 from glasshead.trace import AttentionSelector
 
-READABLE = range(5, 41)
+READABLE_LENGTHS = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
 
 
-def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> list[RankedText]:
+def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> list[RankedText]:
     """The text in which the methods agree most, least, and one in the middle."""
     picks = pick_texts(methods, agreement)
     if not picks:
@@ -30,17 +30,17 @@ def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats
         selector = view.attention_selector if reads else AttentionSelector()
         explained = own.explainer(view.model, view.tokenizer, texts, pairs, attention_selector=selector)
         # Colours are the scores that were ranked, not what the tokens contribute.
-        by_method.append([replace(each, contributions=None) for each in explained])
+        by_method.append([replace(one, contributions=None) for one in explained])
     return [
-        RankedText(reason, Attributions(tuple(each)))
-        for reason, each in zip(picks, zip(*by_method, strict=True), strict=True)
+        RankedText(reason, Attributions(tuple(row)))
+        for reason, row in zip(picks, zip(*by_method, strict=True), strict=True)
     ]
 
 
-def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> dict[str, int]:
+def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> dict[str, int]:
     """Rows, by why each is shown."""
     nouns, tokens = methods[0].context.nouns, methods[0].context.token_mask.sum(axis=1)
-    readable = np.isin(tokens, READABLE)
+    readable = np.isin(tokens, READABLE_LENGTHS)
     if not agreement:
         rows = readable.nonzero()[0]
         return {} if not len(rows) else {f"{nouns.a_text} of some length": int(rows[0])}

@@ -5,31 +5,32 @@ from itertools import combinations
 
 import numpy as np
 
-from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.arrays import AnyFloats
+from glasshead.audits.agreement import judge_agreement, round_digits
 from glasshead.audits.class_scores import has_sides
-from glasshead.audits.context import Floats, same_numbers
+from glasshead.audits.context import same_numbers
 from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.ranking.standings import all_texts, corrected_level
+from glasshead.audits.ranking.standings import all_texts, bonferroni
 from glasshead.audits.summary import summarise
-from glasshead.explainers import words_of
+from glasshead.explainers import removable
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 from glasshead.statistics import kendall_tau_b
 
 CITATION = "Kendall 1945; Jain and Wallace 2019"
-SAME = by_construction("the same", "the two methods give this model the same scores")
+SAME_METHOD = by_construction("the same", "the two methods give this model the same scores")
 
 
 def method_agreement(
     methods: Sequence[ScoredMethod], rng: np.random.Generator
-) -> tuple[list[MethodAgreement], dict[str, Floats]]:
+) -> tuple[list[MethodAgreement], dict[str, AnyFloats]]:
     """Kendall τ-b of the scores of each pair, text by text: of the scores where both have signs, else of
     their sizes. The null has random numbers in the place of the first."""
     pairs = list(combinations(range(len(methods)), 2))
     if not pairs:
         return [], {}
     explanation = methods[0].context.explanation
-    mask, nouns = words_of(explanation).numpy(), explanation.encoded.nouns
+    mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
     scores = np.stack([method.order.scores for method in methods])
     signed = [has_sides(method.context) for method in methods]
     tables = {}
@@ -40,16 +41,16 @@ def method_agreement(
     chosen = [tables[signed[one] and signed[other]] for one, other in pairs]
     taus = [table[one, other] for table, (one, other) in zip(chosen, pairs, strict=True)]
     nulls = [{"random": table[-1, other]} for table, (_, other) in zip(chosen, pairs, strict=True)]
-    level = corrected_level(len(pairs))
+    level = bonferroni(len(pairs))
     agreements = []
     for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
         same = same_numbers(scores[one], scores[other])
-        verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
+        verdict = judge_agreement(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
         missing = len(mask) - summary.n
         finding = summary.finding(
             RANK,
             TAU,
-            SAME if same else verdict,
+            SAME_METHOD if same else verdict,
             group=all_texts(len(mask), level),
             citation=CITATION,
             against=f"{methods[one].name}+{methods[other].name}",

@@ -12,29 +12,30 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.arrays import AnyFloats
 from glasshead.audits.audit_subject import jsonable, method_remarks
 from glasshead.audits.build_context import build_context
-from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.context import AuditContext
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
-from glasshead.audits.operators import TEXTS
+from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.progress import StageProgress, no_progress
-from glasshead.audits.ranking.conclusion import conclude
+from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import (
     Criterion,
+    check_removals,
     distinct_criteria,
     equal_methods,
     faithfulness_criteria,
     fitting_removals,
     plausibility_criterion,
-    supported_removals,
 )
-from glasshead.audits.ranking.highlights import ranked_texts
+from glasshead.audits.ranking.highlights import rank_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, in_words, judge
+from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.subject_facts import (
     model_facts,
@@ -51,7 +52,7 @@ from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
-from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, unused_sentence
+from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, note_unused
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import versions
@@ -113,13 +114,13 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     context = build_context(
         subject,
         split,
-        limit=TEXTS if request.limit is None else request.limit,
+        limit=TEXTS_ASKED if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
         dtype=dtype_of(request.dtype),
     )
     context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
-    meanings, left_out = supported_removals(context, request.removals or fitting_removals(context))
+    meanings, left_out = check_removals(context, request.removals or fitting_removals(context))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))
         raise InputError(f"{name!r} has no meaning here: {reason}")
@@ -135,20 +136,20 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     marked = plausibility_criterion(methods, request.seed)
     criteria += [] if marked is None else [marked]
     count = comparisons(len(methods), len(meanings) + (marked is not None))
-    judged = judge_methods(methods, criteria, corrected_level(count), request.seed)
+    judged = judge_methods(methods, criteria, bonferroni(count), request.seed)
     ranked = [
         RankedMethod(
             method.name,
             method.context.explainer.describe(nouns),
-            [each.findings[place] for each in judged],
-            {each.findings[place].name: each.standings[place] for each in judged},
+            [criterion.findings[place] for criterion in judged],
+            {criterion.findings[place].name: criterion.standings[place] for criterion in judged},
             method.seconds,
             method.seconds / seconds,
             dropped.get(own[method.name] or "", own[method.name]),
         )
         for place, method in enumerate(methods)
     ]
-    differences = [difference for each in judged for difference in each.differences]
+    differences = [difference for criterion in judged for difference in criterion.differences]
     agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
     facts = ranking_facts(subject, context, request, data_facts)
     remarks = [
@@ -156,7 +157,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         *use_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
-            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
+            f"For this model {join_and(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
             for reason, names in by_reason(left_out).items()
         ),
         *(
@@ -173,7 +174,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     return MethodRanking(
         facts={
             **facts,
-            "interval_level": corrected_level(count),
+            "interval_level": bonferroni(count),
             "comparisons": count,
             "seconds": round(time.perf_counter() - started, 2),
         },
@@ -182,10 +183,10 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         methods=ranked,
         differences=differences,
         agreement=agreement,
-        conclusion=conclude(ranked, differences, request.statistic, list(meanings), nouns),
+        conclusion=conclude_ranking(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
-        texts=ranked_texts(methods, taus),
-        examples=example_columns(context, methods, criteria, taus),
+        texts=rank_texts(methods, taus),
+        examples=method_columns(context, methods, criteria, taus),
     )
 
 
@@ -202,7 +203,7 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
 
 def use_notes(facts: Mapping[str, Any]) -> list[str]:
     """Whether attention has anything to say."""
-    unused = unused_sentence(facts["attention_use"]["after"]) if "attention_use" in facts else ""
+    unused = note_unused(facts["attention_use"]["after"]) if "attention_use" in facts else ""
     return [f"{unused[:1].upper()}{unused[1:]}"] if unused else []
 
 
@@ -220,7 +221,7 @@ def judge_methods(
     """All methods by every criterion, on the same resamples of the texts."""
     names = [method.name for method in methods]
     return [
-        judge(
+        judge_all(
             criterion,
             names,
             level=level,
@@ -275,11 +276,11 @@ def ranking_facts(
     }
 
 
-def example_columns(
+def method_columns(
     context: AuditContext,
     methods: Sequence[ScoredMethod],
     criteria: Sequence[Criterion],
-    taus: Mapping[str, Floats],
+    taus: Mapping[str, AnyFloats],
 ) -> dict[str, Any]:
     """The numbers of every text, by method, statistic and meaning of deleting; beside them random orders."""
     columns: dict[str, Any] = {"index": context.indices.tolist(), "text": list(context.texts)}

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glasshead.audits.context import Floats
-from glasshead.audits.faithfulness import RESOLUTION, difference
+from glasshead.arrays import AnyFloats
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, difference
 from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
@@ -40,7 +40,7 @@ def comparisons(methods: int, criteria: int) -> int:
     return criteria * (methods + methods * (methods - 1) // 2)
 
 
-def corrected_level(count: int) -> float:
+def bonferroni(count: int) -> float:
     """The level of so many intervals that hold together in 95 % of all draws (Bonferroni)."""
     return 1 - (1 - LEVEL) / max(count, 1)
 
@@ -55,7 +55,7 @@ def all_texts(count: int, level: float) -> Group:
     return Group(GROUP, np.ones(count, dtype=bool), level=level)
 
 
-def judge(
+def judge_all(
     criterion: Criterion,
     names: Sequence[str],
     *,
@@ -80,10 +80,10 @@ def judge(
     )
     usable = [rank for rank, name in enumerate(names) if criterion.no_evidence[name] is None]
     differences = pair_differences(criterion, usable, level=level, rng=rng)
-    better = {(each.one, each.other) for each in differences if each.side == 1}
-    better |= {(each.other, each.one) for each in differences if each.side == -1}
+    better = {(pair.one, pair.other) for pair in differences if pair.side == 1}
+    better |= {(pair.other, pair.one) for pair in differences if pair.side == -1}
     standings = [
-        standing(over[rank], any((other, rank) in better for other in usable))
+        judge_standing(over[rank], any((other, rank) in better for other in usable))
         if rank in usable
         else Standing.UNDECIDED
         for rank in range(len(names))
@@ -150,13 +150,13 @@ def pair_differences(
 
 def sides_of(
     intervals: Sequence[Interval | None],
-    exchangeable: Floats,
+    exchangeable: AnyFloats,
     criterion: Criterion,
     *,
     level: float,
     rng: np.random.Generator,
 ) -> list[Side]:
-    """On which side of 0 each difference is shown to be: by its interval, and by an exchange test in which
+    """The side of 0 that each difference is shown to be on: by its interval, and by an exchange test in which
     any of the ``exchangeable`` numbers [S, K, N] of a text may stand in the place of the first.
 
     The test holds its level where a few texts make the whole difference, which an interval alone does not.
@@ -168,17 +168,17 @@ def sides_of(
     for interval, above, below in zip(intervals, larger, smaller, strict=True):
         if interval is None:
             sides.append(None)
-        elif interval[0] > RESOLUTION and above <= alpha:
+        elif interval[0] > GAIN_RESOLUTION and above <= alpha:
             sides.append(sign)
-        elif interval[1] < -RESOLUTION and below <= alpha:
+        elif interval[1] < -GAIN_RESOLUTION and below <= alpha:
             sides.append(-sign)
         else:
             sides.append(0)
     return sides
 
 
-def standing(over_random: Side, behind: bool) -> Standing:
-    """From the side of a random order on which a method is, and whether another method is better."""
+def judge_standing(over_random: Side, behind: bool) -> Standing:
+    """Judge from the side of a random order on which a method is, and whether another is better."""
     if over_random is None:
         return Standing.UNDECIDED
     if over_random < 0:
@@ -196,12 +196,12 @@ class Peers(NamedTuple):
 
 
 def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
-    """In words."""
+    """A standing in words."""
     if standing == Standing.UNDECIDED:
         return TOO_FEW_EXAMPLES
-    behind = f"; {in_words(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"
+    behind = f"; {join_and(peers.better)} {'is' if len(peers.better) == 1 else 'are'} better"
     words: Mapping[Standing, str] = {
-        Standing.LEADS: "leads" + (f", tied with {in_words(peers.tied)}" if peers.tied else " alone"),
+        Standing.LEADS: "leads" + (f", tied with {join_and(peers.tied)}" if peers.tied else " alone"),
         Standing.BEHIND: "better than a random order" + behind,
         Standing.NOT_SHOWN: f"not distinguishable from a random order on these {nouns.texts}"
         + (behind if peers.better else ""),
@@ -210,6 +210,6 @@ def standing_verdict(standing: Standing, peers: Peers, nouns: Nouns) -> Verdict:
     return Verdict(words[standing])
 
 
-def in_words(names: Sequence[str]) -> str:
+def join_and(names: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join([part for part in (", ".join(names[:-1]), *names[-1:]) if part])

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glasshead.explainers.attention_observation import AttentionChange
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.removals.removal import Removal, register
+from glasshead.explainers.removals.removal import Removal, register_removal
 
 
 class AttentionRemoval(Removal):
@@ -34,7 +34,7 @@ class AttentionRemoval(Removal):
         return context.observation.without(self.change, texts, removed)
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
-        """The same without special tokens too, which attention reads as any other."""
+        """Logits without each token, without special tokens too, which attention reads as any other."""
         if self.is_product(context):
             return context.observation.without_each(self.change)
         texts, every = torch.arange(len(context.logits)), context.encoded.mask
@@ -57,7 +57,7 @@ def logits_without_each(
     return result[texts]
 
 
-register(
+register_removal(
     "zero-weight",
     AttentionRemoval(
         "zero-weight",
@@ -65,13 +65,13 @@ register(
         "Huang, Yang and Wang 2024, section 5.2",
     ),
 )
-register(
+register_removal(
     "renormalise",
     AttentionRemoval(
         "renormalise", "attention may not go to it, so the others share its place", "Jain and Wallace 2019"
     ),
 )
-register(
+register_removal(
     "zero-value",
     AttentionRemoval(
         "zero-value", "its value vector becomes zero in all heads of the layer", "Mohebbi et al. 2023"

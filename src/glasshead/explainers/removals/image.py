@@ -10,7 +10,7 @@ from glasshead.attention import AttentionInputs
 from glasshead.data import Encoded, EncodedImages, Fill, Inputs
 from glasshead.explainers.explanation_context import ExplanationContext
 from glasshead.explainers.forward_observation import renormalise_weights
-from glasshead.explainers.removals.removal import Removal, logits_edited, register
+from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.explainers.removals.text import InputRemoval
 from glasshead.huggingface import PatchClassifier
 from glasshead.trace import intervene
@@ -28,7 +28,7 @@ class Paint(InputRemoval):
     def variants(
         self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
     ) -> Encoded:
-        return cast(EncodedImages, encoded).filled(removed, self.fill)
+        return cast(EncodedImages, encoded).fill_patches(removed, self.fill)
 
 
 class Hide(Removal):
@@ -54,7 +54,7 @@ class Hide(Removal):
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
 
-        def hidden(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
+        def hide_removed(rows: Tensor, inputs: Inputs) -> AbstractContextManager[None]:
             gone = removed[rows].to(model.device)[:, None, None, :]
 
             def hide(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
@@ -62,10 +62,10 @@ class Hide(Removal):
 
             return intervene(model, hide)
 
-        return logits_edited(context, texts, hidden)
+        return logits_edited(context, texts, hide_removed)
 
 
-register("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
-register("mean-colour", Paint("mean-colour", "the mean colour of the image"))
-register("blur", Paint("blur", "the colours around it, out of focus"))
-register("masked", Hide())
+register_removal("neutral-colour", Paint("neutral-colour", "the colour that the image processor subtracts"))
+register_removal("mean-colour", Paint("mean-colour", "the mean colour of the image"))
+register_removal("blur", Paint("blur", "the colours around it, out of focus"))
+register_removal("masked", Hide())

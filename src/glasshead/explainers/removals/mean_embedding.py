@@ -11,8 +11,8 @@ from transformers import PreTrainedModel
 from glasshead.data import Inputs, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.gradient import changed_lookups, shift_of
-from glasshead.explainers.removals.removal import Removal, logits_edited, register
+from glasshead.explainers.gradient import change_lookups, shift_of
+from glasshead.explainers.removals.removal import Removal, logits_edited, register_removal
 from glasshead.huggingface import class_name
 
 
@@ -55,13 +55,13 @@ def average_embeddings(
         gone[:, shift:n] = removed[:, : n - shift]
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with changed_lookups(model, average):
+    with change_lookups(model, average):
         yield
 
 
 @contextmanager
 def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"]]) -> Iterator[None]:
-    """The same of a pass that looks up several texts: the tokens that each of its look-ups goes without.
+    """Average the look-ups of a pass over several texts: the tokens that each of them goes without.
 
     Raises:
         InputError: if the model does not look up one vector for each token.
@@ -74,7 +74,7 @@ def average_lookups(model: PreTrainedModel, removed: Sequence[Bool[Tensor, "b n"
             raise no_vectors(model)
         return replace_by_mean(model, module, args[0], embedded, gone)
 
-    with changed_lookups(model, average):
+    with change_lookups(model, average):
         yield
 
 
@@ -98,9 +98,9 @@ def no_vectors(model: PreTrainedModel) -> InputError:
 
 
 def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
-    """By what the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
+    """The factor by which the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
     vectors = weight[ids]
     return (vectors * embedded).sum() / (vectors * vectors).sum()
 
 
-register("mean-embedding", MeanEmbedding())
+register_removal("mean-embedding", MeanEmbedding())

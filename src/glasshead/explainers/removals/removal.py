@@ -71,7 +71,7 @@ class Removal(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """The same, here."""
+        """Logits without what is removed, on this computer."""
 
     def logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token alone, computed once; those of the whole text at padding."""
@@ -80,8 +80,8 @@ class Removal(ABC):
         return context.logits_without_each[self.name]
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
-        """The same; special tokens are no part of the text and stay."""
-        text, token = words_of(context).nonzero(as_tuple=True)
+        """Logits without each token; special tokens are no part of the text and stay."""
+        text, token = removable(context).nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)
         owner = context.encoded.owner
@@ -110,7 +110,7 @@ def logits_edited(
 REMOVALS: Registry[Removal] = Registry("meaning of deleting", "removals")
 
 
-def register(name: str, removal: Removal) -> None:
+def register_removal(name: str, removal: Removal) -> None:
     """File a removal under its name."""
     removal.name = name
     REMOVALS.register(name)(removal)
@@ -126,7 +126,7 @@ def logits_without(
     return REMOVALS[name].compute_logits(context, texts, removed)
 
 
-def words_of(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:
+def removable(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:
     """Which tokens belong to the text itself, the first of each unit that is taken out as a whole."""
     return context.encoded.leads & torch.from_numpy(context.encoded.words >= 0)
 

@@ -10,10 +10,10 @@ from torch import Tensor
 from glasshead.data import Encoded, Inputs, batches, heads_of, length_of
 from glasshead.errors import InputError
 from glasshead.explainers.explanation_context import ExplanationContext
-from glasshead.explainers.removals.removal import Removal, register
+from glasshead.explainers.removals.removal import Removal, register_removal
 from glasshead.huggingface import class_name
 
-CHUNK = 4_000_000
+TOKENS_PER_CHUNK = 4_000_000
 """Tokens of variants that are written out at once, which bounds memory for long texts."""
 
 
@@ -38,7 +38,7 @@ class InputRemoval(Removal):
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
         result = context.logits.new_zeros(len(texts), context.logits.shape[1])
-        step = max(CHUNK // max(removed.shape[1], 1), 1)
+        step = max(TOKENS_PER_CHUNK // max(removed.shape[1], 1), 1)
         done, total = 0, len(texts.unique())
         for start in range(0, len(texts), step):
             some = slice(start, start + step)
@@ -59,8 +59,8 @@ def logits_of_rest(context: ExplanationContext, inputs: Inputs) -> Float[Tensor,
     try:
         logits: Tensor = context.model(**inputs).logits
     except (RuntimeError, IndexError) as error:
-        left, whole = length_of(inputs), int(context.encoded.mask.sum(dim=1).min())
-        if left >= whole or isinstance(error, torch.OutOfMemoryError):
+        left, full = length_of(inputs), int(context.encoded.mask.sum(dim=1).min())
+        if left >= full or isinstance(error, torch.OutOfMemoryError):
             raise
         raise InputError(
             f"{class_name(context.model)} fails on a text of {left} tokens, which is what is left without "
@@ -113,6 +113,6 @@ class Replace(InputRemoval):
         )
 
 
-register("delete", Delete())
-register("mask-token", Replace("mask_token", "[MASK]"))
-register("unknown-token", Replace("unk_token", "[UNK]"))
+register_removal("delete", Delete())
+register_removal("mask-token", Replace("mask_token", "[MASK]"))
+register_removal("unknown-token", Replace("unk_token", "[UNK]"))

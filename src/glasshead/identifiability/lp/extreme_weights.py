@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS, Polytope
 from glasshead.identifiability.lp.rank import column_space
-from glasshead.identifiability.lp.simplex import Floats, Vertex, initial_vertices, maximise
+from glasshead.identifiability.lp.simplex import Vertex, initial_vertices, maximise
 
 
 @dataclass(frozen=True)

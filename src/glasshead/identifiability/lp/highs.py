@@ -1,4 +1,4 @@
-"""The same maxima by HiGHS, one model kept warm while only its costs change: a second opinion."""
+"""Maxima by HiGHS, one model kept warm while only its costs change: a second opinion."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from glasshead.arrays import Floats
 from glasshead.checkpoints import checkpoint
-from glasshead.identifiability.lp.simplex import Floats
 
 
 def highs_maxima(

@@ -1,4 +1,4 @@
-"""For each attention weight the interval of values that are consistent with the output of its head."""
+"""The interval of values, for each attention weight, that are consistent with the output of its head."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError, ParameterError
 from glasshead.identifiability.lp import highs
 from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS
 from glasshead.identifiability.lp.rank import ColumnSpace, column_space
 from glasshead.identifiability.lp.simplex import (
-    Floats,
     SimplexBatchResult,
     Vertex,
     initial_vertices,
@@ -138,12 +138,12 @@ def interval_program(
     """The intervals where they need no linear program, else the program. Arguments and errors are those of
     `intervals`."""
     T, a, precision = to_real_array(T, "values"), to_real_array(a, "weights").astype(np.float64), eps
-    check_inputs(T, a, kind, tolerance)
+    check_program(T, a, kind, tolerance)
     if precision is None:
         precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
-    if not (is_number(precision) and 0 < precision < 1):
+    if not (is_real(precision) and 0 < precision < 1):
         raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
-    if not (embed_dim is None or (is_number(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
+    if not (embed_dim is None or (is_real(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
         raise ParameterError("embed_dim", f"is a whole number of at least 1, not {embed_dim!r}")
     wanted, scale = scale_by_powers_of_two(
         np.eye(len(a)) if functions is None else to_functions(functions, len(a))
@@ -159,7 +159,7 @@ def interval_program(
     if len(a) <= domain.sums_to_one or (nullity <= 0 and slack <= 0):
         return points
     if domain.polytope is None:
-        reach = scale * unbounded_half_width(wanted, space, slack)
+        reach = scale * half_width_without_bounds(wanted, space, slack)
         return replace(points, low=points.value - reach, high=points.value + reach)
     unit = domain.unit(a)
     polytope = domain.polytope(a / unit, space, slack / unit)
@@ -176,7 +176,7 @@ def interval_program(
 
 
 def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """The same as an array of finite real numbers, of the type it has.
+    """Values as an array of finite real numbers, of the type it has.
 
     Raises:
         InputError: if it is none: text, complex numbers, dates, lists of different lengths, NaN.
@@ -191,7 +191,7 @@ def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def is_number(value: object) -> bool:
+def is_real(value: object) -> bool:
     """Whether it is a real number, no truth value and no text."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
@@ -210,9 +210,9 @@ def scale_by_powers_of_two(rows: Floats) -> tuple[Floats, Floats]:
     return np.ldexp(rows, -exponents[:, None]), np.ldexp(1.0, exponents)
 
 
-def check_inputs(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
+def check_program(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
-    if not (is_number(tolerance) and 0 <= tolerance < math.inf):
+    if not (is_real(tolerance) and 0 <= tolerance < math.inf):
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
     if not isinstance(kind, str) or kind not in WEIGHT_DOMAINS:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(WEIGHT_DOMAINS)}")
@@ -228,7 +228,7 @@ def check_inputs(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         )
 
 
-def unbounded_half_width(wanted: Floats, space: ColumnSpace, slack: float) -> Floats:
+def half_width_without_bounds(wanted: Floats, space: ColumnSpace, slack: float) -> Floats:
     """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
     is, or can be anything."""
     parts = wanted @ space.basis
@@ -264,8 +264,8 @@ def maximise_each(
     vertices: dict[int, Vertex] = {}
     if bound:
         A, start = (np.stack([programs[number][place] for number in bound]) for place in (0, 1))
-        found = zip(bound, initial_vertices(A, start), strict=True)
-        vertices = {number: vertex for number, vertex in found if vertex is not None}
+        starts = zip(bound, initial_vertices(A, start), strict=True)
+        vertices = {number: vertex for number, vertex in starts if vertex is not None}
     zero: dict[int, NDArray[np.bool_]] = {
         number: np.zeros(programs[number][0].shape[1], dtype=bool) for number in vertices
     }
@@ -297,10 +297,10 @@ def maximise_each(
         ends = np.cumsum(sizes)
         for (number, part), end in zip(parts.items(), ends, strict=True):
             A, start, functions = programs[number]
-            here = slice(end - len(part), end)
-            proofs = certified_maxima(A, A @ start, functions[part], searches.some(here))
+            place = slice(end - len(part), end)
+            proofs = certify_maxima(A, A @ start, functions[part], searches.some(place))
             values[number][part] = proofs
-            certified = searches.basic[here][np.isfinite(proofs)]
+            certified = searches.basic[place][np.isfinite(proofs)]
             zero[number] |= np.bincount(certified.ravel(), minlength=A.shape[1]) < len(certified)
     return [
         solve_with_highs(A, A @ start, functions, maxima)
@@ -308,7 +308,7 @@ def maximise_each(
     ]
 
 
-def certified_maxima(A: Floats, b: Floats, functions: Floats, searches: SimplexBatchResult) -> Floats:
+def certify_maxima(A: Floats, b: Floats, functions: Floats, searches: SimplexBatchResult) -> Floats:
     """What the ends of searches prove: a value by the dual, ∞ by a ray, NaN nothing."""
     proofs = verify_by_duality(A, b, functions, searches.basic)
     rising = np.flatnonzero(searches.ended & np.isinf(searches.value))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glasshead.arrays import Floats
 from glasshead.identifiability.lp.rank import ColumnSpace
-from glasshead.identifiability.lp.simplex import Floats
 
 ROUNDING = 1e-6  # weights miss their range, and their interval, by no more
 SUM_TOLERANCE = 1e-3  # how much the sum of many weights may miss 1, half precision included

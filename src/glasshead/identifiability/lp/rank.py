@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from glasshead.arrays import Floats
+
 FLOAT32_EPS = 2.0**-23
 """The machine epsilon of float32."""
 

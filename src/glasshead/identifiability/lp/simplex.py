@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from glasshead.arrays import Floats, Integers
 from glasshead.checkpoints import checkpoint
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MIN_GAIN = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
 MIN_PIVOT = 1e-8  # a smaller pivot would blow up the inverse
@@ -44,21 +42,21 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
     """A vertex of each polytope {x ≥ 0, A x = A start}, reached from a point of it; None if rounding leads
     out of the polytope. A [P, m, n], each of full row rank, and ``start`` [P, n]."""
     count, m, _ = A.shape
-    each = np.arange(count)
+    rows = np.arange(count)
     # Large variables first: they are basic in the end, and far from their bounds on the way.
     scaled = A * np.sqrt(np.maximum(start, 1e-30))[:, None, :]
     order = np.stack([qr(one, mode="r", pivoting=True)[1] for one in scaled]).astype(np.int64)
     basic = order[:, :m].copy()
-    inverse = invert(columns_of(A, basic))
+    inverse = invert(take_columns(A, basic))
     x = np.take_along_axis(start, basic, axis=1)
     for free in order[:, m:].T:
-        value = start[each, free]
-        step = np.matmul(inverse, A[each, :, free][:, :, None])[:, :, 0]
+        value = start[rows, free]
+        step = np.matmul(inverse, A[rows, :, free][:, :, None])[:, :, 0]
         # Lowering the free variable by t raises x by t · step.
         ratios = np.full(x.shape, np.inf)
         np.divide(x, -step, out=ratios, where=step < -MIN_PIVOT)
         row = ratios.argmin(axis=1)
-        length = np.minimum(ratios[each, row], value)
+        length = np.minimum(ratios[rows, row], value)
         x += length[:, None] * step
         blocked = np.flatnonzero(length < value)  # a basic variable is zero first: they change places
         if len(blocked):
@@ -69,7 +67,7 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
             step[np.arange(len(at)), at] -= 1.0
             inverse[blocked] -= step[:, :, None] * leaving[:, None, :]
             basic[blocked, at] = free[blocked]
-    inverse = invert(columns_of(A, basic))
+    inverse = invert(take_columns(A, basic))
     x = np.matmul(inverse, np.matmul(A, start[:, :, None]))[:, :, 0]
     inside = np.isfinite(inverse).all(axis=(1, 2)) & (x.min(axis=1, initial=0.0) >= -PROOF_TOLERANCE)
     return [
@@ -78,7 +76,7 @@ def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
     ]
 
 
-def columns_of(A: Floats, variables: Integers) -> Floats:
+def take_columns(A: Floats, variables: Integers) -> Floats:
     """Some columns of every A [P, m, n], in the order of ``variables`` [P, k]: [P, m, k]."""
     return np.asarray(np.take_along_axis(A, variables[:, None, :], axis=2))
 
@@ -162,25 +160,25 @@ def maximise(
     begin(np.arange(active))
     while active:
         checkpoint()
-        here, each = slice(active), np.arange(active)
+        some, order = slice(active), np.arange(active)
         # Reduced costs w − Aᵀ y.
         if shared:
-            np.matmul(dual[here], A[0], out=costs[here])
+            np.matmul(dual[some], A[0], out=costs[some])
         else:
-            np.matmul(dual[here, None, :], own[here], out=costs[here, None, :])
-        np.subtract(weights[here], costs[here], out=costs[here])
-        costs[each[:, None], basic[here]] = -np.inf  # what is basic cannot enter
-        entering = costs[here].argmax(axis=1)
-        gain = costs[each, entering]
-        column = columns[entering] if shared else own[each, :, entering]
-        step = np.matmul(inverse[here], column[:, :, None])[:, :, 0]
-        ratios[here] = np.inf
-        np.divide(x[here], step, out=ratios[here], where=step > MIN_PIVOT)
-        length = ratios[here].min(axis=1)
-        over = np.flatnonzero((gain <= MIN_GAIN) | ~np.isfinite(length) | (steps[here] >= MAX_STEPS))
+            np.matmul(dual[some, None, :], own[some], out=costs[some, None, :])
+        np.subtract(weights[some], costs[some], out=costs[some])
+        costs[order[:, None], basic[some]] = -np.inf  # what is basic cannot enter
+        entering = costs[some].argmax(axis=1)
+        gain = costs[order, entering]
+        column = columns[entering] if shared else own[order, :, entering]
+        step = np.matmul(inverse[some], column[:, :, None])[:, :, 0]
+        ratios[some] = np.inf
+        np.divide(x[some], step, out=ratios[some], where=step > MIN_PIVOT)
+        length = ratios[some].min(axis=1)
+        over = np.flatnonzero((gain <= MIN_GAIN) | ~np.isfinite(length) | (steps[some] >= MAX_STEPS))
         # Among the bounds that are met first the one with the largest pivot.
-        rows = np.where(ratios[here] <= length[:, None] + 1e-12, step, 0.0).argmax(axis=1)
-        pivots = step[each, rows]
+        rows = np.where(ratios[some] <= length[:, None] + 1e-12, step, 0.0).argmax(axis=1)
+        pivots = step[order, rows]
         if len(over):
             ours = owner[over]
             here_now = np.take_along_axis(weights[over], basic[over], axis=1)
@@ -188,16 +186,16 @@ def maximise(
             result.basic[ours], result.entering[ours] = basic[over], entering[over]
             result.ended[ours] = steps[over] < MAX_STEPS
             length[over], gain[over], pivots[over] = 0.0, 0.0, 1.0  # they go nowhere, and are replaced below
-        x[here] -= length[:, None] * step
-        x[each, rows] = length
-        np.maximum(x[here], 0.0, out=x[here])
-        leaving = inverse[each, rows] / pivots[:, None]
-        dual[here] += gain[:, None] * leaving
-        step[each, rows] -= 1.0
-        np.einsum("si,sj->sij", step, leaving, out=change[here])
-        inverse[here] -= change[here]
-        basic[each, rows] = entering
-        steps[here] += 1
+        x[some] -= length[:, None] * step
+        x[order, rows] = length
+        np.maximum(x[some], 0.0, out=x[some])
+        leaving = inverse[order, rows] / pivots[:, None]
+        dual[some] += gain[:, None] * leaving
+        step[order, rows] -= 1.0
+        np.einsum("si,sj->sij", step, leaving, out=change[some])
+        inverse[some] -= change[some]
+        basic[order, rows] = entering
+        steps[some] += 1
         if len(over):
             begin(over)
     return result

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.identifiability.lp.intervals import (
     SAME_WEIGHT,
     IntervalProgram,
@@ -16,10 +17,10 @@ from glasshead.identifiability.lp.intervals import (
     maximise_each,
 )
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-from glasshead.identifiability.lp.rank import Floats, column_space
+from glasshead.identifiability.lp.rank import column_space
 
-SMALL = 4096  # elements of A: larger programs fill a core by themselves
-BATCH = 4  # rivals whose programs are solved at once
+SMALL_PROGRAM = 4096  # elements of A: larger programs fill a core by themselves
+RIVALS_AT_ONCE = 4  # rivals whose programs are solved at once
 
 
 class IntervalTask(NamedTuple):
@@ -41,9 +42,9 @@ class IntervalAnswer(NamedTuple):
     argmax_may_change: bool | None
 
 
-def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
+def solve_all(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task; small programs of one shape are solved together."""
-    found: dict[int, Intervals] = {}
+    intervals_of: dict[int, Intervals] = {}
     groups: dict[tuple[bool, tuple[int, ...]], dict[int, IntervalProgram]] = {}
     for number, (T, a, kind, embed_dim, eps, tolerance, keys) in enumerate(tasks):
         functions = np.eye(len(a))[keys]
@@ -51,24 +52,26 @@ def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
             T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
         )
         if isinstance(program, Intervals):
-            found[number] = program
-        elif program.maxima[0].size > SMALL:  # at once, since it takes memory
-            found[number] = program.solve()
+            intervals_of[number] = program
+        elif program.maxima[0].size > SMALL_PROGRAM:  # at once, since it takes memory
+            intervals_of[number] = program.solve()
         else:
             group = program.variables_are_weights, program.maxima[0].shape
             groups.setdefault(group, {})[number] = program
     for (variables_are_weights, _), programs in groups.items():
         maxima = maximise_each([program.maxima for program in programs.values()], variables_are_weights)
         for (number, program), answer in zip(programs.items(), maxima, strict=True):
-            found[number] = program.conclude(*answer)
-    return [answer_of(task, found[number]) for number, task in enumerate(tasks)]
+            intervals_of[number] = program.conclude(*answer)
+    return [answer_of(task, intervals_of[number]) for number, task in enumerate(tasks)]
 
 
-def answer_of(task: IntervalTask, found: Intervals) -> IntervalAnswer:
+def answer_of(task: IntervalTask, intervals: Intervals) -> IntervalAnswer:
     """The intervals of a task with what they say of the largest weight."""
     T, a, kind, embed_dim, eps, tolerance, _ = task
-    may_change = argmax_may_change(T, a, found, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance)
-    return IntervalAnswer(found, may_change)
+    may_change = argmax_may_change(
+        T, a, intervals, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance
+    )
+    return IntervalAnswer(intervals, may_change)
 
 
 def argmax_may_change(
@@ -93,8 +96,8 @@ def argmax_may_change(
     if len(known.high) == len(a) and not np.isnan(known.high).any():
         rivals = rivals[high[rivals] >= known.low[top] - SAME_WEIGHT * unit]
     unknown = False
-    for start in range(0, len(rivals), BATCH):
-        batch = rivals[start : start + BATCH]
+    for start in range(0, len(rivals), RIVALS_AT_ONCE):
+        batch = rivals[start : start + RIVALS_AT_ONCE]
         functions = np.eye(len(a))[batch] - np.eye(len(a))[top]
         values, failed = maximise_all(polytope.A, polytope.start, functions @ polytope.to_weights.T, False)
         if (values >= -SAME_WEIGHT).any():

@@ -12,14 +12,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select
+from glasshead.data import Inputs, LoadOptions, UnitReader, encode, inputs_of, load, reader_of, select_split
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name, random_twin
 from glasshead.models import PooledClassifier
 from glasshead.papers.collapse.random_collapse import (
     HEAD_DIM,
     ROWS,
-    check_seeds,
+    check_any_seed,
     depth_curve,
     gaussian_collapse,
     log_ranks,
@@ -54,7 +54,7 @@ def read_sample(
     """
     if size < 1:
         raise ParameterError("texts", f"is at least 1, not {size}")
-    rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
+    rows = select_split(load(data, LoadOptions(text_column=text_column)), split, data)
     drawn = np.random.default_rng(seed).permutation(len(rows))[:size]
     chosen = rows.select(np.sort(drawn))
     return inputs_of(chosen)
@@ -83,7 +83,7 @@ def collapse_by_depth(
     Raises:
         InputError: if the model is no stack of layers, or no text has two tokens.
     """
-    check_seeds(seeds)
+    check_any_seed(seeds)
     nouns = reader_of(tokenizer).nouns
     encoded = encode(tokenizer, list(texts), None if pairs is None else list(pairs))
     places = (encoded.mask.sum(dim=1) > 1).nonzero()[:, 0]
@@ -175,12 +175,12 @@ def record_block(run: BlockRun, states: Float[Tensor, "b n d"]) -> LayerRecord:
     """The attention of a block that reads other states; a cache, to which it would add, is left out."""
     old = states_before(run)
 
-    def replaced(value: object) -> object:
+    def replace_states(value: object) -> object:
         return states if value is old else None if isinstance(value, Cache) else value
 
-    options = {name: replaced(value) for name, value in run.options.items()}
+    options = {name: replace_states(value) for name, value in run.options.items()}
     with record(run.module) as trace:
-        run.module(*map(replaced, run.args), **options)
+        run.module(*map(replace_states, run.args), **options)
     (layer,) = trace.only
     return layer
 
@@ -240,8 +240,8 @@ def iterate(
         states.append(
             torch.stack(
                 [
-                    scale_to(one, whole[mask].square().mean().sqrt())
-                    for one, whole, mask in zip(
+                    scale_to(one, layer[mask].square().mean().sqrt())
+                    for one, layer, mask in zip(
                         new.where(masks[..., None], 0.0), run.whole, masks, strict=True
                     )
                 ]

@@ -41,7 +41,7 @@ def residual(states: Float[Tensor, "*b n d"]) -> Float[Tensor, "*b"]:
 
 
 def scale_to(states: Float[Tensor, "n d"], size: Tensor | float) -> Float[Tensor, "n d"]:
-    """The same states with root mean square ``size``, which changes no residual."""
+    """States with root mean square ``size``, which changes no residual."""
     return states * (size / states.square().mean().sqrt().clamp(min=torch.finfo(states.dtype).tiny))
 
 
@@ -62,14 +62,14 @@ def gaussian_residuals(
             states @ torch.randn(width, width, generator=random, dtype=torch.float64) / width**0.5
             for _ in range(3)
         )
-        states = scale_to(weights_of(head, q, k) @ v, 1.0)
+        states = scale_to(map_of(head, q, k) @ v, 1.0)
         residuals.append(residual(states))
     return torch.stack(residuals)
 
 
 def gaussian_collapse(mechanisms: Sequence[str], *, seeds: int = 20) -> list[DepthCurve]:
     """One curve for each mechanism, with intervals over seeds."""
-    check_seeds(seeds)
+    check_any_seed(seeds)
     return [
         depth_curve(
             GAUSSIAN, name, "seed", torch.stack([gaussian_residuals(name, seed) for seed in range(seeds)])
@@ -88,7 +88,7 @@ def log_rank(attention: str, seed: int, *, head_dim: int = HEAD_DIM, rows: int =
     """
     random = torch.Generator().manual_seed(seed)
     q, k = (torch.randn(rows, head_dim, generator=random, dtype=torch.float64) for _ in range(2))
-    logarithm = weights_of(build_head(attention, head_dim), q, k).abs().log()
+    logarithm = map_of(build_head(attention, head_dim), q, k).abs().log()
     if not bool(logarithm.isfinite().all()):
         return None
     sizes = torch.linalg.svdvals(logarithm)
@@ -100,7 +100,7 @@ def log_ranks(
     mechanisms: Sequence[str], *, seeds: int = 20, head_dim: int = HEAD_DIM, rows: int = ROWS
 ) -> list[LogRank]:
     """The ranks of log |A| of each mechanism; none where a weight of some draw is 0."""
-    check_seeds(seeds)
+    check_any_seed(seeds)
     results = []
     for name in mechanisms:
         ranks = [log_rank(name, seed, head_dim=head_dim, rows=rows) for seed in range(seeds)]
@@ -109,7 +109,7 @@ def log_ranks(
     return results
 
 
-def check_seeds(seeds: int) -> None:
+def check_any_seed(seeds: int) -> None:
     """Raise ParameterError unless there is one."""
     if seeds < 1:
         raise ParameterError("seeds", f"is at least 1, not {seeds}")
@@ -121,7 +121,7 @@ def build_head(attention: str, head_dim: int) -> Mechanism:
 
 
 @torch.no_grad()
-def weights_of(head: Mechanism, q: Float[Tensor, "n d"], k: Float[Tensor, "n d"]) -> Float[Tensor, "n n"]:
+def map_of(head: Mechanism, q: Float[Tensor, "n d"], k: Float[Tensor, "n d"]) -> Float[Tensor, "n n"]:
     """A of all queries and keys, scores over √d_k."""
     call = AttentionInputs.of(head, q[None, None], k[None, None], k[None, None])
     return head.compute_weights(call)[0, 0]

@@ -8,7 +8,7 @@ import typer
 
 from glasshead.cli import Overwrite, RunFolder, app, console, default_out, parse_names, print_line
 from glasshead.papers.commands.dynamics_remarks import history_remarks, not_recorded_remark
-from glasshead.papers.commands.history_options import Step, TrainingData, load_history, split_followed_tokens
+from glasshead.papers.commands.history_options import Step, TrainingData, open_history, split_tokens
 
 if TYPE_CHECKING:
     from glasshead.papers.report import DynamicsSummary
@@ -42,7 +42,7 @@ def dynamics(
     out = default_out(run, "dynamics.html") if out is None else out
     check_writable(out, overwrite=overwrite, reads=[run])
     format_from_suffix(out, "html")
-    summary = summarise(request)
+    summary = summarise_run(request)
     write_text(out, dynamics_page(summary), overwrite=overwrite)
     console.print(terminal_view(dynamics_document(summary)))
     print_line(f"Page: {out}")
@@ -58,7 +58,7 @@ class DynamicsRequest:
     step: int | None
 
 
-def summarise(request: DynamicsRequest) -> "DynamicsSummary":
+def summarise_run(request: DynamicsRequest) -> "DynamicsSummary":
     """The history of the run with its findings and remarks.
 
     Raises:
@@ -68,10 +68,10 @@ def summarise(request: DynamicsRequest) -> "DynamicsSummary":
     from glasshead.papers.dynamics import context_findings, findings
     from glasshead.papers.report import DynamicsSummary
 
-    loaded = load_history(request.run, request.data)
+    loaded = open_history(request.run, request.data)
     history = loaded.history
     history.nearest(request.step)  # before the work
-    followed, token_remarks = split_followed_tokens(request.run, history, request.tokens)
+    followed, token_remarks = split_tokens(request.run, history, request.tokens)
     all_findings = [*findings(history, step=request.step), *context_findings(history)]
     remarks = [*loaded.remarks, *history_remarks(history, all_findings, request.step), *token_remarks]
     if not loaded.recorded:

@@ -39,9 +39,9 @@ def plateau_remark(history: "History") -> str | None:
 
 def best_step_remark(history: "History", step: int | None) -> str | None:
     """That the numbers are not those of the model in the run, which is that of its best epoch."""
-    from glasshead.papers.dynamics import best_step
+    from glasshead.papers.dynamics import stop_step
 
-    best = best_step(history)
+    best = stop_step(history)
     if step is not None or best is None:
         return None
     snapshot = history.nearest(best)
@@ -60,8 +60,8 @@ def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | 
             f"only {snapshots} snapshots in {last:,} steps: train with --watch-every {every} for finer curves"
         )
     if (every := interval_for_terms(history, findings)) is not None:
-        apart = f"snapshots {history.facts['every']} steps apart"
-        return f"{apart} are too far apart for some of the terms: train with --watch-every {every}"
+        spacing = f"snapshots {history.facts['every']} steps apart"
+        return f"{spacing} are too far apart for some of the terms: train with --watch-every {every}"
     return None
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def require_non_negative(step: int | None) -> int | None:
-    """The same; raise InputError for a step below 0, before any work."""
+    """The step; raise InputError for a step below 0, before any work."""
     if step is not None and step < 0:
         raise InputError(f"steps count from 0: there is no step {step:,}")
     return step
@@ -38,7 +38,7 @@ Step = Annotated[
 ]
 
 
-def load_history(run: Path, data: str | None, *, contexts: bool = True) -> "LoadedHistory":
+def open_history(run: Path, data: str | None, *, contexts: bool = True) -> "LoadedHistory":
     """The history of a run, with a line on standard error about what is being done."""
     with progress_stages(f"looking at {run.name}") as progress:
         progress("loading")
@@ -47,17 +47,15 @@ def load_history(run: Path, data: str | None, *, contexts: bool = True) -> "Load
         return load_history(run, data, contexts=contexts, progress=progress)
 
 
-def split_followed_tokens(
-    run: Path, history: "History", tokens: Sequence[str]
-) -> tuple[tuple[str, ...], list[str]]:
+def split_tokens(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """The tokens with a history, and a remark on each of the others."""
     from glasshead.papers.dynamics import split_followed_tokens
 
     followed, others = split_followed_tokens(run, history, tokens)
-    return followed, [untracked_remark(token) for token in others]
+    return followed, [describe_untracked_token(token) for token in others]
 
 
-def untracked_remark(token: "UntrackedToken") -> str:
+def describe_untracked_token(token: "UntrackedToken") -> str:
     """What is known of a token whose numbers were not recorded."""
     from glasshead.report import number
 

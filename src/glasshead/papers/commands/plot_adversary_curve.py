@@ -50,7 +50,7 @@ def adversary_curve(
     Example: [bold]glasshead plot adversary-curve runs/lstm my_reviews.csv runs/adversary --out curve.svg[/]
     """
     from glasshead.files import check_writable, write_text
-    from glasshead.papers.lengths import read_texts
+    from glasshead.papers.lengths import read_job_texts
     from glasshead.papers.other_run import adversaries_by_weight
     from glasshead.papers.other_run import adversary_curve as curve_of
     from glasshead.report import number
@@ -60,7 +60,7 @@ def adversary_curve(
     rulers = seeds or []
     check_writable(out, overwrite=overwrite, reads=[run, *adversaries, *rulers])
     models = adversaries_by_weight(adversaries, run)
-    curve = curve_of(models, run, read_texts(data, split, text_column), seeds=rulers, seed=seed)
+    curve = curve_of(models, run, read_job_texts(data, split, text_column), seeds=rulers, seed=seed)
     for point in curve:
         for what, finding in (("maps", point.maps), ("predictions", point.predictions)):
             estimate = number(finding.estimate)

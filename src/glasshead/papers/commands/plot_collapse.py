@@ -17,8 +17,8 @@ from glasshead.cli import (
     plots,
     print_line,
     progress_stages,
+    write_csv,
     write_plot,
-    write_table,
 )
 from glasshead.errors import InputError
 
@@ -76,6 +76,6 @@ def collapse(
         print_line(f"Written to {out}")
     else:
         write_plot(out, "collapse", value, overwrite)
-    write_table(table, value.COLUMNS, value.lines, overwrite)
+    write_csv(table, value.COLUMNS, value.lines, overwrite)
     for remark in value.remarks:
         print_line(remark)

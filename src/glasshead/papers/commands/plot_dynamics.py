@@ -17,7 +17,7 @@ from glasshead.cli import (
     write_plot,
 )
 from glasshead.errors import InputError
-from glasshead.papers.commands.history_options import Step, TrainingData, load_history, split_followed_tokens
+from glasshead.papers.commands.history_options import Step, TrainingData, open_history, split_tokens
 from glasshead.registry import did_you_mean
 
 
@@ -67,11 +67,11 @@ def dynamics(
     out = default_out(run, f"{what}.svg") if out is None else out
     file_kind(out, PAGE)
     check_writable(out, overwrite=overwrite, reads=[run])
-    loaded = load_history(run, data, contexts=what == "contexts")
+    loaded = open_history(run, data, contexts=what == "contexts")
     loaded.history.nearest(step)  # before the work
     if what == "contexts" and reads_context(loaded.history) and not loaded.history.contexts:
         raise InputError(loaded.remarks[-1])
-    followed, remarks = split_followed_tokens(run, loaded.history, tokens)
+    followed, remarks = split_tokens(run, loaded.history, tokens)
     if remarks:
         raise InputError(remarks[0])
     write_plot(out, what, loaded.history, overwrite, PlotOptions(tuple(followed), step))

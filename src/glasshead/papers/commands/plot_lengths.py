@@ -17,11 +17,11 @@ from glasshead.cli import (
     TextColumn,
     default_out,
     file_kind,
+    parse_whole_numbers,
     plots,
     progress_stages,
-    whole_numbers,
+    write_csv,
     write_plot,
-    write_table,
 )
 
 MAX_LENGTHS = 40
@@ -54,19 +54,19 @@ def ranks(
     """
     from glasshead.identifiability import RowSelector
     from glasshead.opening import open_model
-    from glasshead.papers.lengths import LengthSample, ranks_by_length, read_texts
+    from glasshead.papers.lengths import LengthSample, ranks_by_length, read_job_texts
 
     out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
         ranks = ranks_by_length(
             *open_model(model),
-            read_texts(data, split, text_column),
+            read_job_texts(data, split, text_column),
             LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             progress,
         )
     write_plot(out, "ranks", ranks, overwrite)
-    write_table(table, ranks.COLUMNS, ranks.lines, overwrite)
+    write_csv(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 @plots.command("logits")
@@ -96,13 +96,13 @@ def logits(
     """
     from glasshead.identifiability import RowSelector
     from glasshead.opening import open_model
-    from glasshead.papers.lengths import LengthSample, logit_ranks_by_length, read_texts
+    from glasshead.papers.lengths import LengthSample, logit_ranks_by_length, read_job_texts
 
     out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:
         ranks = logit_ranks_by_length(
             *open_model(model),
-            read_texts(data, split, text_column),
+            read_job_texts(data, split, text_column),
             LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             draws=draws,
@@ -110,7 +110,7 @@ def logits(
             progress=progress,
         )
     write_plot(out, "logits", ranks, overwrite)
-    write_table(table, ranks.COLUMNS, ranks.lines, overwrite)
+    write_csv(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 def output_and_lengths(
@@ -125,5 +125,5 @@ def output_and_lengths(
     for path in (out, table):
         if path is not None:
             check_writable(path, overwrite=overwrite, reads=[model])
-    parsed_lengths = [] if lengths is None else whole_numbers("--lengths", lengths, MAX_LENGTHS)
+    parsed_lengths = [] if lengths is None else parse_whole_numbers("--lengths", lengths, MAX_LENGTHS)
     return out, tuple(sorted(parsed_lengths))

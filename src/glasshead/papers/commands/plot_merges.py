@@ -8,7 +8,7 @@ import typer
 from glasshead.cli import PAGE, Overwrite, file_kind, plots, print_line, write_plot
 from glasshead.errors import InputError
 
-TEXT = "txt"
+TEXT_KIND = "txt"
 
 
 @plots.command("merges")
@@ -38,14 +38,14 @@ def merges(
     if bool(words) == (file is not None):
         raise InputError("give words, or a text by --file")
     out = Path("merges.svg") if out is None else out
-    kind = file_kind(out, PAGE, TEXT)
+    kind = file_kind(out, PAGE, TEXT_KIND)
     check_writable(out, overwrite=overwrite, reads=[] if file is None else [file])
     split = [word for text in words or () for word in text.split()]
     trace = byte_pair_merges(split if file is None else read_utf8(file).split(), merges)
     if file is None:
         for line in trace.lines:
             print_line(line)
-    if kind == TEXT:
+    if kind == TEXT_KIND:
         write_text(out, "\n".join(trace.lines) + "\n", overwrite=overwrite)
         print_line(f"Written to {out}")
     else:

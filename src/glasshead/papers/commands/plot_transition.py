@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from glasshead.cli import PAGE, Overwrite, file_kind, numbers, plots, print_line, write_plot
+from glasshead.cli import PAGE, Overwrite, file_kind, plots, print_line, split_numbers, write_plot
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,28 +41,28 @@ def transition(
     from glasshead.papers.report import transition_lines
     from glasshead.papers.results import Transition
     from glasshead.papers.solvable import TransitionSettings
-    from glasshead.papers.solvable import transition as run
+    from glasshead.papers.solvable import solve_transition as run
 
-    chosen = numbers("--alphas", alphas, 50)
+    chosen = split_numbers("--alphas", alphas, 50)
     file_kind(out, PAGE)
     check_writable(out, overwrite=overwrite)
     settings = TransitionSettings(omega, sigma, weight_decay)
     shared = asdict(settings) | {"d": dimensions, "seeds": seeds}
     table = out.with_suffix(".json")
-    known = [point for point in finished(table, shared, overwrite) if point.alpha in chosen]
+    known = [point for point in read_finished_points(table, shared, overwrite) if point.alpha in chosen]
 
     def keep(points: "list[TransitionPoint]") -> None:
         write_text(table, Transition(shared, points, None, float("nan")).to_json(), overwrite=True)
 
-    found = run(chosen, settings, d=dimensions, seeds=seeds, known=known, on_point=keep)
-    for line in transition_lines(found):
+    result = run(chosen, settings, d=dimensions, seeds=seeds, known=known, on_point=keep)
+    for line in transition_lines(result):
         print_line(line)
-    write_text(table, found.to_json(), overwrite=True)
+    write_text(table, result.to_json(), overwrite=True)
     print_line(f"Written to {table}")
-    write_plot(out, "transition", found, overwrite)
+    write_plot(out, "transition", result, overwrite)
 
 
-def finished(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[TransitionPoint]":
+def read_finished_points(table: Path, shared: dict[str, Any], overwrite: bool) -> "list[TransitionPoint]":
     """The points of an earlier call.
 
     Raises:

@@ -25,7 +25,7 @@ MOST_LINES = 30
 def live_progress() -> Iterator[Callable[[Schedule], None]]:
     """What is to be called whenever a cell has ended."""
     if not errors.is_terminal:
-        yield LineProgress()
+        yield RunLines()
         return
     schedules: list[Schedule] = []
     with Live(
@@ -37,21 +37,21 @@ def live_progress() -> Iterator[Callable[[Schedule], None]]:
         yield schedules.append
 
 
-class LineProgress:
+class RunLines:
     """One line for each run that has ended."""
 
     def __init__(self) -> None:
-        self.seen: set[tuple[str, str, int]] = set()
+        self.reported: set[tuple[str, str, int]] = set()
 
     def __call__(self, schedule: Schedule) -> None:
-        rows = {(*place, row.seed): row.seconds for place, found in schedule.rows.items() for row in found}
-        for (table, cell, seed), seconds in rows.items() if self.seen else ():
-            if (table, cell, seed) not in self.seen:
+        rows = {(*place, row.seed): row.seconds for place, done in schedule.rows.items() for row in done}
+        for (table, cell, seed), seconds in rows.items() if self.reported else ():
+            if (table, cell, seed) not in self.reported:
                 took = "" if seconds is None else f", {seconds:.0f} s"
                 print_remark(f"{table}: {cell}, seed {seed}{took}; {pluralise(schedule.left, 'run')} left")
-        if not self.seen:
+        if not self.reported:
             print_remark(f"{pluralise(len(rows), 'run')} known, {schedule.left:,} left")
-        self.seen |= rows.keys() | {("", "", 0)}
+        self.reported |= rows.keys() | {("", "", 0)}
 
 
 def progress_grid(schedule: Schedule) -> Grid:

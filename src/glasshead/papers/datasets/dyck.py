@@ -14,7 +14,7 @@ import numpy as np
 from glasshead.data import DATASETS, DrawnSplit, SyntheticDataset, check_integer, check_sizes, split_sizes
 
 BRACKETS = ("()", "[]", "{}")
-LONGEST = 64
+LONGEST_DYCK = 64
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class DyckOptions:
 
     def __post_init__(self) -> None:
         check_integer(self, "brackets", 2, len(BRACKETS))
-        check_integer(self, "depth", 2, LONGEST)
-        check_integer(self, "length", 4, LONGEST)
+        check_integer(self, "depth", 2, LONGEST_DYCK)
+        check_integer(self, "length", 4, LONGEST_DYCK)
         check_sizes(self, self.brackets, "brackets")
 
     @property
@@ -52,17 +52,17 @@ class DyckOptions:
         return tuple(pair[1] for pair in BRACKETS[: self.brackets])
 
 
-def draw(options: DyckOptions) -> dict[str, DrawnSplit]:
+def draw_dyck(options: DyckOptions) -> dict[str, DrawnSplit]:
     """Texts whose last open bracket is equally often of each kind.
 
     Lengths are uniform over those that are possible, from 3 on. A bracket opens with probability ½ where it
     may open and may close.
     """
     rng = np.random.default_rng(options.seed)
-    return {split: draw_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
+    return {split: dyck_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
 
 
-def draw_split(options: DyckOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
+def dyck_split(options: DyckOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
     """The texts of one split."""
     labels = rng.permutation(np.arange(size) % options.brackets)
     rows = [draw_text(options, int(label), rng) for label in labels]
@@ -78,7 +78,7 @@ def draw_text(options: DyckOptions, label: int, rng: np.random.Generator) -> tup
     length = options.lengths[int(rng.integers(len(options.lengths)))]
     words: list[str] = []
     opened: list[int] = []
-    while len(words) < length or len(opened) == 0 or words[-1] in OPENING:
+    while len(words) < length or len(opened) == 0 or words[-1] in OPENING_BRACKETS:
         if len(words) >= length:  # not an end: draw again
             words, opened = [], []
         opens = not opened or (len(opened) < options.depth and rng.random() < 0.5)
@@ -91,13 +91,13 @@ def draw_text(options: DyckOptions, label: int, rng: np.random.Generator) -> tup
     return words, opened[-1]
 
 
-OPENING = tuple(pair[0] for pair in BRACKETS)
+OPENING_BRACKETS = tuple(pair[0] for pair in BRACKETS)
 CLOSED_BY = {pair[0]: pair[1] for pair in BRACKETS}
 
 DATASETS.register("dyck")(
     SyntheticDataset(
         "brackets, the last of which is to be closed: a bounded Dyck grammar (Wen et al. 2023)",
         DyckOptions(),
-        draw,
+        draw_dyck,
     )
 )

@@ -24,7 +24,7 @@ from glasshead.data import (
 
 CONCENTRATION = 0.5
 """α of the Dirichlet distribution of the other letters: some occur often, most hardly."""
-LONGEST = 64
+LONGEST_HISTOGRAM = 64
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HistogramOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_integer(self, "length", 2, LONGEST)
+        check_integer(self, "length", 2, LONGEST_HISTOGRAM)
         check_integer(self, "letters", 2, len(string.ascii_lowercase))
         check_sizes(self, self.length, "counts")
 
@@ -51,52 +51,54 @@ class HistogramOptions:
         return tuple(str(count) for count in range(1, self.length + 1))
 
 
-def draw(options: HistogramOptions) -> dict[str, DrawnSplit]:
+def draw_histogram(options: HistogramOptions) -> dict[str, DrawnSplit]:
     """Texts in which the letter that is asked about occurs equally often once, twice, …
 
     The letter, its places and which of them is asked about are uniform; the other places hold other letters,
     with probabilities from a Dirichlet distribution that is drawn anew for each text.
     """
     rng = np.random.default_rng(options.seed)
-    return {split: draw_split(options, size, rng) for split, size in split_sizes(options.instances).items()}
+    return {
+        split: histogram_split(options, size, rng) for split, size in split_sizes(options.instances).items()
+    }
 
 
-def draw_split(options: HistogramOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
+def histogram_split(options: HistogramOptions, size: int, rng: np.random.Generator) -> DrawnSplit:
     """The texts of one split."""
     length, letters = options.length, options.letters
     counts = rng.permutation(np.arange(size) % length) + 1
-    asked = rng.integers(letters, size=size)
+    letter = rng.integers(letters, size=size)
     shares = rng.dirichlet(np.full(letters - 1, CONCENTRATION), size=size)
     drawn = (rng.random((size, length, 1)) > shares.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
-    others = drawn + (drawn >= asked[:, None])  # any letter but the one that is asked about
+    others = drawn + (drawn >= letter[:, None])  # any letter but the one that is asked about
     places = rng.permuted(np.tile(np.arange(length), (size, 1)), axis=1)
     own = places < counts[:, None]
-    ids = np.where(own, asked[:, None], others)
+    ids = np.where(own, letter[:, None], others)
     place = places.argmin(axis=1)  # one of its own
     texts, marks = [], []
     for row, at, mine in zip(ids, place, own, strict=True):
         words = [string.ascii_lowercase[letter] for letter in row]
         words[at] = f"_{words[at]}_"
         texts.append(" ".join(words))
-        marks.append(spans(words, mine))
+        marks.append(mark_spans(words, mine))
     return DrawnSplit(texts, (counts - 1).tolist(), marks)
 
 
-def spans(words: list[str], chosen: np.ndarray) -> Marks:
+def mark_spans(words: list[str], chosen: np.ndarray) -> Marks:
     """Where the chosen words stand in the text."""
-    found: list[tuple[int, ...]] = []
+    marks: list[tuple[int, ...]] = []
     start = 0
     for word, is_chosen in zip(words, chosen, strict=True):
         if is_chosen:
-            found.append((start, start + len(word)))
+            marks.append((start, start + len(word)))
         start += len(word) + 1
-    return found
+    return marks
 
 
 DATASETS.register("histogram")(
     SyntheticDataset(
         "how often a letter of a text occurs in it, with its places marked (Weiss et al. 2021)",
         HistogramOptions(),
-        draw,
+        draw_histogram,
     )
 )

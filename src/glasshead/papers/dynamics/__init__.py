@@ -1,14 +1,14 @@
 """Training dynamics of attention: gradients in closed form, and a callback that records them."""
 
 from glasshead.papers.dynamics.callback import DynamicsCallback
-from glasshead.papers.dynamics.caveats import best_step, interval_for_curves, interval_for_terms, loss_plateau
+from glasshead.papers.dynamics.caveats import interval_for_curves, interval_for_terms, loss_plateau, stop_step
 from glasshead.papers.dynamics.class_ratios import coupling_by_ratio
 from glasshead.papers.dynamics.context_comparison import context_findings, reads_context, with_contexts
-from glasshead.papers.dynamics.embedding_products import product_rates
+from glasshead.papers.dynamics.embedding_products import rate_products
 from glasshead.papers.dynamics.findings import findings
 from glasshead.papers.dynamics.followed_tokens import UntrackedToken, split_followed_tokens
 from glasshead.papers.dynamics.forms.additive import linear_terms
-from glasshead.papers.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
+from glasshead.papers.dynamics.forms.form import FORMS, Batch, FormParameters, output_gradients, score_flow
 from glasshead.papers.dynamics.forms.select import no_closed_form_reason
 from glasshead.papers.dynamics.loaded_history import LoadedHistory, load_history, read_trained
 from glasshead.papers.dynamics.observers import dynamics_callback
@@ -26,11 +26,10 @@ __all__ = [
     "FORMS",
     "Batch",
     "DynamicsCallback",
+    "FormParameters",
     "LoadedHistory",
-    "Parameters",
     "ScoreMotion",
     "UntrackedToken",
-    "best_step",
     "check_not_regression",
     "config_of",
     "context_findings",
@@ -48,12 +47,13 @@ __all__ = [
     "loss_plateau",
     "no_closed_form_reason",
     "output_gradients",
-    "product_rates",
+    "rate_products",
     "read_trained",
     "reads_context",
     "score_flow",
     "score_motion",
     "split_followed_tokens",
+    "stop_step",
     "tanhmax_update",
     "token_score",
     "with_contexts",

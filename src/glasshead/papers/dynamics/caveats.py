@@ -21,7 +21,7 @@ def loss_plateau(history: History) -> tuple[float, float] | None:
     return float(loss[0]), float(loss[-1])
 
 
-def best_step(history: History) -> int | None:
+def stop_step(history: History) -> int | None:
     """The step of the model that the run keeps, that of its best epoch; None where it is the last one."""
     best: int | None = history.facts["best_step"]
     return None if best == int(history.steps[-1]) else best

@@ -70,10 +70,10 @@ def coupling_of_run(folder: Path, step: int | None) -> RunCoupling:
     curve = history.curve(name)
     at = history.nearest(step)
     point = RatioPoint(more / less, curve["mean"][curve["step"] == at].item())
-    return RunCoupling(folder, point, name, (negative, positive), at, settings_of(config_of(record)))
+    return RunCoupling(folder, point, name, (negative, positive), at, recipe_settings(config_of(record)))
 
 
-def settings_of(recipe: TrainingConfig) -> dict[str, Any]:
+def recipe_settings(recipe: TrainingConfig) -> dict[str, Any]:
     """Every setting of a recipe and of its model by its own name, whether somebody chose it or not."""
     config = recipe.model_config()
     named = {

@@ -15,9 +15,9 @@ from glasshead.papers.dynamics.context_scores import (
     disagreement,
     global_scores,
     local_scores,
-    prominence,
+    measure_prominence,
 )
-from glasshead.papers.dynamics.findings import finding, sign_of_interval
+from glasshead.papers.dynamics.findings import gap_finding, sign_of_interval
 from glasshead.papers.results import MIN_TOKENS_PER_GROUP, History, versus
 from glasshead.results import Finding, Verdict
 from glasshead.statistics import Estimate
@@ -25,8 +25,8 @@ from glasshead.trace import target_polarity
 
 CONTEXTUAL = ("lstm",)
 """Encoders of pooled classifiers that read the words around a token."""
-MOST_OF_GROUP = 500
-RESAMPLES = 500
+TOKENS_COMPARED = 500
+COMPARISON_RESAMPLES = 500
 """Fewer than elsewhere, for the sake of τ: every resample sorts all tokens."""
 
 
@@ -75,7 +75,7 @@ def frequent_tokens(history: History) -> dict[str, str]:
     group_of: dict[str, str] = {}
     for name in history.groups:
         members = np.flatnonzero(group == name)
-        frequent = members[np.argsort(-count[members], kind="stable")][:MOST_OF_GROUP]
+        frequent = members[np.argsort(-count[members], kind="stable")][:TOKENS_COMPARED]
         group_of |= dict.fromkeys(token[frequent].tolist(), name)
     return group_of
 
@@ -100,18 +100,18 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     """
     if not history.contexts:
         return []
-    local, alone = (scores_of(history, kind) for kind in ("local", "global"))
+    local, alone = (score_tokens(history, kind) for kind in ("local", "global"))
     groups = history.contexts["group"]
     findings = []
-    for row in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        findings.append(to_finding("order", row.quantity, row.group, row.tau))
+    for row in disagreement(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
+        findings.append(estimate_finding("order", row.quantity, row.group, row.tau))
         if row.quantity != "score" or local.signed:  # without a sign of weights that of a score means nothing
-            findings.append(to_finding("flipped", row.quantity, row.group, row.flipped))
+            findings.append(estimate_finding("flipped", row.quantity, row.group, row.flipped))
     findings += prominence_findings(local, alone, groups, seed)
     return findings
 
 
-def scores_of(history: History, kind: str) -> TokenScores:
+def score_tokens(history: History, kind: str) -> TokenScores:
     """The tokens of the table, in their texts (``local``) or alone (``global``)."""
     table = history.contexts
     return TokenScores(
@@ -130,7 +130,7 @@ def prominence_findings(
     """How far the tokens of classes stand out from the neutral ones, where there are both."""
     higher, lower = ("larger", "smaller") if local.signed else ("higher", "lower")
     of_pair = {versus(name, NEUTRAL): name for name in (POLAR, *np.unique(groups).tolist())}
-    for row in prominence(local, alone, groups, seed=seed, resamples=RESAMPLES):
+    for row in measure_prominence(local, alone, groups, seed=seed, resamples=COMPARISON_RESAMPLES):
         if row.gain.mean is None:
             continue
         first = of_pair[row.group]
@@ -143,8 +143,8 @@ def prominence_findings(
             above, below = (
                 f"{words} {which} attention scores than neutral ones" for which in (higher, lower)
             )
-            yield to_finding("prominence", where, row.group, estimate, above, below, null=0.5, few=few)
-        yield to_finding(
+            yield estimate_finding("prominence", where, row.group, estimate, above, below, null=0.5, few=few)
+        yield estimate_finding(
             "prominence", "gain", row.group, row.gain,
             f"alone, {first} tokens stand out more than in their texts",
             f"alone, {first} tokens stand out less than in their texts",
@@ -152,7 +152,7 @@ def prominence_findings(
         )  # fmt: skip
 
 
-def to_finding(
+def estimate_finding(
     statistic: str,
     against: str,
     group: str,
@@ -168,4 +168,4 @@ def to_finding(
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
     verdict = sign_of_interval(shifted, above, below) if above else Verdict("")
-    return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)
+    return gap_finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

@@ -18,6 +18,7 @@ from glasshead.data import Encoded, batches
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
+from glasshead.papers.dynamics.findings import NEUTRAL
 from glasshead.statistics import (
     RESAMPLES,
     Estimate,
@@ -29,8 +30,7 @@ from glasshead.statistics import (
 )
 from glasshead.trace import eval_mode
 
-ALL = "all"
-NEUTRAL = "neutral"
+ALL_TOKENS = "all"
 POLAR = "polar"
 
 
@@ -159,7 +159,7 @@ def disagreement(
         ValueError: if the two are not about the same tokens.
     """
     rng = np.random.default_rng([seed, 1])
-    parts = {ALL: np.ones(len(local.ids), dtype=bool)} | group_masks(local, alone, groups)
+    parts = {ALL_TOKENS: np.ones(len(local.ids), dtype=bool)} | group_masks(local, alone, groups)
     return [
         Disagreement(
             quantity,
@@ -188,7 +188,7 @@ class Prominence(NamedTuple):
     gain: Estimate
 
 
-def prominence(
+def measure_prominence(
     local: TokenScores, alone: TokenScores, groups: ArrayLike, *, seed: int = 0, resamples: int = RESAMPLES
 ) -> list[Prominence]:
     """How much the tokens of classes, all together and group by group, stand out from the neutral ones.

@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.papers.dynamics.forms.form import ClosedForm, OutputGradients, Parameters
-from glasshead.papers.dynamics.snapshots import Box, Curve
+from glasshead.papers.dynamics.forms.form import ClosedForm, FormParameters, OutputGradients
+from glasshead.papers.dynamics.snapshots import BoxRow, CurveRow
 from glasshead.papers.results import PRODUCT_RATE
 
 SCORE_PART, POLARITY_PART = "A", "B"
@@ -31,7 +31,7 @@ class GradientFactors(NamedTuple):
 
 
 def gradient_factors(
-    form: ClosedForm, p: Parameters, temperature: float, grads: OutputGradients
+    form: ClosedForm, p: FormParameters, temperature: float, grads: OutputGradients
 ) -> dict[str, GradientFactors]:
     """The parts of −(∂ℓ/∂e_i)ᵀe_k (eq. 44).
 
@@ -63,9 +63,9 @@ class ProductRates(NamedTuple):
         return self.b_ik + self.b_ki
 
 
-def product_rates(
+def rate_products(
     form: ClosedForm,
-    p: Parameters,
+    p: FormParameters,
     temperature: float,
     grads: OutputGradients,
     first: Int[Tensor, " i"],
@@ -81,10 +81,10 @@ def product_rates(
     )
 
 
-def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]:
+def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members) -> list[BoxRow]:
     """Minimum, quartiles, maximum and mean of Ω between the tokens of every two groups; within a group each
     pair counts once, and no token with itself."""
-    boxes: list[Box] = []
+    boxes: list[BoxRow] = []
     for first, second in combinations_with_replacement(members, 2):
         products = (vectors[members[first]] @ vectors[members[second]].T).numpy()
         if first == second:
@@ -95,13 +95,13 @@ def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members
     return boxes
 
 
-def mean_rates(parts: Mapping[str, GradientFactors], members: Members) -> list[Curve]:
+def mean_rates(parts: Mapping[str, GradientFactors], members: Members) -> list[CurveRow]:
     """The mean of x_iᵀy_k + x_kᵀy_i over the pairs of every two groups, for each part of dΩ_ik/dτ (eq. 43).
 
     The sums X and Y of a group's vectors are enough, Σ_ik x_iᵀy_k = XᵀY, and of a group with itself
     Σ_{i<k} (x_iᵀy_k + x_kᵀy_i) = XᵀY − Σ_i x_iᵀy_i.
     """
-    curves: list[Curve] = []
+    curves: list[CurveRow] = []
     if not members:
         return curves
     for name, (left, right) in parts.items():

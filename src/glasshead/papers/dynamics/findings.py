@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.papers.results import (
     MIN_TOKENS_PER_GROUP,
     NOT_EXPLAINED,
     QUANTITIES,
     History,
-    added_column,
+    cumulative_column,
+    doubt_of,
     integration_error,
     rate_column,
     residual_note,
-    undecided_reason,
     versus,
 )
 from glasshead.results import NO_SIGN, NONE_LEADS, TOO_FEW_TOKENS, Finding, Verdict
@@ -25,8 +25,7 @@ AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
 LARGEST_PART = "the largest part"
-Floats = NDArray[np.float64]
-Interval = tuple[float, float] | None
+MaybeInterval = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Groups:
 
 
 def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
-    """Per group of tokens, at the snapshot nearest to a step (the last unless one is named):
+    """Findings per group of tokens, at the snapshot nearest to a step (the last unless one is named):
 
     - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
@@ -69,7 +68,7 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     return rows
 
 
-def followed_groups(history: History) -> list[str]:
+def list_followed_groups(history: History) -> list[str]:
     """Groups of which tokens were followed, in order."""
     followed = set(history.tokens["group"].tolist())
     return [group for group in history.groups if group in followed]
@@ -77,10 +76,10 @@ def followed_groups(history: History) -> list[str]:
 
 def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """Where the tokens of every group stand."""
-    for group in followed_groups(now.history):
+    for group in list_followed_groups(now.history):
         for quantity in QUANTITIES:
             (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
-            yield finding(
+            yield gap_finding(
                 "level",
                 quantity,
                 group,
@@ -94,13 +93,13 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
 def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """How far they have come since the start, token by token."""
-    for group in followed_groups(now.history):
+    for group in list_followed_groups(now.history):
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= MIN_TOKENS_PER_GROUP else None
             verdict = sign_of_interval(bounds, "risen", "fallen")
-            yield finding(
+            yield gap_finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
 
@@ -110,7 +109,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
     Where weights have a sign, it is the size of the score that tells polar from neutral tokens.
     """
-    groups = followed_groups(now.history)
+    groups = list_followed_groups(now.history)
     polar = [group for group in groups if group != NEUTRAL]
     pairs = [(group, NEUTRAL) for group in polar if NEUTRAL in groups]
     pairs += [(first, second) for rank, first in enumerate(polar) for second in polar[rank + 1 :]]
@@ -131,7 +130,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             f"{first} tokens have {lower} attention scores than {second} ones",
         )
         gap = float(one.mean() - other.mean())
-        yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
+        yield gap_finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
 
 
 def term_shares(history: History, at: int, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
@@ -146,16 +145,16 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
     largest mean says why.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
-    if any(added_column(quantity, term) not in history.tokens for term in terms):
+    if any(cumulative_column(quantity, term) not in history.tokens for term in terms):
         return
     steps = history.steps[history.steps <= at]
     snapshots = [Groups(history, int(step)) for step in steps]
-    for group in followed_groups(history):
+    for group in list_followed_groups(history):
         by_term, rates = (
             np.array(
                 [[snapshot.values(name(quantity, term), group) for snapshot in snapshots] for term in terms]
             )
-            for name in (added_column, rate_column)
+            for name in (cumulative_column, rate_column)
         )  # [terms, snapshots, n]
         values = np.array([snapshot.values(quantity, group) for snapshot in snapshots])
         rest = values - values[0] - by_term.sum(axis=0)
@@ -173,22 +172,22 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
                 verdict = why_none
             elif rank == first:
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = undecided_reason(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
+                verdict = doubt_of(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
-            yield finding(
+            yield gap_finding(
                 f"added to {quantity}", name, group, estimate.mean, bounds, estimate.n, verdict, estimate.std
             )
 
 
-def widen(interval: Interval, doubt: float) -> Interval:
+def widen(interval: MaybeInterval, doubt: float) -> MaybeInterval:
     """Either end farther out; none if the doubt is not known."""
     if interval is None or np.isnan(doubt):
         return None
     return interval[0] - doubt, interval[1] + doubt
 
 
-def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:
+def sign_of_interval(bounds: MaybeInterval, above: str, below: str) -> Verdict:
     """What an interval says of the sign of a number."""
     if bounds is None:
         return TOO_FEW_TOKENS
@@ -197,12 +196,12 @@ def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:
     return Verdict(above if bounds[0] > 0 else below)
 
 
-def finding(
+def gap_finding(
     statistic: str,
     against: str,
     group: str,
     estimate: float | None,
-    interval: Interval,
+    interval: MaybeInterval,
     n: int,
     verdict: Verdict,
     std: float | None = None,

@@ -51,11 +51,11 @@ def split_followed_tokens(
             raise InputError(f"the model knows no token {token!r}{near}")
     return (
         tuple(token for token in tokens if token in followed),
-        [untracked_token(run, token, vocabulary[token]) for token in others],
+        [measure_untracked_token(run, token, vocabulary[token]) for token in others],
     )
 
 
-def untracked_token(run: Run, token: str, token_id: int) -> UntrackedToken:
+def measure_untracked_token(run: Run, token: str, token_id: int) -> UntrackedToken:
     """What the trained model makes of a token."""
     score, polarity = token_score(run.model, token_id) or (None, [])
     return UntrackedToken(token, int(run.counts[:, token_id].sum()), score, tuple(polarity))

@@ -17,7 +17,7 @@ from glasshead.papers.dynamics.post_hoc import check_not_regression, config_of, 
 from glasshead.papers.dynamics.token_groups import groups_from_source
 from glasshead.papers.results import HISTORY_FOLDER, History, read_history
 from glasshead.spelling import spell
-from glasshead.training import TensorDataset, check_texts, encoded_split, labels_for
+from glasshead.training import TensorDataset, check_kind, encoded_split, labels_for
 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"
 Progress = Callable[[str], None]
@@ -152,7 +152,7 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     splits = load(data or source, LoadOptions(**options))
     train = splits["train"]
-    check_texts(config_of(run.record), splits)
+    check_kind(config_of(run.record), splits)
     labels, _ = labels_for(run.model, train)
     same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
     inputs = reader_of(run.tokenizer).nouns.texts

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.opening import Run
-from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
+from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
 from glasshead.papers.dynamics.observers import make_observer
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
 from glasshead.papers.dynamics.snapshots import as_columns
@@ -79,5 +79,5 @@ def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]]
     if no_closed_form_reason(model) is not None:
         return None
     assert isinstance(model, PooledClassifier)
-    tokens = closed_form(model).tokens(parameters_of(model), model.config.temperature)
+    tokens = form_of(model).tokens(read_parameters(model), model.config.temperature)
     return float(tokens.score[token]), tokens.polarity[token].tolist()

@@ -20,7 +20,7 @@ from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.papers.dynamics.callback import DynamicsCallback
 from glasshead.papers.dynamics.observers.pooled import PooledObserver
-from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.snapshots import CurveRow, Snapshot, mean_curve
 from glasshead.training import LOSSES, USUAL_LOSS, TrainingConfig
 
 
@@ -49,8 +49,8 @@ def score_motion(model: PooledClassifier, batch: Mapping[str, Tensor], loss: str
     risk = LOSSES[loss](output.logits, labels)
     *slopes, by_place = torch.autograd.grad(risk, [*held.values(), output.scores], allow_unused=True)
     descent = {
-        name: torch.zeros_like(each) if slope is None else -slope
-        for (name, each), slope in zip(held.items(), slopes, strict=True)
+        name: torch.zeros_like(part) if slope is None else -slope
+        for (name, part), slope in zip(held.items(), slopes, strict=True)
     }
 
     def scores(parameters: dict[str, Tensor]) -> Tensor:
@@ -59,7 +59,7 @@ def score_motion(model: PooledClassifier, batch: Mapping[str, Tensor], loss: str
         hidden = call_part(model, "encoder", parameters, table, mask)
         return call_part(model, "pooling.score", parameters, hidden)[0]
 
-    free = {name: each.detach() for name, each in held.items()}
+    free = {name: part.detach() for name, part in held.items()}
     rate = torch.func.jvp(scores, (free,), (descent,))[1]
     mask = inputs["attention_mask"].bool()
     pull = torch.zeros_like(rate).index_add(0, inputs["input_ids"][mask], -by_place[mask])
@@ -104,14 +104,14 @@ class DirectionObserver(PooledObserver):
         own = motions[self.loss]
         signs = {"follows": same_sign(own.rate, own.pull)}
         signs |= {f"as {name}": same_sign(own.rate, other.rate) for name, other in motions.items()}
-        curves: list[Curve] = []
+        curves: list[CurveRow] = []
         present = np.bincount(
             self.batch["input_ids"][self.batch["attention_mask"].bool()].numpy(), minlength=len(own.rate)
         )
         for group, ids in self.groups.members.items():
-            there = ids[present[ids] > 0]
+            present_ids = ids[present[ids] > 0]
             for name, values in signs.items():
-                known = values[there][~np.isnan(values[there])]
+                known = values[present_ids][~np.isnan(values[present_ids])]
                 curves += mean_curve(name, group, known)
         taken.curves.extend(curves)
         return taken

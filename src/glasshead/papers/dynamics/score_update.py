@@ -14,7 +14,7 @@ from torch import Tensor
 Elementwise = Callable[[Tensor], Tensor]
 
 
-def inner(
+def slope_norms(
     score: Callable[[Tensor, Tensor], Tensor], query: Float[Tensor, "n d"], key: Float[Tensor, "n d"]
 ) -> Float[Tensor, " n"]:
     """Δ_I = ‖∂s_i/∂Q_i‖² + ‖∂s_i/∂K_i‖² ≥ 0 of every token, for s_i = score(Q_i, K_i) of rows."""

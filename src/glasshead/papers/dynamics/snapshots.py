@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from glasshead.papers.results import ADDED, CURVES, PRODUCTS, RATE, Columns
 
-Curve = tuple[str, str, float, float, int]
+CurveRow = tuple[str, str, float, float, int]
 """Quantity, group, mean, std, n."""
-Box = tuple[str, str, float, float, float, float, float, float, int]
+BoxRow = tuple[str, str, float, float, float, float, float, float, int]
 """Of what, pair of groups, minimum, quartiles, maximum, mean, n."""
-Numbers = dict[str, NDArray[Any]]
-ROWS = 100_000
+ColumnNumbers = dict[str, NDArray[Any]]
+ROWS_PER_PIECE = 100_000
 """Rows of tokens that are put together at once, at least those of one snapshot."""
 
 
@@ -28,19 +28,19 @@ class Snapshot:
     unit of τ; ``added`` what the terms have added up to since the start, where that has a meaning.
     """
 
-    curves: list[Curve]
-    products: list[Box] = field(default_factory=list)
-    tokens: Numbers = field(default_factory=dict)
-    rates: Numbers = field(default_factory=dict)
-    added: Numbers = field(default_factory=dict)
+    curves: list[CurveRow]
+    products: list[BoxRow] = field(default_factory=list)
+    tokens: ColumnNumbers = field(default_factory=dict)
+    rates: ColumnNumbers = field(default_factory=dict)
+    added: ColumnNumbers = field(default_factory=dict)
 
-    def columns(self) -> Numbers:
+    def columns(self) -> ColumnNumbers:
         """All columns over tokens, in one file's names."""
         rates = {RATE + name: column for name, column in self.rates.items()}
         return self.tokens | rates | {ADDED + name: column for name, column in self.added.items()}
 
 
-def mean_curve(quantity: str, group: str, values: NDArray[Any]) -> list[Curve]:
+def mean_curve(quantity: str, group: str, values: NDArray[Any]) -> list[CurveRow]:
     """Mean, standard deviation (n − 1; of one value NaN) and n of values; no curve of nothing."""
     if not len(values):
         return []
@@ -59,7 +59,7 @@ def steps_in(folder: Path) -> list[int]:
 
 
 def write_snapshot(folder: Path, step: int, snapshot: Snapshot) -> None:
-    """Beside its place and then renamed: a kill leaves a whole snapshot or none."""
+    """Write a snapshot beside its place and rename it: a kill leaves a whole snapshot or none."""
     path = snapshot_path(folder, step)
     temporary = path.with_suffix(".tmp")
     columns: dict[str, Any] = snapshot.columns()
@@ -110,7 +110,7 @@ def token_columns(folder: Path, steps: Sequence[int], token_facts: Columns) -> I
     """The rows of the followed tokens, those of some snapshots at a time, so that a long training of many
     tokens takes no more memory than a short one."""
     size = len(next(iter(token_facts.values())))
-    at_once = max(ROWS // max(size, 1), 1)
+    at_once = max(ROWS_PER_PIECE // max(size, 1), 1)
     for start in range(0, len(steps), at_once):
         some = steps[start : start + at_once]
         parts = [read_snapshot(folder, step).columns() for step in some]

@@ -18,9 +18,9 @@ from glasshead.papers.experiments.summary import (
     TableSummary,
     number_of,
     seed_intervals,
-    summarise,
+    summary_of,
 )
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PooledClaim, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
 from glasshead.papers.experiments.table_json import table_json
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning
 
@@ -39,6 +39,7 @@ __all__ = [
     "Outcome",
     "Paper",
     "PaperNumber",
+    "PaperTable",
     "PooledClaim",
     "Price",
     "ReproduceRequest",
@@ -46,7 +47,6 @@ __all__ = [
     "Row",
     "RowStore",
     "Schedule",
-    "Table",
     "TableSummary",
     "Task",
     "Tuning",
@@ -58,7 +58,7 @@ __all__ = [
     "reproduce",
     "run_task",
     "seed_intervals",
-    "summarise",
+    "summary_of",
     "table_json",
     "table_markdown",
 ]

@@ -70,10 +70,10 @@ def bag_of_words(
             model: Any = Ridge(alpha=1 / C) if ratings else LogisticRegression(C=C, max_iter=5000)
             model.fit(features["train"], labels["train"])
             predicted = {split: model.predict(features[split]) for split in splits[1:]}
-            found = {split: measure(labels[split], predicted[split]) for split in splits[1:]}
-            score = -found["dev"]["rmse"] if ratings else found["dev"]["accuracy"]
+            metrics = {split: measure(labels[split], predicted[split]) for split in splits[1:]}
+            score = -metrics["dev"]["rmse"] if ratings else metrics["dev"]["accuracy"]
             if score > best[0]:
-                best = score, found | {"weighting": weighting, "C": C, "predicted": predicted.get("test")}
+                best = score, metrics | {"weighting": weighting, "C": C, "predicted": predicted.get("test")}
     return best[1] | {"features": sum(column["train"].shape[1] for column in columns), "reads": reads}
 
 
@@ -93,7 +93,7 @@ def word_counts(texts: dict[str, Sequence[str]], max_words: int, max_length: int
 
 
 def tf_idf(counts: "dict[str, csr_array]") -> "dict[str, csr_array]":
-    """The same weighted, with the document frequencies of train."""
+    """Counts, weighted with the document frequencies of train."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     weigh = TfidfTransformer(sublinear_tf=True).fit(counts["train"])

@@ -66,9 +66,9 @@ class Cell:
         parts = {
             "version": VERSION,
             "measure": self.measure,
-            "recipe": changed(self.recipe.as_dict(), type(self.recipe)().as_dict(), SAME_RESULT),
+            "recipe": changes_of(self.recipe.as_dict(), type(self.recipe)().as_dict(), SAME_RESULT),
             "data": self.data.name,
-            "options": changed(vars(self.data.options), vars(LoadOptions()), ()),
+            "options": changes_of(vars(self.data.options), vars(LoadOptions()), ()),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()[:12]
 
@@ -79,10 +79,12 @@ class Cell:
 
     def with_fields(self, **changes: Any) -> Cell:
         """A copy with other fields."""
-        return Cell(**{each.name: getattr(self, each.name) for each in fields(self)} | changes)
+        return Cell(**{field.name: getattr(self, field.name) for field in fields(self)} | changes)
 
 
-def changed(values: Mapping[str, Any], usual: Mapping[str, Any], left_out: tuple[str, ...]) -> dict[str, Any]:
+def changes_of(
+    values: Mapping[str, Any], usual: Mapping[str, Any], left_out: tuple[str, ...]
+) -> dict[str, Any]:
     """What differs from the usual: a setting that comes later makes no row stale."""
     return {
         name: value

@@ -97,19 +97,19 @@ class RunCost:
 def run_cost(
     cell: CellSummary, cells: Sequence[CellSummary], price: Price | None, usual: float | None
 ) -> RunCost:
-    """As long as the cell took before; else as the ``cells`` on the same data; else a measured epoch times
+    """The time of the cell before; else of the ``cells`` on the same data; else a measured epoch times
     the ``usual`` number of epochs of the table, and at most times all of them.
 
     What is not trained takes seconds: the data do not matter.
     """
     seedless = cell.cell.seedless
     alike = [
-        each
-        for each in cells
-        if each.cell.seedless == seedless and (seedless or each.cell.data == cell.cell.data)
+        other
+        for other in cells
+        if other.cell.seedless == seedless and (seedless or other.cell.data == cell.cell.data)
     ]
     for group in ([cell], alike):
-        known = [seconds for each in group if (seconds := each.seconds()) is not None]
+        known = [seconds for other in group if (seconds := other.seconds()) is not None]
         if known:
             return RunCost(float(np.mean(known)), float(np.mean(known)))
     if seedless:
@@ -124,7 +124,7 @@ def run_cost(
 def price_of(cell: CellSummary, table: str, paper: Paper, prices: Mapping[str, Price]) -> Price | None:
     """The price of a cell, else that of its data set, else the dearest of the cells on it: in its table, or
     in another one that has the same cell."""
-    others = (each.name for each in paper.tables if any(one.key == cell.cell.key for one in each.cells))
+    others = (other.name for other in paper.tables if any(one.key == cell.cell.key for one in other.cells))
     for name in dict.fromkeys((table, *others)):
         prefix = f"{paper.name}/{name}/{cell.cell.data.name}"
         own = f"{prefix}/{cell.cell.name.rpartition('/')[2]}"
@@ -137,5 +137,5 @@ def price_of(cell: CellSummary, table: str, paper: Paper, prices: Mapping[str, P
 
 def total(seconds: Sequence[float | None], runs: Sequence[int]) -> float | None:
     """All runs together; None if one is not known."""
-    known = [each * number for each, number in zip(seconds, runs, strict=True) if each is not None]
+    known = [time * number for time, number in zip(seconds, runs, strict=True) if time is not None]
     return sum(known) if len(known) == len(seconds) else None

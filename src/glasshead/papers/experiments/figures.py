@@ -22,7 +22,7 @@ from glasshead.papers.report import (
 from glasshead.papers.results import LogitRankTable, RankTable
 from glasshead.report import PLOTS, Figure, image_file
 
-COLOURS = 32
+MOST_COLOURS = 32
 SMOKE = " A smoke run on tiny data: its numbers say nothing."
 
 
@@ -69,7 +69,7 @@ class CoefficientPicture:
                 points = {group: first.numbers.get(f"points_{group}", []) for group in self.groups}
                 if any(points.values()):
                     title = f"{cell.cell.title}, seed {first.seed}"
-                    parts[title] = {group: each for group, each in points.items() if each}
+                    parts[title] = {group: ends for group, ends in points.items() if ends}
         if not parts:
             return None
         most = max(len(points) for part in parts.values() for points in part.values())
@@ -96,7 +96,7 @@ class DistributionPicture:
             for cell in summary.cells
             if cell.rows and cell.cell.name in (self.cells or [cell.cell.name])
         }
-        parts = {title: found for title, found in parts.items() if found}
+        parts = {title: summaries for title, summaries in parts.items() if summaries}
         if not parts:
             return None
         words = "Share of the test texts of each class; one trained model each."
@@ -108,7 +108,7 @@ class DistributionPicture:
             counts = {
                 f"class {place}": cell.rows[0].numbers.get(f"counts_{name}_{place}") for place in self.classes
             }
-            known = {label: each for label, each in counts.items() if each is not None}
+            known = {label: count for label, count in counts.items() if count is not None}
             if known:
                 yield title, Histogram((least, 1.0), known)
 
@@ -162,5 +162,5 @@ def small_png(figure: Figure) -> bytes:
     """A figure as a PNG of few colours, a quarter of the usual size, to be kept beside its table."""
     picture = Image.open(io.BytesIO(image_file(figure, "png"))).convert("RGB")
     buffer = io.BytesIO()
-    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
+    picture.quantize(MOST_COLOURS, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
     return buffer.getvalue()

@@ -187,7 +187,7 @@ def compute(task: Task) -> Outcome:
     """Measure, and write the row."""
     started = time.perf_counter()
     try:
-        data, fingerprint = loaded(task.cell.data, task.data_folder)
+        data, fingerprint = load_once(task.cell.data, task.data_folder)
         cell = task.cell.with_fields(recipe=with_word_vectors(task.cell.recipe, task.data_folder))
         job = Job(cell, task.seed, data, task.run_folder, task.deadline)
         measured = MEASURES[task.cell.measure](job)
@@ -250,7 +250,7 @@ def remove_empty(task: Task) -> None:
 LOADED: dict[str, tuple[Any, str]] = {}
 
 
-def loaded(source: DataSource, folder: Path | None) -> tuple[Any, str]:
+def load_once(source: DataSource, folder: Path | None) -> tuple[Any, str]:
     """The data and their fingerprint, read once in a process as long as it stays with them."""
     name = repr((source, folder))
     if name not in LOADED:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 MADE_UP_PAIRS = "synthetic-pairs"
 MADE_UP_RATINGS = "synthetic-ratings"
-CLASSES = ("different", "same")
+PAIR_CLASSES = ("different", "same")
 
 
-def made_up_pairs(options: LoadOptions) -> DatasetDict:
+def generate_pairs(options: LoadOptions) -> DatasetDict:
     """The texts of the set ``synthetic`` with another one each; "same" if both are of one class.
 
     Neither text alone tells the class. The pairs are drawn with the seed of the generator.
@@ -33,12 +33,12 @@ def made_up_pairs(options: LoadOptions) -> DatasetDict:
             rows.add_column("text_pair", rows.select(partner)["text"][:])
             .remove_columns("label")
             .add_column("label", (labels == labels[partner]).astype(int).tolist())
-            .cast_column("label", ClassLabel(names=list(CLASSES)))
+            .cast_column("label", ClassLabel(names=list(PAIR_CLASSES)))
         )
     return DatasetDict(splits)
 
 
-def made_up_ratings(options: LoadOptions) -> DatasetDict:
+def generate_ratings(options: LoadOptions) -> DatasetDict:
     """The texts of the set ``synthetic`` with one star or five."""
     from datasets import DatasetDict, Value
 

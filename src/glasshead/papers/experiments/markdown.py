@@ -13,10 +13,10 @@ from glasshead.papers.experiments.cost import Price, SetCost, table_costs
 from glasshead.papers.experiments.printed_numbers import (
     NO_BREAK,
     UNITS,
-    digits,
+    decimals,
+    format_printed,
     interval_in_words,
     markdown_table,
-    printed,
     scale,
 )
 from glasshead.papers.experiments.summary import (
@@ -52,7 +52,7 @@ def table_markdown(
         "",
     ]
     if table.smoke:
-        lines += [SMOKE, ""]
+        lines += [SMOKE_HEADER, ""]
     if picture is not None:
         lines += [f"![{table.title}; the numbers are in the tables below]({picture})", ""]
     for source in table.sources:
@@ -64,16 +64,16 @@ def table_markdown(
         if claims:
             lines += [f"## {title}", "", *claim_lines(claims, hours), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
-    lines += [*READING, *tuning_lines(summary)]
+    lines += [*HOW_TO_READ, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-SMOKE = (
+SMOKE_HEADER = (
     "**A smoke run on tiny data: its numbers say nothing about the paper.** Cells that differ only in size, "
     "length or word vectors, and data sets that made-up texts stand for, are one training here and have the "
     "same numbers."
 )
-READING = (
+HOW_TO_READ = (
     "## How to read this",
     "",
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
@@ -112,13 +112,13 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
         yield ""
         yield from markdown_table(heads, [training_row(cell) for cell in trained])
     for name in summary.table.words:
-        rows = [[cell.cell.title, words_of(cell, name)] for cell in cells if words_of(cell, name)]
+        rows = [[cell.cell.title, words_kept(cell, name)] for cell in cells if words_kept(cell, name)]
         if rows:
             yield ""
             yield from markdown_table(["", summary.table.labels.get(name, name)], rows)
 
 
-def words_of(cell: CellSummary, name: str) -> str:
+def words_kept(cell: CellSummary, name: str) -> str:
     """What the rows keep under a name in words: the list of the first seed, or how many seeds say what."""
     values = [row.numbers[name] for row in cell.rows if row.numbers.get(name)]
     if not values:
@@ -149,8 +149,8 @@ def verdict_in_words(metric: MetricSummary, name: str) -> str:
     if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
         return metric.verdict
     half, margin = (
-        None if each is None else printed(each * scale(name), f".{digits(name)}f")
-        for each in (metric.half_width, metric.margin)
+        None if half is None else format_printed(half * scale(name), f".{decimals(name)}f")
+        for half in (metric.half_width, metric.margin)
     )
     against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
     return f"{metric.verdict} (±{NO_BREAK}{half}{against})"
@@ -178,24 +178,24 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     """mean ± half width."""
     if metric is None:
         return "–"
-    text = printed(metric.mean * scale(name), f".{digits(name)}f")
+    text = format_printed(metric.mean * scale(name), f".{decimals(name)}f")
     if metric.interval is None:
         return text
     low, high = metric.interval  # one end may be cut to the range of the metric
     half = max(high - metric.mean, metric.mean - low) * scale(name)
-    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
+    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{decimals(name)}f}"
 
 
 def in_paper(number: PaperNumber | None, name: str) -> str:
     """The number as the paper has it."""
     if number is None:
         return ""
-    text = printed(number.value * scale(name), f".{digits(name)}f")
-    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
+    text = format_printed(number.value * scale(name), f".{decimals(name)}f")
+    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{decimals(name)}f})"
 
 
 def use_in_words(cell: CellSummary, name: str) -> str:
-    """Before → after training, a mean over seeds, by layer."""
+    """Attention use before → after training, a mean over seeds, by layer."""
     layers: dict[str, list[list[float | None]]] = {}
     for row in cell.rows:
         for layer, before, after in row.numbers.get(name, []):
@@ -237,15 +237,15 @@ def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) ->
         rows.append(
             [
                 claim.claim.text,
-                "" if effect is None else printed(effect * scale(name), f"+.{digits(name)}f"),
+                "" if effect is None else format_printed(effect * scale(name), f"+.{decimals(name)}f"),
                 "–"
                 if claim.difference is None
-                else printed(claim.difference * scale(name), f"+.{digits(name)}f"),
+                else format_printed(claim.difference * scale(name), f"+.{decimals(name)}f"),
                 interval_in_words(claim.interval, name, "+"),
-                "" if claim.p is None else printed(claim.p, ".2g"),
-                "" if claim.corrected is None else printed(claim.corrected, ".2g"),
+                "" if claim.p is None else format_printed(claim.p, ".2g"),
+                "" if claim.corrected is None else format_printed(claim.corrected, ".2g"),
                 claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
-                "" if size is None else f"{size * scale(name):.{digits(name)}f}",
+                "" if size is None else f"{size * scale(name):.{decimals(name)}f}",
             ]
         )
     yield from markdown_table(heads, rows)
@@ -360,7 +360,7 @@ def options_in_words(summary: TableSummary) -> str:
 
 
 def hours_in_words(cost: SetCost) -> str:
-    """About so many, at most so many."""
+    """Hours in words: about so many, at most so many."""
     if cost.most is None:
         return "not measured"
     if cost.most < LEAST_HOURS * 3600:

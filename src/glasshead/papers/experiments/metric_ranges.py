@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from glasshead.registry import did_you_mean
+from glasshead.results.verdict import Interval
 
-Interval = tuple[float, float]
 CORRELATION, SHARE, HALF, SIZE, ANY = (-1.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.0, np.inf), (-np.inf, np.inf)
-RANGES = {
+METRIC_RANGES = {
     "gradient_contribution": CORRELATION, "erasure_contribution": CORRELATION,
     "accuracy": SHARE, "dev_accuracy": SHARE, "macro_f1": SHARE, "follows": SHARE, "parted": SHARE,
     "separation": SHARE, "separation_contribution": SHARE, "margin": SHARE, "map_entropy": SHARE,
@@ -21,7 +21,7 @@ RANGES = {
     "gap": ANY, "VᵀW": ANY, "least_w": ANY, "most_w": ANY,
 }  # fmt: skip
 """The smallest and the largest value of a metric, by its whole name."""
-FAMILIES = {
+RANGE_BY_PREFIX = {
     "gradient_share_": SHARE, "erasure_share_": SHARE, "gradient_": CORRELATION, "erasure_": CORRELATION,
     "permutation_": SHARE, "random_": SHARE, "probability_": SHARE, "rising_": SHARE, "as_": SHARE,
     "score_": SHARE, "polarity_": SHARE,  # AUC
@@ -55,9 +55,9 @@ def possible_range(name: str) -> tuple[float, float]:
     Raises:
         ValueError: for a metric whose range nobody has written down.
     """
-    if name in RANGES:
-        return RANGES[name]
-    for part, possible in FAMILIES.items():
+    if name in METRIC_RANGES:
+        return METRIC_RANGES[name]
+    for part, possible in RANGE_BY_PREFIX.items():
         if name.startswith(part) or (part.startswith("_") and name.endswith(part)):
             return possible
-    raise ValueError(f"no range of {name!r} is known: {did_you_mean(name, RANGES)}")
+    raise ValueError(f"no range of {name!r} is known: {did_you_mean(name, METRIC_RANGES)}")

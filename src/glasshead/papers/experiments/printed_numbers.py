@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from glasshead.papers.experiments.summary import Interval
 
-SHARES = {
+PERCENTS = {
     "accuracy": "accuracy %",
     "macro_f1": "macro-F1 %",
     "positive_w": "heads with w > 0, %",
@@ -18,18 +18,18 @@ SHARES = {
 NO_BREAK = "\u00a0"
 """A space within a number with its interval, so that a narrow column does not divide it."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
+UNITS = PERCENTS | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
 """How metrics are printed; a table may have names of its own."""
 
 
 def scale(name: str) -> float:
-    """By what a metric is multiplied where it is printed."""
-    return 100.0 if name in SHARES else 1.0
+    """The factor of a metric where it is printed."""
+    return 100.0 if name in PERCENTS else 1.0
 
 
-def digits(name: str) -> int:
+def decimals(name: str) -> int:
     """Decimals of a metric where it is printed: none of a count of words or tokens, one of a mean rank."""
-    if name in SHARES:
+    if name in PERCENTS:
         return 2
     return 0 if name.endswith(("_words", "_tokens")) else 1 if name.startswith(("rank_", "null_")) else 3
 
@@ -38,8 +38,8 @@ def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> s
     """low … high."""
     if interval is None:
         return ""
-    form = f"{sign}.{digits(name)}f"
-    return f"{NO_BREAK}…{NO_BREAK}".join(printed(end * scale(name), form) for end in interval)
+    form = f"{sign}.{decimals(name)}f"
+    return f"{NO_BREAK}…{NO_BREAK}".join(format_printed(end * scale(name), form) for end in interval)
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -47,10 +47,10 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
     yield "| " + " | ".join(heads) + " |"
     yield "|" + "---|" * len(heads)
     for row in rows:
-        yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
+        yield "| " + " | ".join(text.replace("|", "\\|") for text in row) + " |"
 
 
-def printed(number: float, form: str) -> str:
+def format_printed(number: float, form: str) -> str:
     """A number with a true minus, and a power of ten in the place of an exponent."""
     digits, _, exponent = f"{number:{form}}".partition("e")
     text = digits.replace("-", "−")

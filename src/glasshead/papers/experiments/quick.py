@@ -11,12 +11,12 @@ from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell, Recipe
 from glasshead.papers.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Table
+from glasshead.papers.experiments.table import PaperTable
 
-EXAMPLES = 200
+QUICK_EXAMPLES = 200
 """Of each split."""
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}
-SMALL: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16}
+TINY_MODEL: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16}
 SMALL_LANGUAGE_MODEL = {
     "num_hidden_layers": 1,
     "num_attention_heads": 2,
@@ -30,7 +30,7 @@ MOST_LENGTH = 48
 PAIR_MODELS = ("pair-encoder", "cross-encoder")
 
 
-def quick_table(table: Table, folder: Path | None) -> Table:
+def quick_table(table: PaperTable, folder: Path | None) -> PaperTable:
     """The cells with small recipes, on a part of the data in the folder, or on made-up texts."""
     cells = [quick_cell(cell, folder) for cell in table.cells]
     return replace(table, cells=cells, data_differences={}, differences=(), not_at_hand=(), smoke=True)
@@ -49,8 +49,8 @@ def quick_source(cell: Cell, folder: Path | None) -> DataSource:
         name = MADE_UP_PAIRS if cell.recipe.model in PAIR_MODELS else ratings
         made_up = LoadOptions(generator=GENERATOR)
         return DataSource(name, f"made-up texts in the place of {cell.data.title}", made_up)
-    part = replace(cell.data.options, max_examples=EXAMPLES)
-    return DataSource(cell.data.name, f"{cell.data.title}, {EXAMPLES} texts", part)
+    part = replace(cell.data.options, max_examples=QUICK_EXAMPLES)
+    return DataSource(cell.data.name, f"{cell.data.title}, {QUICK_EXAMPLES} texts", part)
 
 
 def quick_recipe(recipe: Recipe) -> Recipe:
@@ -59,7 +59,7 @@ def quick_recipe(recipe: Recipe) -> Recipe:
         return recipe.with_changes(**SMALL_LANGUAGE_MODEL)
     changes: dict[str, Any] = {"epochs": 1, "max_length": min(recipe.max_length, MOST_LENGTH)}
     if recipe.model != "pooled":
-        changes |= SMALL
+        changes |= TINY_MODEL
         head_dim = recipe.architecture.get("head_dim")
         changes["head_dim"] = min(head_dim or 8, 8)
         if recipe.architecture.get("value_dim") is not None:

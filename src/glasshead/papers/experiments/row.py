@@ -64,7 +64,7 @@ class Row:
             data=self.data,
             seconds=None if self.seconds is None else round(self.seconds, 1),
             versions=self.versions,
-            numbers=rounded(self.numbers),
+            numbers=round_numbers(self.numbers),
             hits=None if self.hits is None else base64.b64encode(np.packbits(self.hits).tobytes()).decode(),
             texts=0 if self.hits is None else len(self.hits),
         )
@@ -117,7 +117,7 @@ class RowStore:
         for folder in self.folders:
             own = self.path(table, cell, seed, folder)
             others = index_of(folder / self.paper).paths(cell.key, seed)
-            for path in (own, *(each for each in others if each != own)):
+            for path in (own, *(other for other in others if other != own)):
                 try:
                     row = Row.from_json(path.read_text(encoding="utf-8"))
                 except (OSError, ValueError, ValidationError):
@@ -140,7 +140,7 @@ class RowStore:
         index_of(self.folders[0] / self.paper).add(path)
 
 
-def rounded(value: Any, digits: int | None = DIGITS) -> Any:
+def round_numbers(value: Any, digits: int | None = DIGITS) -> Any:
     """The numbers in a value with so many decimals, or with all; None in the place of those that JSON does
     not know (NaN, ∞)."""
     if isinstance(value, float):
@@ -148,5 +148,5 @@ def rounded(value: Any, digits: int | None = DIGITS) -> Any:
             return None
         return value if digits is None else round(value, digits)
     if isinstance(value, dict):
-        return {name: rounded(each, digits) for name, each in value.items()}
-    return [rounded(each, digits) for each in value] if isinstance(value, list | tuple) else value
+        return {name: round_numbers(item, digits) for name, item in value.items()}
+    return [round_numbers(item, digits) for item in value] if isinstance(value, list | tuple) else value

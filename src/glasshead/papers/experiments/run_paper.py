@@ -15,7 +15,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 import glasshead
-from glasshead.cluster import RETRIES, Cluster, check_nodes, connected, room
+from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.files import check_writable, write_as, write_bytes, write_text
 from glasshead.papers.experiments.cell import Cell
@@ -25,7 +25,7 @@ from glasshead.papers.experiments.job import (
     LOADED,
     Outcome,
     Task,
-    loaded,
+    load_once,
     remove_empty,
     remove_finished_run,
     run_in_worker,
@@ -37,7 +37,7 @@ from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.schedule import Schedule
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import TableSummary
-from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
+from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, PaperTable
 from glasshead.papers.experiments.table_json import table_json
 from glasshead.spelling import spell
 
@@ -95,7 +95,7 @@ class ReproduceRequest:
 
     @property
     def seeds_wanted(self) -> int:
-        """Of every cell that is random."""
+        """The number of seeds of every cell that is random."""
         return self.seeds or (QUICK_SEEDS if self.quick else SEEDS)
 
 
@@ -156,15 +156,15 @@ def reproduce(
         remove_finished_runs(schedule, request)
         run_schedule(schedule, request, on_change)
     # Of a part of a table nothing is written: a verdict corrects for all claims.
-    whole = [table for table in PAPERS[paper].tables if table.name in {each.name for each in chosen}]
-    known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
+    full = [table for table in PAPERS[paper].tables if table.name in {one.name for one in chosen}]
+    known = Schedule(quick_or_not(full, request), store, request.seeds_wanted, request.held_out)
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
-    files = [path for summary in summaries for path in write_table(summary, paper, request, prices)]
+    files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
-def quick_or_not(tables: Sequence[Table], request: ReproduceRequest) -> list[Table]:
+def quick_or_not(tables: Sequence[PaperTable], request: ReproduceRequest) -> list[PaperTable]:
     """Tables as they are to be run."""
     return [quick_table(table, request.data_folder) for table in tables] if request.quick else list(tables)
 
@@ -191,17 +191,17 @@ def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore
     """
     LOADED.clear()  # they may have changed since this process read them last
     rows: dict[str, tuple[DataSource, list[Row]]] = {}
-    for place, found in schedule.rows.items():
+    for place, cell_rows in schedule.rows.items():
         source = schedule.cells[place][1].data
-        if found and not source.is_missing(folder):
-            rows.setdefault(source.label, (source, []))[1].extend(found)
+        if cell_rows and not source.is_missing(folder):
+            rows.setdefault(source.label, (source, []))[1].extend(cell_rows)
     fingerprints, remarks = {}, []
-    for label, (source, found) in rows.items():
+    for label, (source, cell_rows) in rows.items():
         try:
-            fingerprints[label] = loaded(source, folder)[1]
+            fingerprints[label] = load_once(source, folder)[1]
         except InputError:  # whoever needs these data will say so
             continue
-        others = sum(row.data != fingerprints[label] for row in found)
+        others = sum(row.data != fingerprints[label] for row in cell_rows)
         if others:
             remarks.append(
                 f"{source.title}: {pluralise(others, 'row')} of other data than those in {folder}: "
@@ -242,7 +242,7 @@ def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:
                 remove_finished_run(task)
 
 
-def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: ReproduceRequest) -> Task:
+def make_task(schedule: Schedule, job: tuple[PaperTable, Cell, int], request: ReproduceRequest) -> Task:
     """What a process needs to run a cell with a seed."""
     table, cell, seed = job
     return Task(
@@ -263,7 +263,7 @@ def runner(request: ReproduceRequest) -> Iterator[Runner]:
     if request.cluster is None:
         yield partial(run_here, request.workers)
         return
-    with connected(request.cluster) as ray:
+    with connect(request.cluster) as ray:
         check_nodes(ray, shared=request.out, data_folder=request.data_folder)
         yield partial(run_on_cluster, ray, request.cluster)
 
@@ -295,7 +295,7 @@ def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]
         yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
 
 
-def write_table(
+def write_paper_table(
     summary: TableSummary, paper: str, request: ReproduceRequest, prices: Mapping[str, Price]
 ) -> Iterator[Path]:
     """OUT/PAPER/TABLE.md and .json, and .png of a table that has a picture; of a smoke run TABLE-quick."""
@@ -327,7 +327,7 @@ def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) 
     )
     running: dict[Any, Task] = {}
     while True:
-        while len(running) < room(ray, cluster) and (task := take()) is not None:
+        while len(running) < free_slots(ray, cluster) and (task := take()) is not None:
             running[run.remote(task, writer)] = task
         if not running:
             return

@@ -14,14 +14,14 @@ import numpy as np
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.job import OUT_OF_TIME, Outcome
 from glasshead.papers.experiments.row import Row, RowStore
-from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summarise
-from glasshead.papers.experiments.table import Table
+from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summary_of
+from glasshead.papers.experiments.table import PaperTable
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import interval_of_mean
 
-Place = tuple[str, str]
+CellKey = tuple[str, str]
 """A table and a cell, by name."""
-Job = tuple[Place, int]
+Ticket = tuple[CellKey, int]
 """A cell with a seed."""
 MARGIN = 1.1
 """A cell may take so much longer than it took before."""
@@ -36,27 +36,27 @@ class Schedule:
     ended. Safe to be asked from several threads.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[PaperTable]
     store: RowStore
     seeds: int
     held_out: int = 0
     deadline: float | None = None
     clock: Callable[[], float] = time.time
-    cells: dict[Place, tuple[Table, Cell]] = field(init=False, default_factory=dict)
-    rows: dict[Place, list[Row]] = field(init=False, default_factory=dict)
-    wanted: dict[Place, list[int]] = field(init=False, default_factory=dict)
-    grids: dict[Place, list[Place]] = field(init=False, default_factory=dict)
-    tunings: dict[Place, Tuning] = field(init=False, default_factory=dict)
-    running: dict[Job, float] = field(init=False, default_factory=dict)
-    failures: dict[Job, str] = field(init=False, default_factory=dict)
-    busy: set[Job] = field(init=False, default_factory=set)
-    last_finished: dict[Place, None] = field(init=False, default_factory=dict)
-    _waiting: set[Job] = field(init=False, default_factory=set)
-    _queue: list[tuple[float, int, int, Job]] = field(init=False, default_factory=list)
-    _urgencies: dict[Place, float] = field(init=False, default_factory=dict)
-    _numbers: dict[Place, int] = field(init=False, default_factory=dict)
+    cells: dict[CellKey, tuple[PaperTable, Cell]] = field(init=False, default_factory=dict)
+    rows: dict[CellKey, list[Row]] = field(init=False, default_factory=dict)
+    wanted: dict[CellKey, list[int]] = field(init=False, default_factory=dict)
+    grids: dict[CellKey, list[CellKey]] = field(init=False, default_factory=dict)
+    tunings: dict[CellKey, Tuning] = field(init=False, default_factory=dict)
+    running: dict[Ticket, float] = field(init=False, default_factory=dict)
+    failures: dict[Ticket, str] = field(init=False, default_factory=dict)
+    busy: set[Ticket] = field(init=False, default_factory=set)
+    last_finished: dict[CellKey, None] = field(init=False, default_factory=dict)
+    _waiting: set[Ticket] = field(init=False, default_factory=set)
+    _queue: list[tuple[float, int, int, Ticket]] = field(init=False, default_factory=list)
+    _urgencies: dict[CellKey, float] = field(init=False, default_factory=dict)
+    _numbers: dict[CellKey, int] = field(init=False, default_factory=dict)
     _slowest: dict[tuple[str, str, str], float] = field(init=False, default_factory=dict)
-    _tuned_by: dict[Place, Place] = field(init=False, default_factory=dict)
+    _tuned_by: dict[CellKey, CellKey] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Schedule:
                     self._enter((table.name, point.name))
                 self._tune(place)
 
-    def _add(self, place: Place, table: Table, cell: Cell) -> None:
+    def _add(self, place: CellKey, table: PaperTable, cell: Cell) -> None:
         """Take up a cell, whose number is its turn among equally urgent ones."""
         self.cells[place] = (table, cell)
         self._numbers.setdefault(place, len(self._numbers))
@@ -88,7 +88,7 @@ class Schedule:
             return list(range(min(self.seeds, cell.most_seeds)))
         return [*range(self.seeds), *(FIRST_HELD_OUT + number for number in range(self.held_out))]
 
-    def _enter(self, place: Place) -> None:
+    def _enter(self, place: CellKey) -> None:
         """Take up the rows that there are of a cell, and let the others wait."""
         table, cell = self.cells[place]
         wanted = self.wanted[place]
@@ -98,7 +98,7 @@ class Schedule:
         known = {row.seed for row in self.rows[place]}
         self._wait((place, seed) for seed in wanted if seed not in known)
 
-    def _wait(self, jobs: Iterable[Job]) -> None:
+    def _wait(self, jobs: Iterable[Ticket]) -> None:
         """Let runs wait for their turn."""
         for place, seed in jobs:
             self._waiting.add((place, seed))
@@ -108,12 +108,12 @@ class Schedule:
                 self._queue, (-self._urgencies[place], turn(seed), self._numbers[place], (place, seed))
             )
 
-    def _judge(self, place: Place) -> None:
+    def _judge(self, place: CellKey) -> None:
         """How urgent a cell is now; what waits of it is queued again, and its old entries are out of date."""
         self._urgencies[place] = self.urgency(place)
         self._wait([(place, seed) for seed in self.wanted[place] if (place, seed) in self._waiting])
 
-    def _tune(self, place: Place) -> None:
+    def _tune(self, place: CellKey) -> None:
         """Choose from the grid of a cell when all its points have ended."""
         table, cell = self.cells[place]
         rows = [next(iter(self.rows[point]), None) for point in self.grids[place]]
@@ -140,19 +140,19 @@ class Schedule:
         and those that another process is at."""
         return len(self) + len(self.running) + len(self.busy)
 
-    def waiting(self) -> list[tuple[Table, Cell, int]]:
+    def waiting(self) -> list[tuple[PaperTable, Cell, int]]:
         """What is still to be begun, the most urgent first."""
         order = {place: number for number, place in enumerate(self.cells)}
         urgency = {place: self.urgency(place) for place in {place for place, _ in self._waiting}}
         first = sorted(self._waiting, key=lambda job: (-urgency[job[0]], turn(job[1]), order[job[0]]))
         return [(*self.cells[place], seed) for place, seed in first]
 
-    def urgency(self, place: Place) -> float:
+    def urgency(self, place: CellKey) -> float:
         """The width of the cell's interval over seeds, relative to the smallest effect claimed of it; a cell
         of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
         place = self._tuned_by.get(place, place)
         table, cell = self.cells[place]
-        claims = [each for each in table.every_claim if cell.name in (each.better, each.worse)]
+        claims = [claim for claim in table.every_claim if cell.name in (claim.better, claim.worse)]
         if table.every_claim and not claims:
             return -math.inf
         metric = claims[0].metric if claims else table.metrics[0]
@@ -163,31 +163,31 @@ class Schedule:
         low, high = interval_of_mean(values)
         return (high - low) / min(effects, default=1.0)
 
-    def expected_seconds(self, place: Place) -> float | None:
+    def estimate_seconds(self, place: CellKey) -> float | None:
         """How long the cell took before, else the slowest one on the same data; None where nobody knows."""
         known = [row.seconds for row in self.rows.get(place, []) if row.seconds]
         return max(known) if known else self._slowest.get(self._group(place))
 
-    def _group(self, place: Place) -> tuple[str, str, str]:
+    def _group(self, place: CellKey) -> tuple[str, str, str]:
         """The cells of one table on the same data."""
         data = self.cells[place][1].data
         return place[0], data.name, data.title
 
-    def _note_seconds(self, place: Place, rows: Iterable[Row]) -> None:
+    def _note_seconds(self, place: CellKey, rows: Iterable[Row]) -> None:
         """How long the slowest one on these data took."""
         group = self._group(place)
         known = [row.seconds for row in rows if row.seconds]
         if known:
             self._slowest[group] = max(*known, self._slowest.get(group, 0.0))
 
-    def fits(self, place: Place) -> bool:
+    def fits(self, place: CellKey) -> bool:
         """Whether the cell, begun now, ends in time as far as its past tells."""
         if self.deadline is None:
             return True
-        expected = self.expected_seconds(place) or 0.0
+        expected = self.estimate_seconds(place) or 0.0
         return self.clock() + MARGIN * expected < self.deadline
 
-    def take(self) -> tuple[Table, Cell, int] | None:
+    def take(self) -> tuple[PaperTable, Cell, int] | None:
         """The next cell and seed to begin; None if there is none, or no time for any."""
         late = []
         with self._lock:
@@ -207,7 +207,7 @@ class Schedule:
                 for entry in late:
                     heapq.heappush(self._queue, entry)
 
-    def __iter__(self) -> Iterator[tuple[Table, Cell, int]]:
+    def __iter__(self) -> Iterator[tuple[PaperTable, Cell, int]]:
         while (job := self.take()) is not None:
             yield job
 
@@ -238,11 +238,11 @@ class Schedule:
             self.busy.clear()
             return any(self.fits(place) for place, _ in self._waiting)
 
-    def summary(self, table: Table) -> TableSummary:
+    def summary(self, table: PaperTable) -> TableSummary:
         """A table as it stands."""
         cells = [self.cells[table.name, cell.name][1] for cell in table.cells]
         by_name = {cell.name: (table.name, cell.name) for cell in cells}
-        return summarise(
+        return summary_of(
             replace(table, cells=cells),
             {name: self.rows[place] for name, place in by_name.items()},
             {name: self.wanted[place] for name, place in by_name.items()},

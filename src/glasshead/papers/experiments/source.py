@@ -12,8 +12,8 @@ from glasshead.data import DATASETS, LoadOptions, load
 from glasshead.papers.experiments.made_up import (
     MADE_UP_PAIRS,
     MADE_UP_RATINGS,
-    made_up_pairs,
-    made_up_ratings,
+    generate_pairs,
+    generate_ratings,
 )
 from glasshead.registry import Registry
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 GENERATORS: Registry[Callable[[LoadOptions], DatasetDict]] = Registry("made-up data set")
-GENERATORS.register(MADE_UP_PAIRS)(made_up_pairs)
-GENERATORS.register(MADE_UP_RATINGS)(made_up_ratings)
+GENERATORS.register(MADE_UP_PAIRS)(generate_pairs)
+GENERATORS.register(MADE_UP_RATINGS)(generate_ratings)
 
 
 @dataclass(frozen=True)

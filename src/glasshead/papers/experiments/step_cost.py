@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.language import BlockDataset, LanguageModelConfig, build, make_trainer
+from glasshead.language import BlockDataset, LanguageModelConfig, make_language_trainer, new_language_model
 
-STEPS = 5
+TIMED_STEPS = 5
 
 
 def step_seconds(
@@ -19,13 +19,13 @@ def step_seconds(
     CPU time, which other work on the machine hardly changes, and of new weights, so that a training that was
     resumed says the same.
     """
-    model = build(config, tokenizer).train()
+    model = new_language_model(config, tokenizer).train()
     with TemporaryDirectory() as folder:
-        trainer = make_trainer(model, config, rows, rows.frozen(0), Path(folder), 0, ())
+        trainer = make_language_trainer(model, config, rows, rows.frozen(0), Path(folder), 0, ())
         optimizer = trainer.create_optimizer()
         batch = rows.__getitems__(range(min(config.batch_size, len(rows))))
         costs = []
-        for _ in range(STEPS):
+        for _ in range(TIMED_STEPS):
             before = time.process_time()
             trainer.compute_loss(model, dict(batch)).backward()
             optimizer.step()

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.metric_ranges import within, within_difference
 from glasshead.papers.experiments.row import Row
-from glasshead.papers.experiments.table import Claim, PooledClaim, Table, metrics_of, pairs_of
-from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, settings_of
+from glasshead.papers.experiments.table import Claim, PaperTable, PooledClaim, pairs_of, table_metrics
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_points
+from glasshead.results.verdict import Interval
 from glasshead.statistics import (
     METRICS,
     Predictions,
@@ -33,7 +34,6 @@ FIRST_HELD_OUT = TUNING_SEED + 1
 SIGNIFICANT = 0.05
 INSIDE, OUTSIDE, OTHER_PROTOCOL, UNCLEAR = "inside", "outside", "protocol differs", "cannot tell"
 SHOWN, REVERSED, NOT_SHOWN = "shown", "the opposite is shown", "not shown"
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class CellSummary:
     @property
     def missing(self) -> int:
         """How many runs there are still to do, those of the grid included where dev has not chosen yet."""
-        points = len(settings_of(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
+        points = len(grid_points(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
         known = {row.seed for row in (*self.rows, *self.held_out)}
         return len(set(self.wanted) - known) + points
 
@@ -86,7 +86,7 @@ class CellSummary:
         return len({row.seed for row in self.rows} | {seed for seed in self.wanted if seed < TUNING_SEED})
 
     def inside(self) -> dict[int, bool]:
-        """Of every held-out seed, whether the first metric falls into the interval for a new seed."""
+        """Whether the first metric of every held-out seed falls into the interval for a new seed."""
         first = next(iter(self.metrics), None)
         if first is None or (interval := self.metrics[first].new_seed) is None:
             return {}
@@ -128,26 +128,26 @@ class ClaimSummary:
 class TableSummary:
     """All lines and claims of a table; those against the floor are corrected apart."""
 
-    table: Table
+    table: PaperTable
     cells: list[CellSummary]
     claims: list[ClaimSummary]
     floor: list[ClaimSummary] = field(default_factory=list)
 
     def inside(self) -> dict[tuple[str, int], bool]:
-        """Of every held-out seed, by the key of its cell, whether it is inside the interval for a new one."""
-        return {(cell.cell.key, seed): each for cell in self.cells for seed, each in cell.inside().items()}
+        """Whether every held-out seed, by the key of its cell, is inside the interval for a new one."""
+        return {(cell.cell.key, seed): value for cell in self.cells for seed, value in cell.inside().items()}
 
 
-def summarise(
-    table: Table,
+def summary_of(
+    table: PaperTable,
     rows: Mapping[str, Sequence[Row]],
     wanted: Mapping[str, Sequence[int]],
     tunings: Mapping[str, Tuning] | None = None,
     grids: Mapping[str, Sequence[Row]] | None = None,
 ) -> TableSummary:
     """The table of these rows, by the names of cells; ``grids`` are rows of the points of their grids."""
-    counted = {name: [row for row in found if row.seed < TUNING_SEED] for name, found in rows.items()}
-    held_out = {name: [row for row in found if row.seed >= FIRST_HELD_OUT] for name, found in rows.items()}
+    counted = {name: [row for row in runs if row.seed < TUNING_SEED] for name, runs in rows.items()}
+    held_out = {name: [row for row in runs if row.seed >= FIRST_HELD_OUT] for name, runs in rows.items()}
     cells = [
         CellSummary(
             cell,
@@ -173,7 +173,7 @@ def one_data_set(rows: Sequence[Row]) -> bool:
     return len({row.data for row in rows}) < 2
 
 
-def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str, MetricSummary]:
+def summarise_metrics(table: PaperTable, cell: Cell, rows: Sequence[Row]) -> dict[str, MetricSummary]:
     """What the rows of a cell say of each metric of its table."""
     differences = table.differences_of(cell)
     metrics = {}
@@ -181,11 +181,11 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
         values = metric_of(rows, name)
         paper = cell.paper.get(name)
         if values:
-            interval, new_seed = (within(each, name) for each in seed_intervals(values))
+            interval, new_seed = (within(ends, name) for ends in seed_intervals(values))
             margin = smallest_effect(table, cell, name)
             verdict, half_width = "", None
             if paper is not None:
-                verdict, half_width = judge(values, paper, differs=bool(differences), margin=margin)
+                verdict, half_width = judge_paper(values, paper, differs=bool(differences), margin=margin)
                 if table.smoke or not one_data_set(rows):
                     verdict, half_width = UNCLEAR, None
             mean = float(np.mean(values))
@@ -195,19 +195,19 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
     return metrics
 
 
-def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
+def smallest_effect(table: PaperTable, cell: Cell, metric: str) -> float | None:
     """The smallest effect that the paper claims of a metric on the data of a cell, else the smallest
     difference of its own numbers there; None if it has fewer than two."""
-    data = {each.name: each.data for each in table.cells}
+    data = {row.name: row.data for row in table.cells}
     effects = [
         abs(claim.effect)
         for claim in table.claims
         if claim.effect
-        and metric in metrics_of(claim)
+        and metric in table_metrics(claim)
         and any(data[better] == cell.data for better, _ in pairs_of(claim))
     ]
     printed = {
-        each.paper[metric].value for each in table.cells if each.data == cell.data and metric in each.paper
+        row.paper[metric].value for row in table.cells if row.data == cell.data and metric in row.paper
     }
     gaps = np.diff(sorted(printed)).tolist()
     return min(effects or gaps, default=None)
@@ -236,18 +236,18 @@ def over_heads(
 ) -> Callable[[Mapping[str, Any]], Any]:
     """A number of the w_h, or v_h, of all heads."""
 
-    def derived(numbers: Mapping[str, Any]) -> Any:
+    def derive(numbers: Mapping[str, Any]) -> Any:
         values = numbers.get(letter) or [None]
         return None if None in values else number(np.array(values))
 
-    return derived
+    return derive
 
 
-def apart(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
+def distance(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
     """How far two numbers are apart, or one from a constant."""
 
     def distance(numbers: Mapping[str, Any]) -> float | None:
-        ends = [numbers.get(each) if isinstance(each, str) else each for each in (one, other)]
+        ends = [numbers.get(end) if isinstance(end, str) else end for end in (one, other)]
         known = [end for end in ends if end is not None]
         return abs(known[0] - known[1]) if len(known) == len(ends) else None
 
@@ -260,8 +260,8 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "least_w": over_heads("w", np.min),
     "most_w": over_heads("w", np.max),
     "positive_v": over_heads("v", lambda values: (values > 0).mean()),
-    "parted": apart("rising_positive", "rising_negative"),
-    "separation_size": apart("separation", 0.5),
+    "parted": distance("rising_positive", "rising_negative"),
+    "separation_size": distance("separation", 0.5),
 }
 """Metrics that follow from what the rows keep."""
 
@@ -274,7 +274,7 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
     return interval_of_mean(sample), prediction_interval(sample)
 
 
-def judge(
+def judge_paper(
     values: Sequence[float], paper: PaperNumber, *, differs: bool, margin: float | None
 ) -> tuple[str, float | None]:
     """Whether the paper's number is one that our protocol gives, and how wide the interval was that says so.
@@ -303,7 +303,7 @@ def judge(
 
 
 def summarise_claims(
-    table: Table, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
+    table: PaperTable, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
 ) -> list[ClaimSummary]:
     """Claims of a table, corrected for their number."""
     by_name = {cell.name: cell for cell in table.cells}
@@ -331,7 +331,7 @@ def summarise_claims(
         if verdict == NOT_SHOWN and test.claim.effect and size is not None and size > abs(test.claim.effect):
             verdict = UNCLEAR  # the paper's own effect would not have been seen
         kept = {name: getattr(test, name) for name in KEPT}
-        kept["interval"] = within_difference(test.interval, metrics_of(test.claim))
+        kept["interval"] = within_difference(test.interval, table_metrics(test.claim))
         results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results
 
@@ -344,7 +344,7 @@ def assess_claim(
 ) -> ClaimSummary:
     """The difference between two cells: paired by seed, and by text where the hits are kept; the worse one
     ``stands_for_all`` seeds if it knows none."""
-    pairs = paired(better, worse, claim.metric, stands_for_all)
+    pairs = pair_by_seed(better, worse, claim.metric, stands_for_all)
     values: NDArray[np.floating] = np.array(
         [[number_of(row, claim.metric) for row in pair] for pair in pairs], dtype=float
     ).reshape(-1, 2)
@@ -376,7 +376,7 @@ def assess_pooled_claim(claim: PooledClaim, rows: Mapping[str, Sequence[Row]]) -
     for better, worse in claim.pairs:
         by_metric = []
         for metric in claim.metrics:
-            pairs = paired(rows.get(better, []), rows.get(worse, []), metric, stands_for_all=False)
+            pairs = pair_by_seed(rows.get(better, []), rows.get(worse, []), metric, stands_for_all=False)
             by_metric.append({first.seed: gap_of(first, second, metric) for first, second in pairs})
         shared = set.intersection(*map(set, by_metric))
         if len(shared) >= ENOUGH_SEEDS:
@@ -400,7 +400,7 @@ def gap_of(better: Row, worse: Row, metric: str) -> float:
     return first - second
 
 
-def paired(
+def pair_by_seed(
     better: Sequence[Row], worse: Sequence[Row], metric: str, stands_for_all: bool
 ) -> list[tuple[Row, Row]]:
     """The rows of two cells with the same seed on the same data."""

@@ -38,7 +38,7 @@ class PooledClaim(Claim):
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """Cells, the claims about them, and what differs from the paper.
 
     ``words`` are numbers of the rows that are words, or lists of them; ``labels`` are how metrics and words
@@ -68,7 +68,7 @@ class Table:
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
         for claim in self.every_claim:
-            if not {each for pair in pairs_of(claim) for each in pair} <= set(names):
+            if not {name for pair in pairs_of(claim) for name in pair} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
     @property
@@ -86,11 +86,11 @@ class Table:
         """How the protocol of a cell differs from that of the paper."""
         return [*self.differences, *self.data_differences.get(cell.data.name, ())]
 
-    def with_cells(self, cells: Sequence[Cell]) -> Table:
-        """The same with some of the cells; claims about others go."""
+    def with_cells(self, cells: Sequence[Cell]) -> PaperTable:
+        """The table with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
-            [claim for claim in several if {each for pair in pairs_of(claim) for each in pair} <= names]
+            [claim for claim in several if {name for pair in pairs_of(claim) for name in pair} <= names]
             for several in (self.claims, self.floor_claims)
         )
         return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)
@@ -101,7 +101,7 @@ def pairs_of(claim: Claim) -> tuple[tuple[str, str], ...]:
     return claim.pairs if isinstance(claim, PooledClaim) else ((claim.better, claim.worse),)
 
 
-def metrics_of(claim: Claim) -> tuple[str, ...]:
+def table_metrics(claim: Claim) -> tuple[str, ...]:
     """The metrics that it is about."""
     return claim.metrics if isinstance(claim, PooledClaim) else (claim.metric,)
 
@@ -112,9 +112,9 @@ class Paper:
 
     name: str
     citation: str
-    tables: Sequence[Table]
+    tables: Sequence[PaperTable]
 
-    def choose(self, words: Sequence[str]) -> list[Table]:
+    def choose(self, words: Sequence[str]) -> list[PaperTable]:
         """The tables of these names, all without a name; TABLE/SET takes the cells of one data set.
 
         Raises:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from glasshead.papers.experiments.cost import Price, table_costs
-from glasshead.papers.experiments.row import rounded
+from glasshead.papers.experiments.row import round_numbers
 from glasshead.papers.experiments.summary import CellSummary, ClaimSummary, TableSummary, number_of
 from glasshead.papers.experiments.table import Paper
 
 
 def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
-    """The same numbers, unrounded, with their seeds."""
+    """The numbers of a table as JSON, unrounded, with their seeds."""
     table = summary.table
     record: dict[str, Any] = {
         "paper": paper.citation,
@@ -36,7 +36,7 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         ],
         "not_at_hand": list(table.not_at_hand),
     }
-    return json.dumps(rounded(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(round_numbers(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def claim_json(claim: ClaimSummary) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The same small grid for every cell: what is best on dev is chosen before any seed that counts is run."""
+"""One small grid for every cell: what is best on dev is chosen before any seed that counts is run."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Tuning:
         return len(values) > 2 and self.settings[name] in (values[0], values[-1])
 
 
-def settings_of(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def grid_points(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Every combination of the values, the last setting changing fastest; none of an empty grid."""
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())] if grid else []
 
 
 def grid_cells(cell: Cell) -> Iterator[Cell]:
     """A cell for each point of a cell's grid; it is run once, with `TUNING_SEED`."""
-    for settings in settings_of(cell.grid):
+    for settings in grid_points(cell.grid):
         words = ", ".join(f"{name}={value}" for name, value in settings.items())
         yield cell.with_fields(
             name=f"{cell.name}/{words}",
@@ -56,10 +56,10 @@ def grid_cells(cell: Cell) -> Iterator[Cell]:
 def choose(cell: Cell, rows: Sequence[Row | None], metric: str) -> Tuning | None:
     """The point of the grid that is best on dev, the first of equals; None if all failed."""
     sign = -1 if metric in LESS_IS_BETTER else 1
-    found = [None if row is None else row.numbers[f"dev_{metric}"] for row in rows]
-    scores = [None if score is None else float(score) for score in found]
+    dev_values = [None if row is None else row.numbers[f"dev_{metric}"] for row in rows]
+    scores = [None if score is None else float(score) for score in dev_values]
     finished = [number for number, score in enumerate(scores) if score is not None]
     if not finished:
         return None
     best = max(finished, key=lambda number: sign * (scores[number] or 0.0))
-    return Tuning(settings_of(cell.grid), scores, best)
+    return Tuning(grid_points(cell.grid), scores, best)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import LONGEST, Encoded, LoadOptions, UnitReader, encode, load, select
+from glasshead.data import NO_MAXIMUM, Encoded, LoadOptions, UnitReader, encode, load, select_split
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import class_name
 from glasshead.models import TransformerClassifier
@@ -35,13 +35,13 @@ class LengthSample:
             raise ParameterError("texts", f"is at least 1, not {self.texts}")
 
 
-def read_texts(data: str, split: str, text_column: str | None = None) -> list[str]:
+def read_job_texts(data: str, split: str, text_column: str | None = None) -> list[str]:
     """The texts of a split, or of all of them.
 
     Raises:
         InputError: as `glasshead.data.load`, if there is no such split, or it holds pairs of texts.
     """
-    rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
+    rows = select_split(load(data, LoadOptions(text_column=text_column)), split, data)
     if "text_pair" in rows.column_names:
         raise InputError(f"{data} holds pairs of texts: give data with one text per row")
     return list(rows["text"])
@@ -65,7 +65,7 @@ def require_whole_text(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFas
 
 def max_length(tokenizer: PreTrainedTokenizerFast) -> int | None:
     """How many tokens a text can have; None: as many as it likes."""
-    return tokenizer.model_max_length if tokenizer.model_max_length <= LONGEST else None
+    return tokenizer.model_max_length if tokenizer.model_max_length <= NO_MAXIMUM else None
 
 
 def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) -> None:
@@ -82,7 +82,7 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
 def sample_texts(
     tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
-    """For each length the numbers of the texts that were drawn, and these texts cut to it, none padded.
+    """Draw texts for each length: their numbers, and the texts cut to that length, none padded.
 
     Of a text that ends in special tokens these are kept. Where fewer texts are long enough, all of them are
     taken.
@@ -119,7 +119,9 @@ def sample_long_texts(
     return order[: len(lengths)], np.array(lengths, dtype=int)
 
 
-def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample) -> int:
+def longest_of(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample
+) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""
     return int(sample_long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
 

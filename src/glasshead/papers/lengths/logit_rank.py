@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.attention import AttentionInputs, Mechanism
 from glasshead.errors import InputError
 from glasshead.identifiability import FLOAT32_EPS, rank_threshold
 from glasshead.papers.lengths.null_space_sampling import sample_null_rows
 
-Floats = NDArray[np.float64]
 BATCH = 16  # alternatives of one head that are in memory together
 
 
@@ -103,7 +103,7 @@ def least_ranks(
     return LeastRanks(np.array(ranks, dtype=np.int64), least_rank(A, eps), head_dim)
 
 
-def unsupported_reason(mechanism: Mechanism) -> str | None:
+def reason_against_mechanism(mechanism: Mechanism) -> str | None:
     """Why the rank of logits says nothing about this mechanism; None where it does.
 
     It speaks of softmax over dot products of size d_k. Queries and keys that were rotated beforehand are
@@ -117,11 +117,11 @@ def unsupported_reason(mechanism: Mechanism) -> str | None:
     return None
 
 
-def unsupported_call_reason(call: AttentionInputs) -> str | None:
-    """The same for a call, mask and bias included: keys may be hidden, but the same ones from every row."""
+def reason_against_call(call: AttentionInputs) -> str | None:
+    """Why it says nothing about a call with its mask and bias: keys may be hidden from all rows alone."""
     if call.bias is not None:
         return "the model adds a bias to the scores: they are no dot products"
     allowed = call.mask.allowed(call.q.device)
     if not bool((allowed == allowed[:, :, :1]).all()):
         return "its rows attend to different keys, as causal rows do: hidden scores could be anything"
-    return unsupported_reason(call.mechanism)
+    return reason_against_mechanism(call.mechanism)

@@ -1,6 +1,6 @@
 """Could queries and keys have made other weights? The rank that their logits would need, over the length."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,22 +15,20 @@ from glasshead.identifiability import AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.papers.lengths.length_sampling import (
     LengthSample,
-    longest,
+    longest_of,
     max_length,
     require_whole_text,
     sample_texts,
     truncate,
 )
-from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
-from glasshead.papers.lengths.rank_by_length import value_dim
+from glasshead.papers.lengths.logit_rank import LeastRanks, least_ranks, reason_against_call
+from glasshead.papers.lengths.rank_by_length import Progress, value_dim
 from glasshead.papers.results import LogitRankTable
 from glasshead.spelling import spell
 from glasshead.trace import list_attention_calls
 
-STEPS = 8
+LENGTH_STEPS = 8
 ONE_ROW = "the rank of logits says nothing about this head: one learned query gives one row of weights"
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ def head_dim_of(
     call = calls[layer].call
     if call.q.shape[2] == 1:
         raise InputError(ONE_ROW)
-    objection = unsupported_call_reason(call)
+    objection = reason_against_call(call)
     if objection is not None:
         raise InputError(f"the rank of logits says nothing about this head: {objection}")
     return int(call.q.shape[-1])
@@ -163,17 +161,17 @@ def usual_logit_lengths(
     sample: LengthSample,
     selector: RowSelector,
 ) -> tuple[int, ...]:
-    """From d_v + 2, where other weights begin to exist, to 2 d_v, as far as the model reads and texts reach.
+    """Lengths from d_v + 2, where other weights begin to exist, to 2 d_v, or as far as texts reach.
 
     Raises:
         InputError: if no text of that length is read.
     """
     size = value_dim(model, tokenizer, texts, selector)
-    most = longest(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
+    most = longest_of(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
             f"that is read: give longer texts, or train with a longer {spell('max_length')} or a smaller "
             f"{spell('value_dim')}"
         )
-    return tuple(sorted({round(step) for step in np.linspace(size + 2, most, STEPS)}))
+    return tuple(sorted({round(step) for step in np.linspace(size + 2, most, LENGTH_STEPS)}))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError
 from glasshead.identifiability import FLOAT32_EPS, WEIGHT_DOMAINS, column_space, rank_threshold
 
-Floats = NDArray[np.float64]
 COEFFICIENT_RANGE = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
 
 
@@ -54,7 +53,7 @@ def sample_null_rows(
 
     Source: Brunner et al. (2019); Bhardwaj et al. (2021), constraints P1 to P3.
     """
-    check_inputs(T, A, kind, share)
+    check_sampling(T, A, kind, share)
     samples = np.zeros((count, *A.shape))
     # Rows that attend to the same keys share a basis.
     patterns, which = np.unique(A != 0, axis=0, return_inverse=True)
@@ -71,7 +70,7 @@ def sample_null_rows(
     return samples
 
 
-def check_inputs(T: Floats, A: Floats, kind: str, share: float) -> None:
+def check_sampling(T: Floats, A: Floats, kind: str, share: float) -> None:
     """Raise InputError unless alternatives can be drawn for these."""
     if kind not in MAX_STEP:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(MAX_STEP)}")

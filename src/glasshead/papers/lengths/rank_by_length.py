@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.identifiability import HeadRanks, RowSelector, value_ranks
 from glasshead.papers.lengths.length_sampling import (
     LengthSample,
-    longest,
+    longest_of,
     max_length,
     require_whole_text,
     sample_texts,
@@ -78,7 +78,7 @@ def usual_lengths(
     """Equal steps up to three times d_v, as far as the model reads and texts reach, and d_v itself."""
     size = value_dim(model, tokenizer, texts, selector)
     most = min(FARTHEST * size, max_length(tokenizer) or FARTHEST * size)
-    most = longest(tokenizer, texts, most, sample)
+    most = longest_of(tokenizer, texts, most, sample)
     least = min(tokenizer.num_special_tokens_to_add() + 2, most)
     steps = {round(step) for step in np.linspace(least, most, USUAL_LENGTHS)}
     return tuple(sorted(steps | {min(max(size, least), most)}))

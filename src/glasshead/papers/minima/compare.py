@@ -60,7 +60,7 @@ def compare_minima(
     """
     if limit < 2:
         raise ParameterError("limit", f"must be at least 2, not {limit}")
-    runs = [load_run(folder) for given in folders for folder in run_folders(given)]
+    runs = [load_run(folder) for root in folders for folder in run_folders(root)]
     check_runs(runs)
     data = load_data(runs[0]) if data is None else data
     split = data["test" if "test" in data else "dev"]
@@ -123,10 +123,10 @@ def every_question(run: Run, text: str) -> tuple[Encoded, list[str], list[str]]:
     model, tokenizer = run.model, run.tokenizer
     assert isinstance(model, TokenClassifier)
     if any(letter >= 0 for letter in model.config.asked_tokens or ()):
-        asked = [" ".join([*words[:at], f"_{word}_", *words[at + 1 :]]) for at, word in enumerate(words)]
+        beginnings = [" ".join([*words[:at], f"_{word}_", *words[at + 1 :]]) for at, word in enumerate(words)]
     else:
-        asked = [" ".join(words[: at + 1]) for at in range(len(words))]
-    encoded = encode(tokenizer, asked)
+        beginnings = [" ".join(words[: at + 1]) for at in range(len(words))]
+    encoded = encode(tokenizer, beginnings)
     check_words(tokenizer, words, encoded)
     return encoded, words, words
 
@@ -147,13 +147,13 @@ def curvatures(model: Any, rows: TensorDataset, *, limit: int, seed: int = 0) ->
 
 
 def solution(
-    run: Run, whole: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
+    run: Run, rows: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
 ) -> Solution:
     """One run before all texts."""
     assert isinstance(run.model, TokenClassifier)
     model = precise_copy(run.model)
     assert isinstance(model, TokenClassifier)
-    columns = text_columns(model, whole)
+    columns = text_columns(model, rows)
     estimates = {
         name: mean_interval(column, rng=np.random.default_rng([seed, place]))
         for place, (name, column) in enumerate(columns.items())
@@ -164,32 +164,32 @@ def solution(
         name: float("nan") if estimate.mean is None else estimate.mean for name, estimate in estimates.items()
     }
     return Solution(
-        name=name_of(run.folder),
+        name=run_name(run.folder),
         accuracy=means["accuracy"],
         loss=means["loss"],
         entropy=means["entropy"],
         shares={part: means[part] for part in PARTS},
         intervals={name: estimate.interval for name, estimate in estimates.items()},
         curvatures=loss,
-        weights=visible(last.layer.weights[:, 0, 0], last.layer)[:, :length].numpy(),
-        parts={name: visible(part, last.layer)[:, :length].numpy() for name, part in last.parts.items()},
+        weights=blank_hidden(last.layer.weights[:, 0, 0], last.layer)[:, :length].numpy(),
+        parts={name: blank_hidden(part, last.layer)[:, :length].numpy() for name, part in last.parts.items()},
     )
 
 
 def free_copy(model: Any) -> TokenClassifier:
-    """The same function with scores that may read letters and places: all directions it could leave in."""
+    """A copy with scores that may read letters and places: all directions it could leave in."""
     free: TokenClassifier = precise_copy(model)  # type: ignore[assignment]
     free.free_scores()
     return free
 
 
-def name_of(folder: Path) -> str:
+def run_name(folder: Path) -> str:
     """A run by its folder, a repeat by that of all too."""
     resolved = folder.resolve()
     return f"{resolved.parent.name}/{resolved.name}" if resolved.name.startswith("seed-") else resolved.name
 
 
-def visible(values: Float[Tensor, "r k"], layer: LayerRecord) -> Float[Tensor, "r k"]:
+def blank_hidden(values: Float[Tensor, "r k"], layer: LayerRecord) -> Float[Tensor, "r k"]:
     """NaN where a key is hidden."""
     return values.masked_fill(~layer.allowed[:, 0, 0].bool(), torch.nan)
 
@@ -214,14 +214,14 @@ def variance_shares(parts: dict[str, Tensor], allowed: Tensor) -> dict[str, Floa
     alike."""
     count = allowed.sum(dim=1, keepdim=True)
 
-    def centred(values: Tensor) -> Tensor:
+    def centre(values: Tensor) -> Tensor:
         mean = values.masked_fill(~allowed, 0.0).sum(dim=1, keepdim=True) / count
         return (values - mean).masked_fill(~allowed, 0.0)
 
-    total = centred(torch.stack(list(parts.values())).sum(dim=0))
+    total = centre(torch.stack(list(parts.values())).sum(dim=0))
     spread = total.square().sum(dim=1)
     return {
-        name: torch.where(spread > 0, (centred(part) * total).sum(dim=1) / spread, torch.nan)
+        name: torch.where(spread > 0, (centre(part) * total).sum(dim=1) / spread, torch.nan)
         for name, part in parts.items()
     }
 
@@ -253,10 +253,10 @@ def score_parts(
         scores = layer.scores[:, 0, 0]
         return dict.fromkeys(PARTS, torch.full_like(scores, torch.nan))
     ids, mask = inputs["input_ids"], inputs["attention_mask"].bool()
-    asked, texts = model.find_asked(ids, mask), torch.arange(len(ids))
+    question, texts = model.find_asked(ids, mask), torch.arange(len(ids))
     attention: Any = model.layers[0].attention
     size, head = model.config.embedding_size, attention.head_dim
-    vectors = {"letter": model.embedding(ids), "place": model.positions(asked.places)}
+    vectors = {"letter": model.embedding(ids), "place": model.positions(question.places)}
     columns = {"letter": slice(0, size), "place": slice(size, None)}
     queries, keys = (
         {name: vectors[name] @ (linear.weight * linear.reads)[:head, columns[name]].T for name in vectors}
@@ -264,7 +264,7 @@ def score_parts(
     )
 
     def score(query: str, key: str) -> Float[Tensor, "r k"]:
-        row = queries[query][texts, asked.token]
+        row = queries[query][texts, question.token]
         return layer.call.scale * torch.einsum("rd,rkd->rk", row, keys[key])
 
     mixed = score("letter", "place") + score("place", "letter")

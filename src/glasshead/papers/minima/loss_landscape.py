@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from torch import Tensor, nn
@@ -15,17 +14,17 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from transformers import PreTrainedModel
 
+from glasshead.arrays import AnyFloats
 from glasshead.errors import InputError
 from glasshead.papers.results import Curvature
 from glasshead.training import TensorDataset
 
-Floats = NDArray[np.floating]
-TOLERANCE = 1e-4
+SLOPE_TOLERANCE = 1e-4
 """How exact an eigenvalue is, relative to the largest."""
 VECTORS = 60
 """Lanczos vectors that are kept."""
 MOST_STEPS = 1000
-CHUNK = 512
+ROWS_PER_CHUNK = 512
 """Texts of one pass."""
 FEED_FORWARD = "feed_forward"
 
@@ -37,8 +36,8 @@ def precise_copy(model: PreTrainedModel) -> PreTrainedModel:
 
 def batches_of(rows: TensorDataset) -> Iterator[tuple[dict[str, Tensor], float]]:
     """The texts, a part at a time, with the share that each part has of them."""
-    for start in range(0, len(rows), CHUNK):
-        places = range(start, min(start + CHUNK, len(rows)))
+    for start in range(0, len(rows), ROWS_PER_CHUNK):
+        places = range(start, min(start + ROWS_PER_CHUNK, len(rows)))
         yield rows.__getitems__(places), len(places) / len(rows)
 
 
@@ -49,31 +48,31 @@ def slopes(
     parameters = list(model.parameters())
     for batch, share in batches_of(rows):
         loss = share * model(**batch).loss
-        found = torch.autograd.grad(loss, parameters, create_graph=graph, allow_unused=True)
-        yield loss.detach(), flat(found, parameters)
+        derivatives = torch.autograd.grad(loss, parameters, create_graph=graph, allow_unused=True)
+        yield loss.detach(), flat(derivatives, parameters)
 
 
-def flat(found: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
+def flat(derivatives: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
     """Derivatives as one vector, 0 for parameters that nothing reads."""
     return parameters_to_vector(
         [
-            torch.zeros_like(parameter) if each is None else each
-            for parameter, each in zip(parameters, found, strict=True)
+            torch.zeros_like(parameter) if slope is None else slope
+            for parameter, slope in zip(parameters, derivatives, strict=True)
         ]
     )
 
 
-def loss_and_gradient(model: PreTrainedModel, rows: TensorDataset) -> tuple[float, Floats]:
+def loss_and_gradient(model: PreTrainedModel, rows: TensorDataset) -> tuple[float, AnyFloats]:
     """L and ∇L [p]."""
     losses, vectors = zip(*slopes(model, rows), strict=True)
     return float(sum(losses)), torch.stack(vectors).sum(dim=0).numpy()
 
 
-def hessian_product(model: PreTrainedModel, rows: TensorDataset) -> Callable[[Floats], Floats]:
+def hessian_product(model: PreTrainedModel, rows: TensorDataset) -> Callable[[AnyFloats], AnyFloats]:
     """v ↦ H v of the mean loss, by the derivative of gᵀ v."""
     parameters = list(model.parameters())
 
-    def product(vector: Floats) -> Floats:
+    def product(vector: AnyFloats) -> AnyFloats:
         direction = torch.from_numpy(np.ascontiguousarray(vector.ravel())).to(torch.float64)
         total = torch.zeros_like(direction)
         for _, slope in slopes(model, rows, graph=True):
@@ -105,7 +104,7 @@ def curvature(
     return Curvature(smallest, largest, float(np.linalg.norm(slope)), loss)
 
 
-def end_of_spectrum(product: Callable[[Floats], Floats], start: Floats, which: str) -> float:
+def end_of_spectrum(product: Callable[[AnyFloats], AnyFloats], start: AnyFloats, which: str) -> float:
     """The largest ("LA") or the smallest ("SA") eigenvalue of a symmetric map.
 
     Raises:
@@ -115,7 +114,7 @@ def end_of_spectrum(product: Callable[[Floats], Floats], start: Floats, which: s
     try:
         with sdpa_kernel(SDPBackend.MATH):  # the others have no second derivative
             (value,) = eigsh(
-                operator, k=1, which=which, tol=TOLERANCE, v0=start, maxiter=MOST_STEPS,
+                operator, k=1, which=which, tol=SLOPE_TOLERANCE, v0=start, maxiter=MOST_STEPS,
                 ncv=min(VECTORS, len(start)), return_eigenvectors=False,
             )  # fmt: skip
     except ArpackNoConvergence as error:
@@ -139,14 +138,14 @@ def polish(
     """
     polished = precise_copy(model).requires_grad_(True)
 
-    def moved(vector: Floats) -> tuple[float, Floats]:
+    def loss_at(vector: AnyFloats) -> tuple[float, AnyFloats]:
         vector_to_parameters(torch.from_numpy(vector), polished.parameters())
         return loss_and_gradient(polished, rows)
 
     start = parameters_to_vector(polished.parameters()).detach().numpy()
     options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 30, "gtol": tolerance, "ftol": 0.0}
-    found = minimize(moved, start, jac=True, method="L-BFGS-B", options=options)
-    vector_to_parameters(torch.from_numpy(found.x), polished.parameters())
+    solution = minimize(loss_at, start, jac=True, method="L-BFGS-B", options=options)
+    vector_to_parameters(torch.from_numpy(solution.x), polished.parameters())
     return polished
 
 
@@ -159,16 +158,16 @@ def mean_loss(model: PreTrainedModel, rows: TensorDataset) -> float:
 @torch.no_grad()
 def losses_between(
     first: PreTrainedModel, second: PreTrainedModel, rows: TensorDataset, points: int = 25
-) -> Floats:
+) -> AnyFloats:
     """L((1 − t) θ_1 + t θ_2) at so many t from 0 to 1.
 
     Raises:
         InputError: if the two models have parameters of different shapes.
     """
-    if [each.shape for each in first.parameters()] != [each.shape for each in second.parameters()]:
+    if [part.shape for part in first.parameters()] != [part.shape for part in second.parameters()]:
         raise InputError("these runs have parameters of different shapes: give runs of one recipe")
     between = precise_copy(first)
-    ends = [parameters_to_vector(each.parameters()).double() for each in (first, second)]
+    ends = [parameters_to_vector(end.parameters()).double() for end in (first, second)]
     losses = []
     for t in np.linspace(0.0, 1.0, points):
         vector_to_parameters(torch.lerp(ends[0], ends[1], float(t)), between.parameters())
@@ -178,7 +177,7 @@ def losses_between(
 
 @torch.no_grad()
 def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> PreTrainedModel:
-    """The same function with its hidden units in the order of those of another model that are most alike.
+    """A copy with its hidden units in the order of those of another model that are most alike.
 
     Of each feed-forward layer the order π maximises Σ_k w_k·w'_π(k), with w_k all weights of a unit (in, bias
     and out), which is a linear assignment.
@@ -189,7 +188,7 @@ def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> Pr
     for (_, before, after), (_, first, last) in zip(
         feed_forwards(matched), feed_forwards(reference), strict=True
     ):
-        alike = units(first, last) @ units(before, after).T
+        alike = unit_weights(first, last) @ unit_weights(before, after).T
         order = torch.from_numpy(linear_sum_assignment(alike.double().numpy(), maximize=True)[1])
         before.weight.copy_(before.weight[order])
         if before.bias is not None:
@@ -198,7 +197,7 @@ def match_hidden_units(model: PreTrainedModel, reference: PreTrainedModel) -> Pr
     return matched
 
 
-def units(before: nn.Linear, after: nn.Linear) -> Float[Tensor, "units weights"]:
+def unit_weights(before: nn.Linear, after: nn.Linear) -> Float[Tensor, "units weights"]:
     """All weights of each hidden unit."""
     bias = [] if before.bias is None else [before.bias[:, None]]
     return torch.cat([before.weight, *bias, after.weight.T], dim=1)
@@ -208,5 +207,5 @@ def feed_forwards(model: PreTrainedModel) -> Iterator[tuple[str, nn.Linear, nn.L
     """The two maps around the hidden units of each layer."""
     for name, module in model.named_modules():
         if name.endswith(FEED_FORWARD) and isinstance(module, nn.Sequential):
-            linear = [each for each in module if isinstance(each, nn.Linear)]
+            linear = [layer for layer in module if isinstance(layer, nn.Linear)]
             yield name, linear[0], linear[-1]

@@ -13,7 +13,7 @@ from glasshead.models import (
     PooledClassifier,
     PooledConfig,
     embedding_of,
-    encoded_size,
+    encoder_size,
     pooling_of,
 )
 
@@ -36,7 +36,7 @@ class ImposedScores(nn.Module):
         super().__init__()
         self.embedding = embedding_of(config)
         self.encoder = ENCODERS[config.encoder](config)
-        self.score = SCORE_FUNCTIONS[config.score](encoded_size(config), config.head_dim, config.temperature)
+        self.score = SCORE_FUNCTIONS[config.score](encoder_size(config), config.head_dim, config.temperature)
         self.requires_grad_(False)
 
     @torch.no_grad()

@@ -95,8 +95,8 @@ class NewsRecommender(PreTrainedModel):
         self, news: Float[Tensor, "n d"], history: Int[Tensor, "b t"], need_weights: bool = False
     ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:
         """The vector of every history (row numbers of ``news``, −1 for padding at its end), and weights."""
-        clicked, there = rows_of(news, history)
-        vectors, weights = self.clicks(clicked, there, need_weights=need_weights)
+        clicked, present = take_rows(news, history)
+        vectors, weights = self.clicks(clicked, present, need_weights=need_weights)
         return vectors, weights
 
     def forward(
@@ -116,8 +116,8 @@ class NewsRecommender(PreTrainedModel):
         """
         news, word_weights = self.encode_news(input_ids, attention_mask, output_attentions)
         users, news_weights = self.encode_users(news, history, output_attentions)
-        candidate_vectors, there = rows_of(news, candidates)
-        scores = torch.einsum("bd,bcd->bc", users, candidate_vectors).masked_fill(~there, -torch.inf)
+        candidate_vectors, present = take_rows(news, candidates)
+        scores = torch.einsum("bd,bcd->bc", users, candidate_vectors).masked_fill(~present, -torch.inf)
         return RecommenderOutput(
             loss=None if labels is None else nn.functional.cross_entropy(scores, labels),
             logits=scores,
@@ -127,9 +127,9 @@ class NewsRecommender(PreTrainedModel):
         )
 
 
-def rows_of(
+def take_rows(
     vectors: Float[Tensor, "n d"], index: Int[Tensor, "b m"]
 ) -> tuple[Float[Tensor, "b m d"], Bool[Tensor, "b m"]]:
     """The rows that an index names, zeros where it is −1, and where it is not."""
-    there = index >= 0
-    return vectors[index.clamp(min=0)].masked_fill(~there[..., None], 0.0), there
+    present = index >= 0
+    return vectors[index.clamp(min=0)].masked_fill(~present[..., None], 0.0), present

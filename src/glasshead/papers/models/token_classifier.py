@@ -12,7 +12,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.attention import MultiHeadAttention, position_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import TextClassifier, check_sizes, outputs_of, token_positions, vectors_of_places
+from glasshead.models import TextClassifier, check_encoder, output_size, token_positions, vectors_of_places
 from glasshead.registry import did_you_mean
 
 PARTS = ("both", "positional", "semantic")
@@ -64,7 +64,7 @@ class TokenClassifierConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no such model can be built from."""
-        check_sizes(self, "embedding_size", "position_size")
+        check_encoder(self, "embedding_size", "position_size")
         for name in ("scores", "start"):
             if getattr(self, name) not in PARTS:
                 raise ParameterError(
@@ -88,8 +88,8 @@ class LetterEmbedding(nn.Embedding):
         super().__init__(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
         letters = torch.arange(config.vocab_size)
         if config.asked_tokens is not None:
-            asked = torch.tensor(config.asked_tokens)
-            letters = torch.where(asked >= 0, asked, letters)
+            letter_of = torch.tensor(config.asked_tokens)
+            letters = torch.where(letter_of >= 0, letter_of, letters)
         self.register_buffer("letters", letters)  # saved: what is not lacks its values after a reload
 
     def forward(self, input: Int[Tensor, "*b"]) -> Float[Tensor, "*b e"]:
@@ -183,19 +183,19 @@ class TokenClassifier(TextClassifier):
         self.embedding = LetterEmbedding(config)
         self.positions = nn.Embedding(config.max_length, config.position_size)
         self.layers = nn.ModuleList(TokenLayer(config) for _ in range(config.num_hidden_layers))
-        self.classifier = nn.Linear(config.hidden_size, outputs_of(config))
+        self.classifier = nn.Linear(config.hidden_size, output_size(config))
         self.post_init()
         self.set_start()  # a model that is loaded gets its weights afterwards
 
     @classmethod
     def tokenizer_settings(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
         vocabulary = tokenizer.get_vocab()
-        asked = [-1] * len(tokenizer)
+        letter_of = [-1] * len(tokenizer)
         for token, index in vocabulary.items():
             letter = token.strip("_")
             if token == f"_{letter}_":
-                asked[index] = vocabulary.get(letter, index)
-        return super().tokenizer_settings(tokenizer) | {"asked_tokens": asked}
+                letter_of[index] = vocabulary.get(letter, index)
+        return super().tokenizer_settings(tokenizer) | {"asked_tokens": letter_of}
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -248,16 +248,16 @@ class TokenClassifier(TextClassifier):
             InputError: if a text is longer than the places that were learned.
         """
         letters, mask = self.embed(input_ids, attention_mask, inputs_embeds)
-        asked = self.find_asked(input_ids, mask)
-        x = torch.cat([letters, vectors_of_places(self.positions, asked.places)], dim=-1)
+        question = self.find_asked(input_ids, mask)
+        x = torch.cat([letters, vectors_of_places(self.positions, question.places)], dim=-1)
         texts, weights = torch.arange(len(x), device=x.device), []
         for number, layer in enumerate(self.layers, start=1):
             options = {"need_weights": output_attentions}
             if number < len(self.layers):
                 x, attention = layer(x, None, mask, options | {"is_causal": self.config.left_to_right})
             else:
-                known = mask & (asked.places <= asked.places[texts, asked.token][:, None])
-                row = x[texts, asked.token][:, None]
+                known = mask & (question.places <= question.places[texts, question.token][:, None])
+                row = x[texts, question.token][:, None]
                 x, attention = layer(row, x, known if self.config.left_to_right else mask, options)
             weights.append(attention)
         loss, logits = self.to_output(self.classifier(x[:, 0]), labels)

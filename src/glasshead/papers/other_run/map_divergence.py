@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.arrays import Floats
 from glasshead.audits import Group, few_tokens, random_weights, summarise
 from glasshead.data import batches, encode
 from glasshead.errors import InputError
@@ -18,6 +19,7 @@ from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject, run_folders
 from glasshead.papers.results import MAPS, PREDICTIONS, MapDivergence
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
+from glasshead.results.verdict import Interval
 from glasshead.spelling import spell
 from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes
@@ -29,9 +31,6 @@ DECISIVE = {
     SEED: "that of another seed", UNIFORM: "uniform weights", CONSTANT: "always answering the same",
 }  # fmt: skip
 """What a verdict rests on, the first that there is."""
-
-Floats = NDArray[np.float64]
-Interval = tuple[float, float]
 
 
 class ModelOutputs(NamedTuple):
@@ -67,13 +66,13 @@ def map_divergence(
     """
     if not len(texts):
         raise InputError("there are no texts to compare the maps of")
-    subject, origin = opened(base), opened(model)
-    rulers = [opened(run) for one in seeds for run in expand(one)]
-    expected = outputs_of(subject, texts)
-    found = outputs_of(origin, texts, like=subject)
-    others = [outputs_of(ruler, texts, like=subject) for ruler in rulers]
+    subject, origin = open_one_weight_model(base), open_one_weight_model(model)
+    rulers = [open_one_weight_model(run) for one in seeds for run in expand(one)]
+    expected = predict_maps(subject, texts)
+    outputs = predict_maps(origin, texts, like=subject)
+    others = [predict_maps(ruler, texts, like=subject) for ruler in rulers]
     mask = encode(subject.tokenizer, texts).mask.numpy()
-    by_text = dict(zip((MAPS, PREDICTIONS), distances(found, expected, mask), strict=True))
+    by_text = dict(zip((MAPS, PREDICTIONS), distances(outputs, expected, mask), strict=True))
     rng = np.random.default_rng([seed, 11])
     nulls = null_distances(expected, others, mask, rng)
     everything = Group("all", np.ones(len(texts), dtype=bool))
@@ -83,7 +82,7 @@ def map_divergence(
         findings[name] = summary.finding(
             "divergence",
             name,
-            distance_verdict(summary.reliable_interval, summary.reliable_differences),
+            judge_map_distance(summary.reliable_interval, summary.reliable_differences),
             group=everything,
             citation=CITATION,
             against=subject.name,
@@ -108,8 +107,8 @@ def null_distances(
 ) -> dict[str, dict[str, Floats]]:
     """How far away is what means nothing, and the mean over other seeds."""
     always = np.broadcast_to(expected.probabilities.mean(axis=0), expected.probabilities.shape)
-    uniform, constant = distances(ModelOutputs(normalised(mask), always), expected, mask)
-    chance = normalised(random_weights(mask, False, rng))
+    uniform, constant = distances(ModelOutputs(normalise_rows(mask), always), expected, mask)
+    chance = normalise_rows(random_weights(mask, False, rng))
     random, _ = distances(ModelOutputs(chance, always), expected, mask)
     nulls = {MAPS: {UNIFORM: uniform, RANDOM: random}, PREDICTIONS: {CONSTANT: constant}}
     if seeds:
@@ -123,7 +122,7 @@ def expand(run: object) -> list[object]:
     return list(run_folders(Path(run))) if isinstance(run, str | Path) else [run]
 
 
-def opened(model: object) -> Subject:
+def open_one_weight_model(model: object) -> Subject:
     """A model whose tokens have one weight each.
 
     Raises:
@@ -144,14 +143,14 @@ def opened(model: object) -> Subject:
     return subject
 
 
-def outputs_of(subject: Subject, texts: Sequence[str], *, like: Subject | None = None) -> ModelOutputs:
+def predict_maps(subject: Subject, texts: Sequence[str], *, like: Subject | None = None) -> ModelOutputs:
     """Weights and probabilities of texts.
 
     Raises:
         InputError: if the model reads texts, or names classes, in another way than the other one.
     """
     if like is not None:
-        if reads(subject.tokenizer) != reads(like.tokenizer):
+        if attention_source(subject.tokenizer) != attention_source(like.tokenizer):
             raise InputError(f"{subject.name} and {like.name} have other tokens: train both on the same data")
         if class_names(subject.model) != class_names(like.model):
             raise InputError(
@@ -169,20 +168,20 @@ def outputs_of(subject: Subject, texts: Sequence[str], *, like: Subject | None =
     return ModelOutputs(weights, probabilities)
 
 
-def reads(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
+def attention_source(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
     """What decides the tokens of a text."""
     return tokenizer.get_vocab(), tokenizer.model_max_length
 
 
-def normalised(values: NDArray[np.generic]) -> Floats:
+def normalise_rows(values: NDArray[np.generic]) -> Floats:
     """Rows that sum to one; a row of zeros stays."""
     weights = values.astype(np.float64)
     total = weights.sum(axis=1, keepdims=True)
     return weights / np.where(total > 0, total, 1.0)
 
 
-def distance_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
-    """In words, from the interval of the paired difference from what decides."""
+def judge_map_distance(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+    """Judge the distance of maps from the interval of the paired difference from what decides."""
     null = next(null for null in DECISIVE if null in over)
     difference = over[null]
     if interval is None or difference is None:

@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.opening import load_run
-from glasshead.random_numbers import seeded
+from glasshead.random_numbers import use_seed
 from glasshead.spelling import spell
 from glasshead.training import OtherRunTraining, TrainingConfig
 
@@ -36,7 +36,7 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
     Raises:
         InputError: if it is no run of a pooled classifier, or reads texts in another way.
     """
-    with seeded(None):
+    with use_seed(None):
         run = load_run(Path(folder))
     if not isinstance(run.model, PooledClassifier):
         raise InputError(

@@ -14,7 +14,7 @@ from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import (
     CHECKPOINTS,
-    OTHER,
+    OTHER_RUN,
     TrainingConfig,
     check_same,
     fingerprint_of,
@@ -26,7 +26,7 @@ from glasshead.training import (
 if TYPE_CHECKING:
     from datasets import DatasetDict
 
-WEIGHTS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+LAMBDAS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
 
 
 @in_own_modes
@@ -35,7 +35,7 @@ def train_adversaries(
     config: TrainingConfig,
     out: Path,
     *,
-    weights: Sequence[float] = WEIGHTS,
+    weights: Sequence[float] = LAMBDAS,
     seed: int = 0,
     source: dict[str, Any] | None = None,
 ) -> dict[float, Path]:
@@ -92,7 +92,7 @@ def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Pa
                 f"{folder} is no adversary: train one with {spell('attention', f'adversarial:{base}')}, "
                 "or leave it out"
             )
-        if record.get(OTHER) != known:
+        if record.get(OTHER_RUN) != known:
             raise InputError(f"{folder} departs from another run than {base}: give that one")
         if weight in runs:
             raise InputError(f"{runs[weight]} and {folder} have one λ, {weight:g}: leave one of them out")

@@ -7,12 +7,12 @@ from glasshead.papers.recommend.explanation import explain_recommendation
 from glasshead.papers.recommend.mind import BEHAVIORS, NewsLogs, describe_logs, read_logs, require_clicks
 from glasshead.papers.recommend.prediction_file import prediction_lines, score_lines
 from glasshead.papers.recommend.run import load_recommender
-from glasshead.papers.recommend.synthetic_logs import FACTS, NewsLogOptions, news_logs
+from glasshead.papers.recommend.synthetic_logs import FACTS_FILE, NewsLogOptions, news_logs
 from glasshead.papers.recommend.train import train_recommender
 
 __all__ = [
     "BEHAVIORS",
-    "FACTS",
+    "FACTS_FILE",
     "NEWS_PRESETS",
     "NewsLogOptions",
     "NewsLogs",

@@ -7,13 +7,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from glasshead.arrays import Floats
 from glasshead.papers.recommend.explanation import Candidate
 from glasshead.papers.recommend.metrics import click_auc
 from glasshead.papers.recommend.parts import ScoreParts
 from glasshead.statistics import kendall_tau_b, total_variation
 from glasshead.trace import intervene, uniform
 
-Floats = NDArray[np.float64]
 ERASURE = {
     "attention.erasure": "agreement",
     "contribution.erasure": "agreement",
@@ -22,7 +22,7 @@ ERASURE = {
 }
 """What is asked of clicks and of words, and how it is judged."""
 POOLINGS = ("uniform-pooling", "permuted-pooling")
-LEVELS = ("uniform-news-level", "uniform-word-level")
+BY_LEVEL = ("uniform-news-level", "uniform-word-level")
 
 
 def erasure_numbers(
@@ -60,14 +60,14 @@ def agreement(scores: Floats, effects: Floats, orders: NDArray[np.int64]) -> tup
 
 
 def click_falls(one: Candidate) -> Floats:
-    """By how much the click probability falls without each of the clicked news."""
+    """How much the click probability falls without each of the clicked news."""
     users = one.parts.without_each_click(one.parts.news[one.history])
     scores = users @ one.parts.news[one.shown].T
     return (probabilities(one.scores) - probabilities(scores))[:, one.index]
 
 
 def word_falls(one: Candidate) -> Floats:
-    """By how much the click probability falls without each of the words of the title."""
+    """How much the click probability falls without each of the words of the title."""
     falls = one.falls_by_word()
     scores = one.scores.repeat(len(falls), 1)
     scores[:, one.index] -= falls
@@ -79,7 +79,7 @@ def probabilities(scores: Tensor) -> Floats:
     return torch.atleast_2d(scores).softmax(dim=-1).cpu().numpy()
 
 
-def edited_scores(
+def score_edits(
     one: Candidate, draws: int, rng: np.random.Generator, flat_words: Tensor
 ) -> Iterator[tuple[str, Floats]]:
     """The scores of the shown news with other weights, [draws, C]: the name of the edit, and what it gives.
@@ -119,6 +119,6 @@ def ranking_numbers(
         after = probabilities(torch.from_numpy(edited))
         numbers[f"shift.{name}"] = float(total_variation(after, np.broadcast_to(before, after.shape)).mean())
         if clicked is not None:
-            each = click_auc(edited, np.broadcast_to(clicked, edited.shape))
-            numbers[f"loss.{name}"] = numbers["auc"] - float(each.mean())
+            auc = click_auc(edited, np.broadcast_to(clicked, edited.shape))
+            numbers[f"loss.{name}"] = numbers["auc"] - float(auc.mean())
     return numbers

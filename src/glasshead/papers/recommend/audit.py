@@ -9,14 +9,14 @@ import numpy as np
 from glasshead.attention import parse, to_name
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.papers.recommend.attention_tests import (
+    BY_LEVEL,
     ERASURE,
-    LEVELS,
     POOLINGS,
     click_falls,
-    edited_scores,
     erasure_numbers,
     news_with_uniform_words,
     ranking_numbers,
+    score_edits,
     word_falls,
 )
 from glasshead.papers.recommend.explanation import (
@@ -26,7 +26,7 @@ from glasshead.papers.recommend.explanation import (
     read_candidate,
     read_clicks,
 )
-from glasshead.papers.recommend.findings import Column, findings
+from glasshead.papers.recommend.findings import ImpressionColumn, column_findings
 from glasshead.papers.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.papers.recommend.parts import ScoreParts
 from glasshead.papers.recommend.run import RecommenderRun
@@ -39,14 +39,14 @@ CLICKS, WORDS, RANKING = "clicks", "words", "ranking"
 TASK = "recommendation"
 UNDEFINED = "fewer than two units, or all weights or all changes are equal"
 UNKNOWN_CLICKS = "it is not told what was clicked, or everything was, or nothing"
-SOURCES = {
+TEST_SOURCES = {
     "agreement": "Jain and Wallace (2019), section 4.1",
     "removal": "DeYoung et al. (2020), section 4.3",
     "change": "Jain and Wallace (2019), section 4.2.1",
     "loss": "Wiegreffe and Pinter (2019), section 3.2",
     "rank": "Wu et al. (2020), section 4",
 }
-NOTES = (
+RECOMMENDER_NOTES = (
     "The explained item is the one that ranks first. Its click probability is softmax of the scores of all "
     "shown news. A clicked news item or a word is erased by reading the history or the title without it.",
     "uniform-pooling and permuted-pooling replace the weights with which the news level sums up the history; "
@@ -98,16 +98,16 @@ def audit_recommender(
         by_word = (weights, contributions, word_falls(one))
         row: Numbers = {}
         for audit, values in ((CLICKS, by_click), (WORDS, by_word)):
-            found = erasure_numbers(*values, draws, rng)
-            row |= {f"{audit}.{name}": pair for name, pair in found.items()}
+            numbers = erasure_numbers(*values, draws, rng)
+            row |= {f"{audit}.{name}": pair for name, pair in numbers.items()}
         clicked = np.array(impression.clicked) if impression.rankable else None
-        found_ranks = ranking_numbers(one, edited_scores(one, draws, rng, flat_words), clicked)
+        found_ranks = ranking_numbers(one, score_edits(one, draws, rng, flat_words), clicked)
         rows.append(row | {f"{RANKING}.{name}": value for name, value in found_ranks.items()})
     progress("intervals")
     columns = make_columns(rows)
     config = run.model.config
     attention = to_name(parse(config.attention))
-    notes = [*NOTES]
+    notes = [*RECOMMENDER_NOTES]
     if left_out:
         few = "fewer than two clicked news, or a single shown one"
         notes.append(f"{pluralise(left_out, 'impression')} left out: {few}.")
@@ -132,8 +132,8 @@ def audit_recommender(
             "date": date.today().isoformat(),
             "seconds": round(time.perf_counter() - started, 2),
         },
-        findings=findings(columns, seed),
-        highlights=highlights(run, logs, candidates, columns),
+        findings=column_findings(columns, seed),
+        highlights=pick_highlights(run, logs, candidates, columns),
         examples={"impression": [one.id for one in chosen], "user": [one.user for one in chosen]}
         | {column.name: column.values for column in columns}
         | {f"{column.name}.null.{name}": null for column in columns for name, null in column.nulls.items()},
@@ -162,10 +162,10 @@ def auditable(
     return [fit[place] for place in places.tolist()], left_out
 
 
-def make_columns(rows: Sequence[Numbers]) -> list[Column]:
+def make_columns(rows: Sequence[Numbers]) -> list[ImpressionColumn]:
     """Statistics of all impressions, in the order in which they are reported."""
 
-    def column(name: str, judge: str, undefined: str) -> Column:
+    def column(name: str, judge: str, undefined: str) -> ImpressionColumn:
         audit, statistic, against = (*name.split("."), "")[:3]
         read = np.array([row.get(name, np.nan) for row in rows], dtype=float)
         nulls = {}
@@ -173,22 +173,24 @@ def make_columns(rows: Sequence[Numbers]) -> list[Column]:
             read, nulls["random"] = read[:, 0], read[:, 1]
         elif judge == "rank":
             nulls["random"] = np.where(np.isnan(read), np.nan, 0.5)
-        return Column(audit, statistic, against, read, judge, SOURCES[judge], nulls, undefined)
+        return ImpressionColumn(audit, statistic, against, read, judge, TEST_SOURCES[judge], nulls, undefined)
 
     columns = [
         column(f"{audit}.{name}", judge, UNDEFINED)
         for audit in (CLICKS, WORDS)
         for name, judge in ERASURE.items()
     ]
-    columns += [column(f"{RANKING}.shift.{edit}", "change", "") for edit in (*POOLINGS, *LEVELS)]
+    columns += [column(f"{RANKING}.shift.{edit}", "change", "") for edit in (*POOLINGS, *BY_LEVEL)]
     if any(f"{RANKING}.auc" in row for row in rows):
         columns.append(column(f"{RANKING}.auc", "rank", UNKNOWN_CLICKS))
-        columns += [column(f"{RANKING}.loss.{edit}", "loss", UNKNOWN_CLICKS) for edit in (*POOLINGS, *LEVELS)]
+        columns += [
+            column(f"{RANKING}.loss.{edit}", "loss", UNKNOWN_CLICKS) for edit in (*POOLINGS, *BY_LEVEL)
+        ]
     return columns
 
 
-def highlights(
-    run: RecommenderRun, logs: NewsLogs, candidates: Sequence[Candidate], columns: Sequence[Column]
+def pick_highlights(
+    run: RecommenderRun, logs: NewsLogs, candidates: Sequence[Candidate], columns: Sequence[ImpressionColumn]
 ) -> list[Highlight]:
     """The histories, and the titles, whose weights agree most and least with erasure."""
     chosen = []

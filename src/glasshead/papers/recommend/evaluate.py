@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
+from glasshead.papers.recommend.metrics import RANKING_METRICS, impression_metrics
 from glasshead.papers.recommend.mind import NewsLogs, rankable
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.statistics import Estimate, mean_intervals
 from glasshead.torch_modes import in_own_modes
 
 MODEL, POPULARITY, RANDOM = "model", "popularity", "random"
-Scores = Sequence[NDArray[np.float64]]
+ImpressionScores = Sequence[NDArray[np.float64]]
 Estimates = dict[str, dict[str, Estimate]]
 
 
@@ -29,7 +29,7 @@ def rank(run: RecommenderRun, logs: NewsLogs, *, seed: int = 0) -> tuple[Estimat
     return ranking_estimates(all_scores(run, impressions_with_clicks), clicked, seed=seed)
 
 
-def all_scores(run: RecommenderRun, logs: NewsLogs) -> dict[str, Scores]:
+def all_scores(run: RecommenderRun, logs: NewsLogs) -> dict[str, ImpressionScores]:
     """Scores of the shown news of every impression: the model's, clicks in train, and equal ones.
 
     Equal scores count as the mean over all orders, which is the expectation of a random ranking: its AUC is
@@ -44,14 +44,14 @@ def all_scores(run: RecommenderRun, logs: NewsLogs) -> dict[str, Scores]:
 
 
 def ranking_estimates(
-    scores: Mapping[str, Scores], clicked: Sequence[NDArray[np.bool_]], *, seed: int = 0
+    scores: Mapping[str, ImpressionScores], clicked: Sequence[NDArray[np.bool_]], *, seed: int = 0
 ) -> tuple[Estimates, Estimates]:
     """Every metric of every ranking, and how much the model exceeds each other one; means over impressions.
 
     Both are keyed by ranking and metric, with percentile bootstrap intervals over impressions; the
     differences are paired.
     """
-    values = {name: metric_values(ranking, clicked) for name, ranking in scores.items()}
+    values = {name: impression_metrics(ranking, clicked) for name, ranking in scores.items()}
     others = [name for name in values if name != MODEL]
     rows = [*values.values(), *(values[MODEL] - values[name] for name in others)]
     estimates = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))

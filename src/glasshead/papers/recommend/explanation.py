@@ -19,9 +19,9 @@ from glasshead.results import Attribution, Attributions
 from glasshead.torch_modes import in_own_modes
 
 Method = Literal["attention", "erasure"]
-METHODS = ("attention", "erasure")
-TITLES = 5
-MIXED = (
+NEWS_METHODS = ("attention", "erasure")
+TITLES_SHOWN = 5
+MIXED_NOTE = (
     "the state of a clicked news item has read the other clicks, and that of a word the other words: a "
     "contribution is what the state adds, not what the item alone would"
 )
@@ -61,7 +61,7 @@ class Candidate:
         return self.weights * (self.states @ self.vector)
 
     def falls(self) -> Float[Tensor, " t"]:
-        """By how much the score falls without each of the clicked news."""
+        """How much the score falls without each of the clicked news."""
         users = self.parts.without_each_click(self.parts.news[self.history])
         return self.scores[self.index] - users @ self.vector
 
@@ -71,7 +71,7 @@ class Candidate:
         return weights, weights * (states @ self.user)
 
     def falls_by_word(self) -> Float[Tensor, " w"]:
-        """By how much the score falls without each of the words."""
+        """How much the score falls without each of the words."""
         return self.scores[self.index] - self.parts.without_each_word(self.row) @ self.user
 
 
@@ -83,7 +83,7 @@ def explain_recommendation(
     impression: str | None = None,
     candidate: str | None = None,
     method: Method = "attention",
-    titles: int = TITLES,
+    titles: int = TITLES_SHOWN,
 ) -> Attributions:
     """The history of a reader, coloured by news, then the title of the candidate and the ``titles`` clicked
     ones that matter most, coloured by word.
@@ -97,7 +97,7 @@ def explain_recommendation(
     Raises:
         InputError: if there is no such impression or candidate, and if the impression has no history.
     """
-    if method not in METHODS:
+    if method not in NEWS_METHODS:
         raise ParameterError("method", f"is attention or erasure, not {method!r}")
     if titles < 0:
         raise ParameterError("titles", f"must not be negative, not {titles}")
@@ -109,9 +109,9 @@ def explain_recommendation(
     attributions = [
         history_attribution(one, logs, by_news, method),
         candidate_attribution(one, logs, run, method),
-        *(clicked_attribution(one, logs, run, place, method) for place in order[:titles]),
+        *(attribute_clicked(one, logs, run, place, method) for place in order[:titles]),
     ]
-    notes = [MIXED] if method == "attention" else []
+    notes = [MIXED_NOTE] if method == "attention" else []
     if len(one.history) < len(chosen.history):
         notes.append(f"only the latest {len(one.history)} of {len(chosen.history)} clicks are read")
     return Attributions(tuple(attributions), notes=tuple(notes))
@@ -125,19 +125,19 @@ def find_impression(logs: NewsLogs, name: str | None) -> Impression:
     """
     path = logs.folder / BEHAVIORS
     if name is None:
-        found = next((one for one in logs.impressions if one.history), None)
-        if found is None:
+        impression = next((one for one in logs.impressions if one.history), None)
+        if impression is None:
             raise InputError(f"no impression of {path} has a history: there is nothing to explain")
-        return found
-    found = next((one for one in logs.impressions if one.id == name), None)
-    if found is None:
+        return impression
+    impression = next((one for one in logs.impressions if one.id == name), None)
+    if impression is None:
         raise InputError(f"{path} has no impression {name!r}: name one by its first field")
-    if not found.history:
+    if not impression.history:
         raise InputError(
             f"the reader of impression {name!r} has no history, so all its news tie at 0: there is nothing "
             "to explain"
         )
-    return found
+    return impression
 
 
 def read_candidate(parts: ScoreParts, impression: Impression, candidate: str | None = None) -> Candidate:
@@ -199,7 +199,7 @@ def candidate_attribution(one: Candidate, logs: NewsLogs, run: RecommenderRun, m
     )
 
 
-def clicked_attribution(
+def attribute_clicked(
     one: Candidate, logs: NewsLogs, run: RecommenderRun, place: int, method: Method
 ) -> Attribution:
     """The title of one of the clicked news, word by word."""

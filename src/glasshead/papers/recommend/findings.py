@@ -1,11 +1,11 @@
-"""From one number for each impression to findings of an audit, with intervals, nulls and verdicts."""
+"""Findings from one number for each impression: those of an audit, with intervals, nulls and verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.audits import Group, StatSummary, summarise
 from glasshead.results import (
     AGREEMENT_STRENGTHS,
@@ -16,16 +16,15 @@ from glasshead.results import (
     Verdict,
     too_few,
 )
+from glasshead.results.verdict import Interval
 from glasshead.statistics import interval_of_equals
 
-Interval = tuple[float, float]
-Floats = NDArray[np.float64]
-UNRELATED = 0.1
+HARDLY_RELATED = 0.1
 """A Kendall τ below which two orders are hardly related."""
 
 
 @dataclass(frozen=True)
-class Column:
+class ImpressionColumn:
     """A statistic of every impression (NaN where it has none), beside its nulls; ``judge`` says how it is
     judged."""
 
@@ -44,17 +43,17 @@ class Column:
         return ".".join(part for part in (self.audit, self.statistic, self.against) if part)
 
 
-def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
+def column_findings(columns: Sequence[ImpressionColumn], seed: int) -> list[Finding]:
     """One finding for each column; all share the resamples of the impressions."""
     summaries = summarise(
         [column.values for column in columns],
         [column.nulls for column in columns],
         rng=np.random.default_rng([seed, 1]),
     )
-    return [finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
+    return [column_finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
 
 
-def finding(column: Column, summary: StatSummary) -> Finding:
+def column_finding(column: ImpressionColumn, summary: StatSummary) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
     known = column.values[~np.isnan(column.values)]
@@ -65,7 +64,7 @@ def finding(column: Column, summary: StatSummary) -> Finding:
     return summary.finding(
         column.audit,
         column.statistic,
-        verdict(column.judge, summary, None if over is None else over.interval),
+        judge_number(column.judge, summary, None if over is None else over.interval),
         group=Group("all", np.ones(len(column.values), dtype=bool)),
         citation=column.citation,
         against=column.against,
@@ -73,7 +72,7 @@ def finding(column: Column, summary: StatSummary) -> Finding:
     )
 
 
-def verdict(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
+def judge_number(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
     """What a number comes to; ``over`` is the interval of its difference from random."""
     interval = summary.reliable_interval
     if interval is None:
@@ -84,20 +83,20 @@ def verdict(judge: str, summary: StatSummary, over: Interval | None) -> Verdict:
         return loss_verdict(interval)
     if over is None:
         return Verdict("undecided: there is no random baseline", "undecided")
-    return {"agreement": agreement_verdict, "removal": removal_verdict, "rank": rank_verdict}[judge](
+    return {"agreement": judge_erasure_agreement, "removal": removal_verdict, "rank": rank_verdict}[judge](
         interval, over
     )
 
 
-def agreement_verdict(interval: Interval, over: Interval) -> Verdict:
-    """Of Kendall τ with erasure, beside weights in random order."""
+def judge_erasure_agreement(interval: Interval, over: Interval) -> Verdict:
+    """Judge Kendall τ with erasure, beside weights in random order."""
     if over[1] < 0:
         return Verdict("agrees with erasure less than a random order does")
     if over[0] > 0:
         least, most = (strength_of(tau) for tau in interval)
         words = least if least == most else f"at least {least}"
         return Verdict(f"{words} agreement with erasure, more than that of a random order")
-    if max(-over[0], over[1]) < UNRELATED:
+    if max(-over[0], over[1]) < HARDLY_RELATED:
         return Verdict("agrees with erasure no more than a random order does")
     return Verdict("undecided: may agree with erasure no more than a random order does", "undecided")
 
@@ -108,7 +107,7 @@ def strength_of(tau: float) -> str:
 
 
 def removal_verdict(interval: Interval, over: Interval) -> Verdict:
-    """Of the change without the first, beside the change without one at random."""
+    """Judge the change without the first, beside the change without one at random."""
     if max(-over[0], over[1]) < NEGLIGIBLE:
         return Verdict("it changes about as much as without a random one")
     if over[0] > 0:
@@ -119,7 +118,7 @@ def removal_verdict(interval: Interval, over: Interval) -> Verdict:
 
 
 def change_verdict(interval: Interval) -> Verdict:
-    """Of a change of probabilities, from 0 to 1."""
+    """Judge a change of probabilities, from 0 to 1."""
     low, high = interval
     if high < SMALL_CHANGE:
         return Verdict("the recommendation hardly changes")
@@ -131,7 +130,7 @@ def change_verdict(interval: Interval) -> Verdict:
 
 
 def loss_verdict(interval: Interval) -> Verdict:
-    """Of the AUC that is lost."""
+    """Judge the AUC that is lost."""
     low, high = interval
     if max(-low, high) < NEGLIGIBLE:
         return Verdict("the ranking is about as good with such weights")
@@ -143,7 +142,7 @@ def loss_verdict(interval: Interval) -> Verdict:
 
 
 def rank_verdict(interval: Interval, over: Interval) -> Verdict:
-    """Of the AUC, beside a random ranking."""
+    """Judge the AUC, beside a random ranking."""
     if over[0] > 0:
         return Verdict("better than a random ranking")
     if over[1] < 0:

@@ -21,7 +21,7 @@ from glasshead.data import encode
 from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.training import Batch
 
-NOTHING = -1
+NO_NEWS = -1
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class NewsTensors:
 
     @classmethod
     def of(cls, logs: NewsLogs, tokenizer: PreTrainedTokenizerFast, history_length: int) -> "NewsTensors":
-        """From logs; where they do not say what was clicked, ``clicked`` is empty."""
+        """Impressions from logs; where they do not say what was clicked, ``clicked`` is empty."""
         titles = encode(tokenizer, [news.title for news in logs.news.values()])
         row = {name: number for number, name in enumerate(logs.news)}
         before = [impression.history[-history_length:] for impression in logs.impressions]
-        history = np.full((len(before), max(map(len, before), default=0) or 1), NOTHING)
+        history = np.full((len(before), max(map(len, before), default=0) or 1), NO_NEWS)
         for number, names in enumerate(before):
             history[number, : len(names)] = [row[name] for name in names]
         shown = [np.array([row[name] for name in impression.shown]) for impression in logs.impressions]
@@ -76,7 +76,7 @@ class ClickRows(Dataset[Batch]):
         return self.__getitems__([index])
 
     def __getitems__(self, indices: Sequence[int]) -> Batch:
-        candidates = np.full((len(indices), 1 + self.negatives), NOTHING)
+        candidates = np.full((len(indices), 1 + self.negatives), NO_NEWS)
         for place, index in enumerate(indices):
             drawn = self.candidates(index)
             candidates[place, : len(drawn)] = drawn
@@ -100,7 +100,7 @@ def batch_of(tensors: NewsTensors, impressions: Sequence[int], candidates: Int[T
     history = history[:, : max(int((history >= 0).sum(dim=1).max()), 1)]
     both = torch.cat([history.flatten(), candidates.flatten()])
     rows, index = both[both >= 0].unique(return_inverse=True)
-    local = torch.full_like(both, NOTHING)
+    local = torch.full_like(both, NO_NEWS)
     local[both >= 0] = index
     mask = tensors.mask[rows]
     longest = max(int(mask.sum(dim=1).max()), 1)

@@ -57,13 +57,13 @@ RANKING_METRICS = {
 """Metrics of impressions that have both."""
 
 
-def metric_values(
+def impression_metrics(
     scores: Sequence[NDArray[np.float64]],
     clicked: Sequence[NDArray[np.bool_]],
     metrics: Sequence[str] = tuple(RANKING_METRICS),
 ) -> Float[np.ndarray, "metrics impressions"]:
     """Every metric of every impression; each may show another number of news."""
-    sizes = np.array([len(each) for each in scores])
+    sizes = np.array([len(row) for row in scores])
     values = np.empty((len(metrics), len(scores)))
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size).tolist()

@@ -22,7 +22,7 @@ NEWS = "news.tsv"
 BEHAVIORS = "behaviors.tsv"
 TIME = "%m/%d/%Y %I:%M:%S %p"
 
-Row = TypeVar("Row")
+LogRow = TypeVar("LogRow")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class NewsLogs:
     fingerprint: str
 
     def only(self, impressions: Sequence[Impression]) -> "NewsLogs":
-        """The same logs with some of the impressions."""
+        """Logs with some of the impressions."""
         return replace(self, impressions=list(impressions))
 
 
@@ -213,8 +213,8 @@ def describe_logs(logs: NewsLogs) -> dict[str, Any]:
 
 
 def _read(
-    path: Path, parse: Callable[[list[str]], Row], digest: Any, skip_bad_rows: bool
-) -> tuple[list[tuple[int, Row]], list[str]]:
+    path: Path, parse: Callable[[list[str]], LogRow], digest: Any, skip_bad_rows: bool
+) -> tuple[list[tuple[int, LogRow]], list[str]]:
     """The good rows with their lines, and what is wrong with the others; blank lines are no rows."""
     try:
         content = path.read_bytes()

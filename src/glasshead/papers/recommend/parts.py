@@ -19,7 +19,7 @@ from glasshead.models import Encoder
 from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.papers.recommend.run import RecommenderRun
 
-BATCH = 256
+TITLES_PER_PASS = 256
 
 
 class PooledSequence(NamedTuple):
@@ -52,8 +52,8 @@ class ScoreParts:
     def encode_news(self) -> Float[Tensor, "n d"]:
         """The vector of every title."""
         parts = []
-        for start in range(0, len(self.names), BATCH):
-            some = self.encoded.some(slice(start, start + BATCH))
+        for start in range(0, len(self.names), TITLES_PER_PASS):
+            some = self.encoded.some(slice(start, start + TITLES_PER_PASS))
             parts.append(self.read_titles(some.ids, some.mask).vector)
         return torch.cat(parts)
 

@@ -15,7 +15,7 @@ from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.impressions import NewsTensors
 from glasshead.papers.recommend.mind import NewsLogs
 from glasshead.papers.recommend.scoring import click_scores
-from glasshead.papers.recommend.train import CLICKS, WHAT
+from glasshead.papers.recommend.train import CLICKS, NEWS_RUN
 from glasshead.reasons import because
 from glasshead.spelling import spell
 
@@ -51,7 +51,7 @@ def load_recommender(folder: Path) -> RecommenderRun:
         InputError: if it is not such a run, or a file of it is missing or damaged.
     """
     record = open_record(folder, "glasshead.papers.recommend.train_recommender")
-    if record.get("what") != WHAT:
+    if record.get("what") != NEWS_RUN:
         raise InputError(
             f"{folder} is no run of {spell('glasshead.papers.recommend.train_recommender')}: give one of "
             "those"

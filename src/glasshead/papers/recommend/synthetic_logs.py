@@ -15,22 +15,22 @@ from typing import Literal
 
 import numpy as np
 
-from glasshead.data import NEUTRAL, split_words
+from glasshead.data import NEUTRAL_WORDS, split_words
 from glasshead.errors import InputError, ParameterError
 from glasshead.papers.recommend.mind import BEHAVIORS, NEWS
 
 Interest = Literal["short", "long", "mixed"]
 Burst = Literal["anywhere", "last"]
 SHORT_SHARE = {"short": 1.0, "long": 0.0}
-REPEATS = 4  # clicks on the topic of the burst, and on that of the thread
-NOISE = 2  # clicks on each other topic
+REPEAT_CLICKS = 4  # clicks on the topic of the burst, and on that of the thread
+NOISE_CLICKS = 2  # clicks on each other topic
 DISTRACTORS = 4  # shown news of the topic that the reader does not follow
 OTHERS = 4  # shown news of topics that are neither
 TITLE = 5, 4  # words of a title, of which so many belong to the topic
 FILLERS = 60  # words that belong to no topic
-FACTS = "logs.json"  # beside train, dev and test: the options that made them
-START = datetime(2019, 10, 12)
-MAX_SIZE = 10_000_000
+FACTS_FILE = "logs.json"  # beside train, dev and test: the options that made them
+FIRST_DAY = datetime(2019, 10, 12)
+MOST_LOGS = 10_000_000
 DAYS = {"train": (0, 28), "dev": (28, 35), "test": (35, 42)}
 
 TOPICS = {
@@ -51,7 +51,7 @@ TOPICS = {
         "senate ballot governor impeachment lobbyist caucus treaty parliament veto diplomat"
     ),
 }
-HISTORY = 2 * REPEATS + NOISE * (len(TOPICS) - 2)
+HISTORY = 2 * REPEAT_CLICKS + NOISE_CLICKS * (len(TOPICS) - 2)
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ class NewsLogOptions:
             )
         if self.impressions < 1:
             raise ParameterError("impressions", f"must be at least 1, not {self.impressions}")
-        fewest = len(TOPICS) * (REPEATS + DISTRACTORS + 2)
+        fewest = len(TOPICS) * (REPEAT_CLICKS + DISTRACTORS + 2)
         if self.news < fewest:
             raise ParameterError(
                 "news", f"must be at least {fewest}, not {self.news}: no reader sees one twice"
             )
         for name in ("users", "impressions", "news"):
-            if getattr(self, name) > MAX_SIZE:
-                raise ParameterError(name, f"must be at most {MAX_SIZE:,}, not {getattr(self, name)}")
+            if getattr(self, name) > MOST_LOGS:
+                raise ParameterError(name, f"must be at most {MOST_LOGS:,}, not {getattr(self, name)}")
         if not 0 <= self.short_share <= 1:
             raise ParameterError("short_share", f"must be in [0, 1], not {self.short_share}")
         if not 0 <= self.seed < 2**32:
@@ -113,7 +113,7 @@ class Pool:
         for number in topic:
             chosen = [
                 *rng.choice(vocabularies[number], own, replace=False),
-                *rng.choice(NEUTRAL[:FILLERS], words - own, replace=False),
+                *rng.choice(NEUTRAL_WORDS[:FILLERS], words - own, replace=False),
             ]
             titles.append(" ".join(rng.permutation(chosen)).capitalize())
         return cls(topic, titles, np.exp(rng.standard_normal(size)))
@@ -157,21 +157,22 @@ def news_logs(out: Path, options: NewsLogOptions) -> None:
 
 
 def draw_reader(burst: Burst, rng: np.random.Generator) -> Reader:
-    """A history of `HISTORY` topics: `REPEATS` neighbours of one, another at both ends, the rest between.
+    """A history of `HISTORY` topics: `REPEAT_CLICKS` neighbours of one, another at both ends, the rest
+    between.
 
-    The thread has half of its clicks among the first `REPEATS` places and half among the last, none of them
-    neighbours; the burst begins anywhere between, or is last, after the thread.
+    The thread has half of its clicks among the first `REPEAT_CLICKS` places and half among the last, none of
+    them neighbours; the burst begins anywhere between, or is last, after the thread.
     """
     order = rng.permutation(len(TOPICS)).tolist()
     close, far, others = order[0], order[1], order[2:]
-    noise = rng.permutation(np.repeat(others, NOISE)).tolist()
-    free = HISTORY - REPEATS
-    apart = [(0, 2), (0, 3), (1, 3)]
-    head, tail = apart[rng.integers(3)], apart[rng.integers(3)]
+    noise = rng.permutation(np.repeat(others, NOISE_CLICKS)).tolist()
+    free = HISTORY - REPEAT_CLICKS
+    pairs = [(0, 2), (0, 3), (1, 3)]
+    head, tail = pairs[rng.integers(3)], pairs[rng.integers(3)]
     places = {*head, *(free - 1 - place for place in tail)}
     topics = [far if place in places else noise.pop() for place in range(free)]
-    start = free if burst == "last" else int(rng.integers(REPEATS, free - REPEATS + 1))
-    return Reader([*topics[:start], *[close] * REPEATS, *topics[start:]], close, far)
+    start = free if burst == "last" else int(rng.integers(REPEAT_CLICKS, free - REPEAT_CLICKS + 1))
+    return Reader([*topics[:start], *[close] * REPEAT_CLICKS, *topics[start:]], close, far)
 
 
 def _news(pool: Pool) -> Iterator[str]:
@@ -208,7 +209,7 @@ def _impressions(
                 passed += pool.draw_news(topic, 1, taken, rng)
             items = [f"N{news + 1}-1" for news in clicked] + [f"N{news + 1}-0" for news in passed]
             seconds = rng.integers(days[0] * 86400, days[1] * 86400)
-            time = START + timedelta(seconds=int(seconds))
+            time = FIRST_DAY + timedelta(seconds=int(seconds))
             before = " ".join(f"N{news + 1}" for news in history)
             yield time, f"U{user}\t{format_time(time)}\t{before}\t{' '.join(rng.permutation(items))}"
 

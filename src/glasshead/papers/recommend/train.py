@@ -26,7 +26,7 @@ from glasshead.models import read_vectors
 from glasshead.papers.models import NewsRecommender
 from glasshead.papers.recommend.config import RecommenderConfig
 from glasshead.papers.recommend.impressions import ClickRows, NewEpoch, NewsTensors
-from glasshead.papers.recommend.metrics import RANKING_METRICS, metric_values
+from glasshead.papers.recommend.metrics import RANKING_METRICS, impression_metrics
 from glasshead.papers.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.papers.recommend.scoring import click_scores
 from glasshead.torch_modes import in_own_modes
@@ -40,7 +40,7 @@ from glasshead.training import (
     training_run,
 )
 
-WHAT = "news recommender"
+NEWS_RUN = "news recommender"
 CLICKS = "clicks.parquet"
 
 
@@ -73,21 +73,21 @@ def train_recommender(
     if dev_part is None:
         train_part, dev_part = split_by_time(train_part, config.dev_fraction)
     data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
-    plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
+    plan = {"what": NEWS_RUN, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
     with training_run(out, plan, callbacks, resume=resume, overwrite=overwrite) as run:
-        _fill(run, (train_part, dev_part), config)
+        _fill_run(run, (train_part, dev_part), config)
     return out
 
 
-def _fill(run: TrainingRun, parts: tuple[NewsLogs, NewsLogs], config: RecommenderConfig) -> None:
+def _fill_run(run: TrainingRun, parts: tuple[NewsLogs, NewsLogs], config: RecommenderConfig) -> None:
     """Train, and write what came out."""
     built = build_recommender(config, parts[0])
     model = built.model
     train, dev = (NewsTensors.of(part, built.tokenizer, config.history_length) for part in parts)
-    trainer = make_trainer(model, config, train, dev, run.checkpoints, run.seed, run.callbacks)
+    trainer = make_recommender_trainer(model, config, train, dev, run.checkpoints, run.seed, run.callbacks)
     run.train(trainer)
     scores = click_scores(model, dev)
-    means = metric_values(scores, dev.clicked).mean(axis=1).tolist()
+    means = impression_metrics(scores, dev.clicked).mean(axis=1).tolist()
     metrics: dict[str, Any] = dict(zip(RANKING_METRICS, means, strict=True))
     epochs = [
         {"auc": entry["eval_auc"], "epoch": entry["epoch"]}
@@ -149,7 +149,7 @@ def clicks_of(logs: NewsLogs) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def make_trainer(
+def make_recommender_trainer(
     model: PreTrainedModel,
     config: RecommenderConfig,
     train: NewsTensors,
@@ -164,7 +164,7 @@ def make_trainer(
         scores = click_scores(model, dev)
         if not all(np.isfinite(values).all() for values in scores):
             return {"auc": math.nan}  # an order of what is no number may have one
-        return {"auc": float(metric_values(scores, dev.clicked, ["auc"]).mean())}
+        return {"auc": float(impression_metrics(scores, dev.clicked, ["auc"]).mean())}
 
     rows = ClickRows(train, config.negatives, seed)
     return MeasuredTrainer(

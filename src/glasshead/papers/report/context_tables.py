@@ -30,21 +30,21 @@ class ContextOrder:
 def context_orders(summary: DynamicsSummary) -> list[ContextOrder]:
     """τ-b and the share of flipped signs, of all tokens and group by group."""
     rows = []
-    here = [f for f in summary.findings if f.statistic == "order"]
+    orders = [f for f in summary.findings if f.statistic == "order"]
     first = ["all", *summary.history.groups]
-    for f in sorted(here, key=lambda f: first.index(f.group)):
+    for f in sorted(orders, key=lambda f: first.index(f.group)):
         flipped = summary.finding("flipped", f.against, f.group)
         rows.append(
             ContextOrder(
                 f.group, f.against, f"{f.n:,}", format_number(f.estimate), format_interval(f.interval),
                 DASH if flipped is None else share(flipped.estimate),
-                DASH if flipped is None else share_interval(flipped),
+                DASH if flipped is None else percent_interval(flipped),
             )
         )  # fmt: skip
     return rows
 
 
-def share_interval(finding: Finding) -> str:
+def percent_interval(finding: Finding) -> str:
     """An interval in percent."""
     if finding.interval is None:
         return DASH

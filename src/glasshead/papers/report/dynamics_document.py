@@ -13,9 +13,9 @@ from glasshead.papers.report.dynamics_summary import (
     largest_term_sentence,
     layer_changes,
     missing_parts,
-    term_shares,
+    note_ungrouped,
+    rank_terms,
     token_lines,
-    ungrouped_note,
     vector_numbers,
 )
 from glasshead.report import (
@@ -41,7 +41,7 @@ def dynamics_document(summary: DynamicsSummary) -> Document:
     blocks += quiet(change_remarks(summary))
     if known := vector_numbers(summary):
         blocks.append(Facts([f"{name} {value}" for name, value in known]))
-    if moved := term_shares(summary, "score"):
+    if moved := rank_terms(summary, "score"):
         blocks.append(Heading("What moved the attention score of a mean token", 2))
         rows: list[Row] = []
         for part in moved:
@@ -58,7 +58,7 @@ def dynamics_document(summary: DynamicsSummary) -> Document:
         ]
     blocks += quiet(missing_parts(summary))
     if summary.tokens:
-        blocks += [Heading("Tokens", 2), token_table(summary), *quiet([ungrouped_note(summary)])]
+        blocks += [Heading("Tokens", 2), token_table(summary), *quiet([note_ungrouped(summary)])]
     if summary.history.contexts:
         blocks.append(Heading("Tokens in their texts and alone, by the trained model", 2))
         blocks += context_tables(summary)
@@ -74,7 +74,7 @@ def quiet(sentences: Iterable[str]) -> list[Sentence]:
     return [Sentence(sentence, "quiet") for sentence in sentences if sentence]
 
 
-SHORT = {"no sign": DASH, "too few": "too few"}
+SHORT_VERDICTS = {"no sign": DASH, "too few": "too few"}
 """Why nothing is said of a change, as there is room for."""
 INTERVALS = {
     (True, True): "± std",
@@ -97,10 +97,10 @@ def change_table(summary: DynamicsSummary) -> Table:
     for level in changes:
         rank = rank + 1 if level.group == before else 0
         before = level.group
-        beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
+        label = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
         started = [level.start] if summary.recorded else []
-        verdict = SHORT.get(level.reason, level.verdict)
-        rows.append((beside, level.quantity, *started, level.now, level.interval, verdict))
+        verdict = SHORT_VERDICTS.get(level.reason, level.verdict)
+        rows.append((label, level.quantity, *started, level.now, level.interval, verdict))
     return table(head, rows)
 
 
@@ -124,8 +124,8 @@ def context_tables(summary: DynamicsSummary) -> list[Table]:
     orders: list[Row] = []
     before = ""
     for row in context_orders(summary):
-        beside = ("", "") if row.group == before else (row.group, row.n)
-        orders.append((*beside, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval))
+        label = ("", "") if row.group == before else (row.group, row.n)
+        orders.append((*label, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval))
         before = row.group
     numbers = ("τ-b", "95 % interval", "flipped", "95 % interval")
     tables = [table([Column("group"), *columns((), ("n",)), Column(""), *columns((), numbers)], orders)]

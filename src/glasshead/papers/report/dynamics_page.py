@@ -17,9 +17,9 @@ from glasshead.papers.report.dynamics_summary import (
     interval_note,
     intro_sentence,
     layer_changes,
-    term_shares,
+    note_ungrouped,
+    rank_terms,
     token_lines,
-    ungrouped_note,
     vector_numbers,
 )
 from glasshead.papers.report.term_labels import cause_of, prime_note
@@ -61,12 +61,12 @@ def dynamics_page(summary: DynamicsSummary) -> str:
             remarks=change_remarks(summary),
             numbers=vector_numbers(summary),
             verdicts=group_verdicts(summary),
-            shares={quantity: by_group(term_shares(summary, quantity)) for quantity in ("score", "polarity")},
+            shares={quantity: by_group(rank_terms(summary, quantity)) for quantity in ("score", "polarity")},
             interval_note=interval_note(summary),
-            terms=terms(summary),
+            terms=term_rows(summary),
             prime_note=prime_note(summary.history),
             token_lines=token_lines(summary),
-            ungrouped_note=ungrouped_note(summary),
+            ungrouped_note=note_ungrouped(summary),
             orders=by_group(context_orders(summary)),
             prominences=prominences(summary),
             context_verdicts=context_verdicts(summary),
@@ -123,7 +123,7 @@ def section_figures(summary: DynamicsSummary, section: str) -> tuple[list[Render
     return figures, list(dict.fromkeys(missing))
 
 
-def terms(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
+def term_rows(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
     """What moves which quantity: term, colour of its cause, words."""
     return [
         (quantity, name, cause_of(name).colour, words)
@@ -132,7 +132,7 @@ def terms(summary: DynamicsSummary) -> list[tuple[str, str, str, str]]:
     ]
 
 
-NAMES = {
+FACT_NAMES = {
     "form": "Closed form",
     "title": "Model",
     "score": "Score function",
@@ -159,7 +159,7 @@ def facts(summary: DynamicsSummary) -> list[tuple[str, str]]:
     """What was recorded, and how."""
     rows = []
     of = summary.history.facts
-    for key, name in NAMES.items():
+    for key, name in FACT_NAMES.items():
         name, value = nouns_of(of).fill(name), of.get(key)
         if key == "every" and value is not None and value >= of["steps"]:
             name, value = "Snapshots", "before the first step and after the last"

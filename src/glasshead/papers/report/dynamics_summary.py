@@ -128,10 +128,10 @@ def group_changes(summary: DynamicsSummary) -> list[GroupChange]:
             basis = now if moved is None else moved
             start = None if moved is None or moved.estimate is None else now.estimate - moved.estimate
             ends = [now.estimate] if start is None else [start, now.estimate]
-            beside = finding_decimals(basis, *ends)
+            decimals = finding_decimals(basis, *ends)
             numbers_ = (
-                "" if start is None else format_number(start, beside),
-                format_number(now.estimate, beside),
+                "" if start is None else format_number(start, decimals),
+                format_number(now.estimate, decimals),
                 format_interval(basis.interval, finding_decimals(basis), plus=moved is not None),
             )
             judged = ("", "") if moved is None else (moved.verdict, moved.reason)
@@ -200,14 +200,16 @@ class TermShare:
     reason: str
 
 
-def term_shares(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
+def rank_terms(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
     """The terms by group, the largest first and the unexplained rest last."""
     shares = []
     for group in summary.history.groups:
-        here = [f for f in summary.findings if f.statistic == f"added to {quantity}" and f.group == group]
-        total = sum(abs(f.estimate or 0.0) for f in here)
-        rest = [f for f in here if f.against == NOT_EXPLAINED]
-        terms = sorted((f for f in here if f.against != NOT_EXPLAINED), key=lambda f: -abs(f.estimate or 0.0))
+        added = [f for f in summary.findings if f.statistic == f"added to {quantity}" and f.group == group]
+        total = sum(abs(f.estimate or 0.0) for f in added)
+        rest = [f for f in added if f.against == NOT_EXPLAINED]
+        terms = sorted(
+            (f for f in added if f.against != NOT_EXPLAINED), key=lambda f: -abs(f.estimate or 0.0)
+        )
         for f in [*terms, *rest]:
             words = "" if f.against == NOT_EXPLAINED else cause_of(f.against).words
             size = share(abs(f.estimate or 0.0) / total) if total else share(None)
@@ -233,7 +235,7 @@ def interval_note(summary: DynamicsSummary) -> str:
     """Why the parts of a change have no intervals, in a sentence; nothing where they have some."""
     if (
         not summary.recorded
-        or not term_shares(summary, "score")
+        or not rank_terms(summary, "score")
         or np.count_nonzero(summary.history.steps <= summary.at) > 2
     ):
         return ""
@@ -328,8 +330,8 @@ def token_lines(summary: DynamicsSummary) -> list[TokenLine]:
     lines = []
     for token in summary.tokens:
         rows = summary.history.token(token)
-        here = rows["step"] <= summary.at
-        polarity, score, weight = (start_to_end(rows[name][here], summary.recorded) for name in QUANTITIES)
+        until = rows["step"] <= summary.at
+        polarity, score, weight = (start_to_end(rows[name][until], summary.recorded) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
         lines.append(
             TokenLine(token, group, count, polarity, score, weight, dominant_term_words(summary, token))
@@ -337,7 +339,7 @@ def token_lines(summary: DynamicsSummary) -> list[TokenLine]:
     return lines
 
 
-def ungrouped_note(summary: DynamicsSummary) -> str:
+def note_ungrouped(summary: DynamicsSummary) -> str:
     """What the dash of a chosen token in no group means, in a sentence; nothing where all are in one."""
     if all(summary.history.token(token)["group"][0] for token in summary.tokens):
         return ""

@@ -1,4 +1,4 @@
-"""With how many digits a number of a history is written: an estimate and its interval share theirs.
+"""How many digits a number of a history is written with: an estimate and its interval share theirs.
 
 They have two digits of the interval's width, `MAX_DECIMALS` decimals at the most, so that a column can be
 read down. Numbers too small for that share a power of ten: more decimals than `MAX_DECIMALS` stand for one

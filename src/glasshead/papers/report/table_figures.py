@@ -22,7 +22,7 @@ from glasshead.report import (
 
 WIDTH, LETTER = 3.4, 0.062
 """Inches of a panel, and of a letter of the names beside it."""
-SMALL = 2.35, 2.1
+PANEL_SIZE = 2.35, 2.1
 """Width and height of a histogram in inches."""
 
 
@@ -65,7 +65,7 @@ def interval_figure(
 ) -> Figure:
     """A panel for each part, with a row for each line of a table; every panel has ends of its own."""
     names = list(
-        dict.fromkeys(each.series for rows in parts.values() for row in rows for each in row.estimates)
+        dict.fromkeys(mark.series for rows in parts.values() for row in rows for mark in row.estimates)
     )
     colours = group_colours(names)
     panels, bare = [], False
@@ -75,15 +75,15 @@ def interval_figure(
                 row.label,
                 row.note,
                 [
-                    IntervalPoint(each.mean, each.interval, colours[each.series], each.interval is not None)
-                    for each in row.estimates
+                    IntervalPoint(mark.mean, mark.interval, colours[mark.series], mark.interval is not None)
+                    for mark in row.estimates
                 ],
             )
             for row in rows
         ]
         points = [point for row in drawn for point in row.points]
         bare |= any(point.interval is None for point in points)
-        ends = limits(np.array([end for each in points for end in (each.estimate, *(each.interval or ()))]))
+        ends = limits(np.array([end for mark in points for end in (mark.estimate, *(mark.interval or ()))]))
         panels.append(interval_panel(drawn, part, axis, ends, width=WIDTH + names_width(rows)))
     legend = [LegendEntry(colours[name], name, "dot") for name in names] if len(names) > 1 else []
     legend.append(LegendEntry("--muted", "mean over seeds with its 95 % interval", "dot"))
@@ -129,6 +129,6 @@ def histogram_figure(
         for place, (quantity, histogram) in enumerate(quantities):
             make = violin_panel if quantity in violins else histogram_panel
             panel = make(histogram.values(), quantity, histogram.ends, f"{part}: {quantity} by class.")
-            panels.append(replace(panel, title="" if place else part, size=SMALL))
+            panels.append(replace(panel, title="" if place else part, size=PANEL_SIZE))
     across = max(len(quantities) for quantities in parts.values())
     return Figure(title, panels, caption, [LegendEntry("--muted", "median", "dot")], across=across)

@@ -33,25 +33,25 @@ CAUSES = (
     Cause("similar tokens' leads, through M", ("M, V", "M"), "--c6", "dashdot"),
     Cause("penalties", ("R",), "--c7"),
 )
-OTHER = Cause("other", (), "--accent")
+OTHER_CAUSE = Cause("other", (), "--accent")
 EQUATIONS = {"DP-A": "eqs. 63–64", "AD": "eqs. 69–70"}
-OF_CLASSES = ", for many classes with the derivatives of eqs. 75–76"
+MANY_CLASSES = ", for many classes with the derivatives of eqs. 75–76"
 REST_COLOUR = "--muted"
 
 
-def source_of(history: History) -> str:
+def cite_terms(history: History) -> str:
     """The paper and the equations of the terms of this model."""
     form, classes = history.facts["form"], len(history.facts["labels"])
     if form == "DP":
         equations = "eq. 47, and eqs. 63–64 without the map M" if classes == 2 else "eqs. 82–83"
     else:
-        equations = EQUATIONS[form] + (OF_CLASSES if classes > 2 else "")
+        equations = EQUATIONS[form] + (MANY_CLASSES if classes > 2 else "")
     return f"{SUN_AND_LU}, {equations}"
 
 
 def cause_of(term: str) -> Cause:
     """What is behind a term."""
-    return next((cause for cause in CAUSES if term in cause.terms), OTHER)
+    return next((cause for cause in CAUSES if term in cause.terms), OTHER_CAUSE)
 
 
 def cause_legend(terms: Iterable[str], kind: str | None = None) -> list[LegendEntry]:
@@ -61,21 +61,21 @@ def cause_legend(terms: Iterable[str], kind: str | None = None) -> list[LegendEn
         by_cause.setdefault(cause_of(term), []).append(f"({term})" if "," in term else term)
     return [
         LegendEntry(cause.colour, f"{', '.join(by_cause[cause])}: {cause.words}", kind or cause.kind)
-        for cause in (*CAUSES, OTHER)
+        for cause in (*CAUSES, OTHER_CAUSE)
         if cause in by_cause
     ]
 
 
 def groups_of(history: History, quantity: str) -> list[str]:
-    """Of what a quantity was recorded, in order of appearance."""
+    """The groups of which a quantity was recorded, in order of appearance."""
     rows = history.curves["quantity"] == quantity
     return list(dict.fromkeys(history.curves["group"][rows].tolist()))
 
 
 def single_row_note(history: History) -> str:
     """Why some layers have no residual, in a sentence; nothing where all have one."""
-    there = groups_of(history, "residual")
-    without = [layer for layer in groups_of(history, "entropy") if layer not in there]
+    groups = groups_of(history, "residual")
+    without = [layer for layer in groups_of(history, "entropy") if layer not in groups]
     if not without:
         return ""
     which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"

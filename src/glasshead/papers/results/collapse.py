@@ -4,12 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from glasshead.arrays import Floats
 from glasshead.results import json_text
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

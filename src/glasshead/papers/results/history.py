@@ -102,7 +102,7 @@ class History:
         return {name: column[rows] for name, column in self.tokens.items()}
 
 
-def added_column(quantity: str, term: str) -> str:
+def cumulative_column(quantity: str, term: str) -> str:
     """The column of the tokens that holds what a term has added since the start."""
     return f"{ADDED}{quantity} {term}"
 
@@ -138,7 +138,7 @@ def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[
     return np.array([*terms, terms.sum()])
 
 
-def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
+def doubt_of(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
     snapshot, or than the last part, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)
@@ -176,7 +176,7 @@ def canonical_history(history: History, sign: int) -> History:
 
 
 def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iterable[Columns]]) -> None:
-    """Into a folder that exists, tables in pieces; the facts come last, so that a whole history has them."""
+    """Write into a folder that exists, tables in pieces; the facts last: a whole history has them."""
     for name in TABLES:
         write_table(folder / f"{name}.parquet", tables[name])
     text = as_json(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False))
@@ -204,7 +204,7 @@ def read_history(run: Path) -> History:
         raise InputError(f"the training of {run} was not recorded: train with {spell('DynamicsCallback')}")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
+        tables = {name: read_columns(folder / f"{name}.parquet") for name in TABLES}
         history = History(facts, **tables)
         own = run / RUN  # of a classifier: a language model has no gauge
         gauge = (json.loads(own.read_text(encoding="utf-8")).get("gauge") if own.exists() else None) or {}
@@ -216,7 +216,7 @@ def read_history(run: Path) -> History:
     return canonical_history(history, gauge.get("sign", 1))
 
 
-def columns_of(path: Path) -> Columns:
+def read_columns(path: Path) -> Columns:
     """A Parquet file as columns."""
     table = pq.read_table(path)
     return {

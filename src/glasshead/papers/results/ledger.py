@@ -3,22 +3,20 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.errors import InputError
 from glasshead.papers.results.history import (
     NOT_EXPLAINED,
     Columns,
     History,
-    added_column,
+    cumulative_column,
+    doubt_of,
     integration_error,
     rate_column,
     residual_note,
-    undecided_reason,
 )
 from glasshead.spelling import spell
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def terms_of(history: History, quantity: str) -> dict[str, str]:
 
 
 def ledger_terms(history: History, quantity: str) -> dict[str, str]:
-    """The same where their sums over time are the change of the quantity.
+    """The terms of a ledger where their sums over time are the change of the quantity.
 
     Raises:
         InputError: if they are not, or nothing was recorded.
@@ -72,7 +70,7 @@ def ledger_terms(history: History, quantity: str) -> dict[str, str]:
     terms = terms_of(history, quantity)
     if not history.facts["exact"]:
         raise InputError(f"there is no ledger: {why_not_exact(history)}")
-    if any(added_column(quantity, name) not in history.tokens for name in terms):
+    if any(cumulative_column(quantity, name) not in history.tokens for name in terms):
         raise InputError(
             f"there is no ledger: this training was not recorded (train with {spell('DynamicsCallback')})"
         )
@@ -94,7 +92,7 @@ def token_ledger(history: History, quantity: str, rows: Columns) -> Ledger:
     values = rows[quantity].astype(np.float64)
     return Ledger(
         rows["step"].astype(np.float64),
-        {name: rows[added_column(quantity, name)].astype(np.float64) for name in terms},
+        {name: rows[cumulative_column(quantity, name)].astype(np.float64) for name in terms},
         values - values[0],
     )
 
@@ -106,11 +104,11 @@ def mean_ledger(history: History, quantity: str, group: str) -> Ledger:
         InputError: as `token_ledger`.
     """
     terms = ledger_terms(history, quantity)
-    here = history.tokens["group"] == group
+    chosen = history.tokens["group"] == group
     snapshots = len(history.steps)
     rows = {"step": history.steps} | {
-        name: history.tokens[name][here].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
-        for name in [quantity, *(added_column(quantity, term) for term in terms)]
+        name: history.tokens[name][chosen].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
+        for name in [quantity, *(cumulative_column(quantity, term) for term in terms)]
     }
     return token_ledger(history, quantity, rows)
 
@@ -138,7 +136,7 @@ def dominant_term(history: History, token: str, step: int) -> DominantTerm | Non
     parts[NOT_EXPLAINED] = ledger.rest[-1]
     names, sizes = list(parts), np.array(list(parts.values()))
     first = int(np.argmax(np.abs(sizes)))
-    undecided = undecided_reason(first, sizes, np.array([error_of[name] for name in names]))
+    undecided = doubt_of(first, sizes, np.array([error_of[name] for name in names]))
     if undecided is not None:
         return DominantTerm(undecided=undecided.words)
     name, value = names[first], float(sizes[first])

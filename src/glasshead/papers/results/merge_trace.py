@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-Words = tuple[tuple[str, ...], ...]
+WordTokens = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Merge:
 
     pair: tuple[str, str]
     count: int
-    words: Words
+    words: WordTokens
 
     @property
     def token(self) -> str:
@@ -24,7 +24,7 @@ class Merge:
 class MergeTrace:
     """Different words as characters, how often each occurs, and one merge after the other."""
 
-    words: Words
+    words: WordTokens
     counts: tuple[int, ...]
     merges: tuple[Merge, ...]
 
@@ -37,6 +37,6 @@ class MergeTrace:
             yield f"{number}. {first} + {second} ({merge.count}×): {in_tokens(merge.words)}"
 
 
-def in_tokens(words: Words) -> str:
+def in_tokens(words: WordTokens) -> str:
     """Words with a bar between their tokens."""
     return "  ".join("|".join(tokens) for tokens in words)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasshead.arrays import AnyFloats
 from glasshead.results import json_text
 
-Floats = NDArray[np.floating[Any]]
 PARTS = ("semantic", "positional", "mixed")
 """Of a score: letter with letter, place with place, and one with the other."""
 
@@ -42,8 +40,8 @@ class Solution:
     shares: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
     curvatures: Mapping[str, Curvature]
-    weights: Floats
-    parts: Mapping[str, Floats]
+    weights: AnyFloats
+    parts: Mapping[str, AnyFloats]
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class LossLine:
 
     ends: tuple[int, int]
     matched: bool
-    losses: Floats
+    losses: AnyFloats
 
     @property
     def barrier(self) -> float:

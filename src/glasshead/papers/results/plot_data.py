@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
+from glasshead.arrays import AnyFloats
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class RankTable:
     value_dim: int
     description: str
 
-    def column(self, name: str) -> Floats:
+    def column(self, name: str) -> AnyFloats:
         """One of the columns."""
         return np.array([line[self.COLUMNS.index(name)] for line in self.lines])
 
@@ -40,7 +39,7 @@ class LogitRankTable:
     head_dim: int
     description: str
 
-    def column(self, name: str) -> Floats:
+    def column(self, name: str) -> AnyFloats:
         """One of the columns."""
         return np.array([line[self.COLUMNS.index(name)] for line in self.lines])
 

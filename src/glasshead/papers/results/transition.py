@@ -14,7 +14,7 @@ TRANSITION_QUANTITIES = ("m", "theta", "loss", "error")
 
 @dataclass(frozen=True)
 class TransitionPoint:
-    """At one α, from one start: the solution in high dimensions, and one training for each seed."""
+    """The solution at one α, from one start, in high dimensions, and one training for each seed."""
 
     alpha: float
     start: str

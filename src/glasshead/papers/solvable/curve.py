@@ -11,11 +11,11 @@ from glasshead.papers.solvable.state_evolution import STARTS, critical_alpha, li
 
 POWER = 13
 """2^POWER points of the expectations."""
-MOST_NUMBERS = 2e7
+MOST_ENTRIES = 2e7
 """Of a token's coordinates in the texts of one training."""
 
 
-def transition(
+def solve_transition(
     alphas: Sequence[float],
     settings: TransitionSettings | None = None,
     *,
@@ -38,27 +38,27 @@ def transition(
     for name, value, highest in (("d", d, 5000), ("seeds", seeds, 1000)):
         if not 2 <= value <= highest:
             raise InputError(f"{name} is {value}: give a whole number from 2 to {highest:,}")
-    if round(alphas[-1] * d) * d > MOST_NUMBERS:
-        raise InputError(f"d is {d} and the largest alpha {alphas[-1]:g}: more numbers than {MOST_NUMBERS:g}")
+    if round(alphas[-1] * d) * d > MOST_ENTRIES:
+        raise InputError(f"d is {d} and the largest alpha {alphas[-1]:g}: more numbers than {MOST_ENTRIES:g}")
     points = list(known)
-    there = {(point.alpha, point.start) for point in points}
+    known_points = {(point.alpha, point.start) for point in points}
     for alpha in alphas:
         for start in STARTS:
-            if (alpha, start) in there:
+            if (alpha, start) in known_points:
                 continue
             theory = asdict(solve(alpha, start, settings, power=POWER))
             runs = [asdict(train_from(start, alpha, d, settings, seed)) for seed in range(seeds)]
             theory |= {name: abs(theory[name]) for name in ("m", "theta")}
-            points.append(TransitionPoint(alpha, start, theory, [with_names(run) for run in runs]))
+            points.append(TransitionPoint(alpha, start, theory, [training_numbers(run) for run in runs]))
             on_point(points)
     points.sort(key=lambda point: (point.alpha, point.start))
     shared = asdict(settings) | {"d": d, "seeds": seeds}
-    found = Transition(shared, points, None, linear_error(settings))
-    if found.crossing is None:
-        return found
-    return replace(found, critical=critical_alpha(settings, found.crossing, power=POWER))
+    result = Transition(shared, points, None, linear_error(settings))
+    if result.crossing is None:
+        return result
+    return replace(result, critical=critical_alpha(settings, result.crossing, power=POWER))
 
 
-def with_names(run: dict[str, float]) -> dict[str, float]:
+def training_numbers(run: dict[str, float]) -> dict[str, float]:
     """What is kept of a training."""
     return {name: run[name] for name in (*TRANSITION_QUANTITIES, "gradient")}

@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from glasshead.papers.solvable.loss import loss_slopes, text_loss
 
-STEPS = 40
-TOLERANCE = 1e-9
+NEWTON_STEPS = 40
+NEWTON_TOLERANCE = 1e-9
 DISC_POINTS = 128
 DISC_STARTS = 3
 
@@ -26,11 +26,11 @@ def proximal(
     starts: tuple[Float[np.ndarray, "n two"], ...] = (),
 ) -> Float[np.ndarray, "n two"]:
     """The global minimiser, for each text."""
-    ends = minima(center, variance, target, sigma, starts)
+    ends = newton_minima(center, variance, target, sigma, starts)
     return lowest(ends, center, variance, target, sigma)
 
 
-def minima(
+def newton_minima(
     center: Float[np.ndarray, "n two"],
     variance: float,
     target: Float[np.ndarray, "n two"],
@@ -40,8 +40,8 @@ def minima(
     """Where Newton's method ends: from c, its parts, where tokens are alike, starts, and the lowest points
     of a disc."""
     alike = np.repeat(center.mean(axis=1, keepdims=True), 2, axis=1)
-    apart = np.array([0.1, -0.1])
-    begun = (center, center * [1, 0], center * [0, 1], alike + apart, alike - apart, *starts)
+    two_ends = np.array([0.1, -0.1])
+    begun = (center, center * [1, 0], center * [0, 1], alike + two_ends, alike - two_ends, *starts)
     ends = [newton(start, center, variance, target, sigma) for start in begun]
     within = lowest(np.stack(ends), center, variance, target, sigma)
     # What is lower than a value v is no further from c than √(2 V v).
@@ -97,25 +97,25 @@ def newton(
     """A local minimum near each start: Newton steps, made convex, and halved until they descend."""
     h = np.array(start, dtype=float)
     active = np.arange(len(h))
-    for _ in range(STEPS):
-        here, mid, goal = h[active], center[active], target[active]
-        gradient, hessian = loss_slopes(here, goal, sigma)
-        gradient = gradient + (here - mid) / variance
-        moving = np.abs(gradient).max(axis=1, initial=0) > TOLERANCE
+    for _ in range(NEWTON_STEPS):
+        state, mid, goal = h[active], center[active], target[active]
+        gradient, hessian = loss_slopes(state, goal, sigma)
+        gradient = gradient + (state - mid) / variance
+        moving = np.abs(gradient).max(axis=1, initial=0) > NEWTON_TOLERANCE
         active = active[moving]
         if not len(active):
             break
-        here, mid, goal, gradient = here[moving], mid[moving], goal[moving], gradient[moving]
+        state, mid, goal, gradient = state[moving], mid[moving], goal[moving], gradient[moving]
         step = convex_step(hessian[moving] + np.eye(2) / variance, gradient, floor=0.05 / variance)
-        value = moreau(here, mid, variance, goal, sigma)
+        value = moreau(state, mid, variance, goal, sigma)
         size = np.ones(len(active))
         for _ in range(12):
-            worse = moreau(here - size[:, None] * step, mid, variance, goal, sigma) > value + 1e-15
+            worse = moreau(state - size[:, None] * step, mid, variance, goal, sigma) > value + 1e-15
             if not worse.any():
                 break
             size[worse] /= 2
         size[worse] = 0.0
-        h[active] = here - size[:, None] * step
+        h[active] = state - size[:, None] * step
         active = active[size > 0]
     return h
 

@@ -31,7 +31,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Texts:
+class GaussianTexts:
     """Tokens with and without places, [n, 2, d], and the dot products from which ‖y − ŷ‖² follows."""
 
     tokens: Float[np.ndarray, "n two d"]
@@ -43,30 +43,30 @@ class Texts:
 
 def draw_texts(
     n: int, teacher: Float[np.ndarray, " d"], settings: TransitionSettings, rng: np.random.Generator
-) -> Texts:
+) -> GaussianTexts:
     """Gaussian tokens of variance σ², and what the target makes of them."""
     d = len(teacher)
     z = settings.sigma * rng.standard_normal((n, 2, d))
     x = z + np.array([1.0, -1.0])[:, None] / np.sqrt(d)
     target = target_weights(z @ teacher / np.sqrt(d), settings)
     flipped = z.transpose(0, 2, 1)
-    return Texts(x, target, x @ x.transpose(0, 2, 1) / d, x @ flipped / d, z @ flipped / d)
+    return GaussianTexts(x, target, x @ x.transpose(0, 2, 1) / d, x @ flipped / d, z @ flipped / d)
 
 
-def empirical_loss(q: Floats, texts: Texts) -> tuple[float, Float[np.ndarray, " d"]]:
+def empirical_loss(q: Floats, texts: GaussianTexts) -> tuple[float, Float[np.ndarray, " d"]]:
     """Σ_n ‖y − ŷ‖² / (2 d) and its gradient in q."""
     d = len(q)
     h = texts.tokens @ q / np.sqrt(d)
     first, goal = first_weights(h), texts.target
     weights = np.stack([first, 1 - first], axis=-1)  # [n, row, column]
     wanted = np.stack([goal, 1 - goal], axis=-1)
-    given, owed = weights @ texts.own, wanted @ texts.cross.transpose(0, 2, 1)
-    pulled = given - owed
-    squares = (given * weights).sum() - 2 * (owed * weights).sum() + (wanted @ texts.plain * wanted).sum()
+    attended, owed = weights @ texts.own, wanted @ texts.cross.transpose(0, 2, 1)
+    pulled = attended - owed
+    squares = (attended * weights).sum() - 2 * (owed * weights).sum() + (wanted @ texts.plain * wanted).sum()
     slope = (pulled[..., 0] - pulled[..., 1]) * first * (1 - first)  # by the score h_l (h_1 − h_2)
-    apart = h[:, :1] - h[:, 1:]
+    gap = h[:, :1] - h[:, 1:]
     by_apart = (slope * h).sum(axis=1, keepdims=True)
-    by_h = slope * apart + by_apart * np.array([1.0, -1.0])
+    by_h = slope * gap + by_apart * np.array([1.0, -1.0])
     return float(squares / 2), np.einsum("nl,nld->d", by_h, texts.tokens) / np.sqrt(d)
 
 
@@ -94,14 +94,14 @@ def train_from(start: str, alpha: float, d: int, settings: TransitionSettings, s
         return loss + decay / 2 * float(q @ q), gradient + decay * q
 
     begun = teacher if start == "semantic" else np.ones(d)
-    found = minimize(
+    solution = minimize(
         objective, begun, jac=True, method="L-BFGS-B", options={"maxiter": 3000, "ftol": 1e-13, "gtol": 1e-7}
     )
-    q = found.x
+    q = solution.x
     return Trained(
         m=abs(float(q.sum() / d)),
         theta=abs(float(settings.sigma**2 * q @ teacher / d)),
-        loss=float(found.fun / d),
+        loss=float(solution.fun / d),
         error=2 * empirical_loss(q, new)[0] / NEW_TEXTS,
-        gradient=float(np.linalg.norm(found.jac) / np.sqrt(d)),
+        gradient=float(np.linalg.norm(solution.jac) / np.sqrt(d)),
     )

@@ -21,7 +21,7 @@ from scipy.stats import qmc
 
 from glasshead.errors import InputError
 from glasshead.papers.solvable.loss import TransitionSettings, target_weights, text_loss
-from glasshead.papers.solvable.proximal import ambiguous, minima, proximal
+from glasshead.papers.solvable.proximal import ambiguous, newton_minima, proximal
 
 Floats = Float[np.ndarray, "..."]
 
@@ -71,18 +71,18 @@ def normal_points(power: int) -> Float[np.ndarray, "n four"]:
     return np.concatenate([points, points * [-1, -1, 1, 1]])
 
 
-def unexplained(q: float, theta: float, settings: TransitionSettings) -> float:
+def residual_spread(q: float, theta: float, settings: TransitionSettings) -> float:
     """√(σ² − θ²/q̄): what the scores of a text do not say of the target's."""
     return float(np.sqrt(max(settings.sigma**2 - theta**2 / q, 1e-12)))
 
 
-def scores_of(
+def gaussian_scores(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """√q̄ ξ ± m, and the target's scores."""
     q, m, _, theta = overlaps
     points = normal_points(power)
-    rest = unexplained(q, theta, settings)
+    rest = residual_spread(q, theta, settings)
     center = np.sqrt(q) * points[:, :2] + m * np.array([1.0, -1.0])
     return center, theta / np.sqrt(q) * points[:, :2] + rest * points[:, 2:]
 
@@ -93,11 +93,11 @@ def step(
     """The overlaps after one iteration, and the training loss."""
     q, _, variance, theta = overlaps
     points, sigma, decay = normal_points(power), settings.sigma, settings.weight_decay
-    center, teacher = scores_of(overlaps, settings, power)
+    center, teacher = gaussian_scores(overlaps, settings, power)
     target = target_weights(teacher, settings)
     h = proximal(center, variance, target, sigma, (teacher, -teacher))
     force = (h - center) / variance
-    rest = unexplained(q, theta, settings)
+    rest = residual_spread(q, theta, settings)
     q_hat = alpha * (force**2).sum(axis=1).mean()
     m_hat = alpha * (force[:, 0] - force[:, 1]).mean()
     theta_hat = alpha * (force * points[:, 2:]).sum(axis=1).mean() / rest
@@ -141,18 +141,18 @@ def solve(
     places, moves = [place], []
     best, before, overlaps, loss = np.inf, np.inf, overlaps_at(place, start, sigma), 0.0
     for _ in range(most_steps):
-        here = overlaps_at(place, start, sigma)
-        after, value = step(alpha, here, settings, power)
+        moved = overlaps_at(place, start, sigma)
+        after, value = step(alpha, moved, settings, power)
         moves.append(place_of(after, start, sigma) - place)
-        residual = float(np.abs(moves[-1] / units(place, sigma)).max())
+        residual = float(np.abs(moves[-1] / move_units(place, sigma)).max())
         if residual < best:
-            best, overlaps, loss = residual, here, value
+            best, overlaps, loss = residual, moved, value
         if residual < tolerance:
             break
         if residual > 2 * before:
             places, moves = places[-1:], moves[-1:]
         before = residual
-        place = extrapolated(places, moves)
+        place = extrapolate(places, moves)
         while too_far(place, places[-1], start):
             place = (place + places[-1]) / 2
         places.append(place)
@@ -174,8 +174,8 @@ def overlaps_at(place: Floats, start: str, sigma: float) -> tuple[float, float, 
     return root**2, m, float(np.exp(variance)), theta
 
 
-def units(place: Floats, sigma: float) -> Floats:
-    """In which a move is measured: scores in √q̄, log V in 1."""
+def move_units(place: Floats, sigma: float) -> Floats:
+    """The units in which a move is measured: scores in √q̄, log V in 1."""
     score = max(float(place[0]), float(np.sqrt(SMALLEST)) * sigma)
     return np.array([score, score, 1.0])
 
@@ -190,7 +190,7 @@ def generalisation_error(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> float:
     """E‖y − ŷ‖²/d of a new text: σ² E‖S − T‖²."""
-    h, teacher = scores_of(overlaps, settings, power)
+    h, teacher = gaussian_scores(overlaps, settings, power)
     return float(2 * text_loss(h, target_weights(teacher, settings), settings.sigma).mean())
 
 
@@ -198,9 +198,9 @@ def ambiguous_share(
     overlaps: tuple[float, float, float, float], settings: TransitionSettings, power: int
 ) -> float:
     """The share of texts whose loss, with the pull of all others, has a second minimum."""
-    center, teacher = scores_of(overlaps, settings, power)
+    center, teacher = gaussian_scores(overlaps, settings, power)
     target, variance, sigma = target_weights(teacher, settings), overlaps[2], settings.sigma
-    ends = minima(center, variance, target, sigma, (teacher, -teacher))
+    ends = newton_minima(center, variance, target, sigma, (teacher, -teacher))
     return ambiguous(ends, center, variance, target, sigma)
 
 
@@ -238,7 +238,7 @@ def critical_alpha(
         return None
 
 
-def extrapolated(places: list[Floats], moves: list[Floats]) -> Floats:
+def extrapolate(places: list[Floats], moves: list[Floats]) -> Floats:
     """The next place by Anderson's method, from the last places x_k and their moves g(x_k) − x_k: a plain
     step from the combination of places that would move least.
 

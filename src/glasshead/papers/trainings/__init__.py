@@ -7,7 +7,7 @@ from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
 from glasshead.papers.trainings.recorded_runs import LedgerAnswer, RecordedRun, RunFacts, is_recorded
-from glasshead.serve import PAGES, Host, Page, as_page, named
+from glasshead.serve import PAGES, Host, Page, as_page, find_served
 
 
 def add_routes(host: Host) -> None:
@@ -32,13 +32,13 @@ def add_routes(host: Host) -> None:
         group: bool = False,
     ) -> LedgerAnswer:
         """What every term of the gradient has added to a token's score or polarity, step by step."""
-        recorded = named(run, served, "recorded training")
+        recorded = find_served(run, served, "recorded training")
         return await host.answer(request, lambda: recorded.ledger(of, quantity, group=group))
 
     @host.app.get("/view/run", response_class=HTMLResponse)
     async def run_page(request: Request, run: str) -> Response:
         """The page of a recorded training."""
-        recorded = named(run, served, "recorded training")
+        recorded = find_served(run, served, "recorded training")
         return as_page(await host.answer(request, lambda: recorded.page))
 
 

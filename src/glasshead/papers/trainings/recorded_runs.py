@@ -19,7 +19,7 @@ from glasshead.papers.results import (
 )
 from glasshead.serve import Answer, Measured
 
-QUANTITIES = ("score", "polarity")
+LEDGER_QUANTITIES = ("score", "polarity")
 
 
 class LedgerAnswer(Answer):
@@ -73,7 +73,7 @@ class RecordedRun:
                 name=self.name, title="", steps=[], quantities=[], groups=[], tokens=[], problem=str(error)
             )
         known, problem = [], ""
-        for quantity in QUANTITIES:
+        for quantity in LEDGER_QUANTITIES:
             try:
                 ledger_terms(history, quantity)
                 known.append(quantity)

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from glasshead.attention.kernels.native_programs.operators import LIBRARIES, library_name
-from glasshead.compiled import CAPABILITIES, SOURCES, native_library
+from glasshead.compiled import CAPABILITIES, NATIVE_SOURCES, native_library
 from glasshead.errors import InputError
 
 COMPILE = """
@@ -43,7 +43,7 @@ def possible_capabilities() -> tuple[str, ...]:
     return CAPABILITIES[1:] if torch.cpu._is_avx2_supported() else CAPABILITIES[2:]
 
 
-def build(
+def build_libraries(
     capabilities: tuple[str, ...] | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
     """The libraries for these instructions, or all possible ones, compiled where they are not there yet.
@@ -83,7 +83,7 @@ def compile_library(capability: str, path: Path) -> None:
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     with ninja_on_path(), TemporaryDirectory(dir=path.parent, prefix=".compiling-") as folder:
-        sources = [str(source) for source in sorted(SOURCES.glob("*.cpp"))]
+        sources = [str(source) for source in sorted(NATIVE_SOURCES.glob("*.cpp"))]
         done = subprocess.run(
             [sys.executable, "-c", COMPILE, json.dumps([name, sources, flags, folder])],
             capture_output=True,

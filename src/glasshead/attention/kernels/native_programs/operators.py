@@ -12,11 +12,11 @@ from glasshead.attention.activation import ACTIVATIONS
 from glasshead.attention.precision import no_autocast, upcast_half
 from glasshead.compiled import CAPABILITIES, native_library
 
-Leaves = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
+CallTensors = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 """q, k, v, the bias and the line of coefficients: what has gradients."""
 
 
-def formula(leaves: Leaves, mask: list[Tensor | None], options: list[Any]) -> Tensor:
+def formula(leaves: CallTensors, mask: list[Tensor | None], options: list[Any]) -> Tensor:
     """φ(adjusted(scale · q·k) + bias) v, with ``options`` scale, activation and adjustment.
 
     The twin of the native operator, in a few lines of PyTorch, and its second derivative.
@@ -27,7 +27,7 @@ def formula(leaves: Leaves, mask: list[Tensor | None], options: list[Any]) -> Te
     groups = q.shape[1] // k.shape[1]
     wide_q, wide_k, wide_v = (
         upcast_half(q),
-        *(upcast_half(each).repeat_interleave(groups, dim=1) for each in (k, v)),
+        *(upcast_half(part).repeat_interleave(groups, dim=1) for part in (k, v)),
     )
     scores = (wide_q * scale) @ wide_k.mT
     if line is not None and query_positions is not None and key_positions is not None:
@@ -67,8 +67,8 @@ class Libraries:
         """The fastest instructions that torch uses here and a library serves; None without any."""
         using = torch.backends.cpu.get_cpu_capability()
         usable = CAPABILITIES[CAPABILITIES.index(using) if using in CAPABILITIES else -1 :]
-        there = (each for each in usable if native_library(each).is_file())
-        return next((capability for capability in there if self.load(capability)), None)
+        built = (name for name in usable if native_library(name).is_file())
+        return next((capability for capability in built if self.load(capability)), None)
 
     def load(self, capability: str) -> bool:
         """Whether the library of these instructions serves; a file that does not load is told of once."""
@@ -90,7 +90,9 @@ class Libraries:
             name = library_name(capability)
             torch.library.register_fake(f"{name}::forward", forward_shapes)
             torch.library.register_fake(f"{name}::backward", backward_shapes)
-            torch.library.register_autograd(f"{name}::forward", Gradients(capability), setup_context=remember)
+            torch.library.register_autograd(
+                f"{name}::forward", Gradients(capability), setup_context=save_inputs
+            )
             self.loaded.add(capability)
             return True
 
@@ -127,7 +129,7 @@ def backward_shapes(
     """The gradients of q, k, v, the bias and the line."""
     wants_bias, none = rest[-1], rest[2].new_empty(0)
     return (
-        *(torch.empty_like(each, memory_format=torch.contiguous_format) for each in (q, k, v)),
+        *(torch.empty_like(part, memory_format=torch.contiguous_format) for part in (q, k, v)),
         torch.empty_like(bias, memory_format=torch.contiguous_format)
         if bias is not None and wants_bias
         else none,
@@ -135,7 +137,7 @@ def backward_shapes(
     )
 
 
-def remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+def save_inputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     q, k, v, bias, line, mask, *ctx.options = inputs
     ctx.save_for_backward(q, k, v, bias, line, *mask, *output)
     ctx.mark_non_differentiable(*output[1:])
@@ -160,23 +162,25 @@ class Gradients:
                 stacklevel=2,
             )
             leaves = q, k, v, bias, line
-            found = differentiable_gradients(leaves, wanted[:5], mask, ctx.options, grad)
-            return *found, None, None, None, None
+            grads = formula_gradients(leaves, wanted[:5], mask, ctx.options, grad)
+            return *grads, None, None, None, None
         dq, dk, dv, dbias, dline = operators(self.capability).backward(
             grad, q, k, v, bias, line, mask, out, m, total, *ctx.options, wanted[3]
         )
         return dq, dk, dv, dbias if wanted[3] else None, dline if wanted[4] else None, None, None, None, None
 
 
-def differentiable_gradients(
-    leaves: Leaves,
+def formula_gradients(
+    leaves: CallTensors,
     wanted: tuple[bool, ...],
     mask: list[Tensor | None],
     options: list[Any],
     grad: Tensor,
 ) -> list[Tensor | None]:
     """The gradients by the formula, themselves part of the graph."""
-    asked = [leaf for leaf, want in zip(leaves, wanted, strict=True) if want and leaf is not None]
+    asked_leaves = [leaf for leaf, want in zip(leaves, wanted, strict=True) if want and leaf is not None]
     with no_autocast(grad.device):
-        found = iter(torch.autograd.grad(formula(leaves, mask, options), asked, grad, create_graph=True))
-    return [next(found) if want else None for want in wanted]
+        grads = iter(
+            torch.autograd.grad(formula(leaves, mask, options), asked_leaves, grad, create_graph=True)
+        )
+    return [next(grads) if want else None for want in wanted]

@@ -11,7 +11,7 @@ from torch import Tensor
 from glasshead.attention.kernels.triton_programs import paired_exponential as paired
 
 LOG2E = 1.4426950408889634
-SHORT = 512
+SHORT_LENGTH = 512
 """Up to so many keys the first tiling is taken untried: trying costs more than it saves."""
 
 
@@ -22,8 +22,8 @@ def tiling(queries: int, keys: int, warps: int, stages: int) -> triton.Config:
 # Chosen among those that the compiler fits into registers at head sizes 64 and 128 on sm_80 and sm_90.
 FORWARD = [tiling(64, 32, 4, 2), tiling(64, 64, 4, 3), tiling(128, 64, 8, 3), tiling(128, 128, 8, 3)]
 QUERIES = [tiling(64, 32, 4, 2), tiling(64, 64, 4, 3), tiling(128, 32, 8, 3), tiling(128, 64, 8, 2)]
-KEYS = [tiling(32, 64, 4, 2), tiling(32, 64, 8, 2), tiling(32, 128, 8, 2), tiling(64, 128, 8, 2)]
-NARROW = tiling(32, 32, 8, 1)
+TILINGS = [tiling(32, 64, 4, 2), tiling(32, 64, 8, 2), tiling(32, 128, 8, 2), tiling(64, 128, 8, 2)]
+NARROW_TILING = tiling(32, 32, 8, 1)
 """For rows of more than 256 bytes, whose tiles would not fit into shared memory otherwise."""
 
 
@@ -31,16 +31,16 @@ def worth_trying(configs: list[triton.Config], named: dict[str, Any], **options:
     """One tiling for short inputs and without a GPU, and for wide heads; the best of several otherwise."""
     q = named["q"]
     if max(options["WIDE"], options["WIDE_V"]) * q.element_size() > 256:
-        return [NARROW]
-    return configs if q.is_cuda and named["bucket"] > SHORT else configs[:1]
+        return [NARROW_TILING]
+    return configs if q.is_cuda and named["bucket"] > SHORT_LENGTH else configs[:1]
 
 
-def tuned_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
+def autotune_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
     """The program with the fastest of its tilings, found at its first call for inputs of that kind."""
     return triton.autotune(configs, ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"])(program)
 
 
-def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, **options: Any) -> None:
+def launch(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, **options: Any) -> None:
     """Launch a tuned program; a single tiling goes past the tuner, which would time even that, on a GPU."""
     tilings = worth_trying(program.configs, dict(zip(program.arg_names, args, strict=False)), **options)
     if len(tilings) == 1:
@@ -49,9 +49,9 @@ def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, 
         program[grid](*args, **options)
 
 
-attend = tuned_tiles(paired.forward, FORWARD)
-attend_queries = tuned_tiles(paired.backward_queries, QUERIES)
-attend_keys = tuned_tiles(paired.backward_keys, KEYS)
+attend_paired = autotune_tiles(paired.forward_head, FORWARD)
+attend_queries = autotune_tiles(paired.backward_queries, QUERIES)
+attend_keys = autotune_tiles(paired.backward_keys, TILINGS)
 
 
 def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dict[str, Any]:
@@ -71,17 +71,17 @@ def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dic
 def sizes(q: Tensor, k: Tensor, first: int | None) -> tuple[int, ...]:
     """first, heads, groups, queries, keys and the bucket of lengths that share a tiling."""
     heads, queries, keys = q.shape[1], q.shape[2], k.shape[2]
-    bucket = min(max(SHORT, triton.next_power_of_2(keys)), 16384)
+    bucket = min(max(SHORT_LENGTH, triton.next_power_of_2(keys)), 16384)
     return first or 0, heads, heads // k.shape[1], queries, keys, bucket
 
 
 def strides(*tensors: Tensor) -> tuple[int, ...]:
-    """Of batch, head and length, for one tensor after the other."""
+    """Strides of batch, head and length, for one tensor after the other."""
     return tuple(step for tensor in tensors for step in tensor.stride()[:3])
 
 
 def rowwise(tensor: Tensor) -> Tensor:
-    """With rows that lie in one piece."""
+    """A tensor whose rows lie in one piece."""
     return tensor if tensor.stride(3) == 1 else tensor.contiguous()
 
 
@@ -98,26 +98,26 @@ def padding_and_stride(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
 
 
 @torch.library.custom_op("glasshead::paired", mutates_args=())
-def paired_attention(
+def attend_pairs(
     q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, scale: float, first: int | None
 ) -> tuple[Tensor, Tensor]:
     """Output ``[B, H, Q, d_v]`` and log₂ Z ``[B, H, Q]``; ``first`` is the index of the first query among the
     keys under a causal mask, None without one."""
     q, k, v = rowwise(q), rowwise(k), rowwise(v)
-    out, norm = paired_shapes(q, k, v, padding, scale, first)
+    out, norm = pair_shapes(q, k, v, padding, scale, first)
     real, p_b = padding_and_stride(padding, q)
     if out.numel():
         with on_device(q.device):
-            run(
-                attend, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
+            launch(
+                attend_paired, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, norm, scale * LOG2E, *sizes(q, k, first), *strides(q, k, v, out), p_b,
                 **kind(q, v, padding, first),
             )  # fmt: skip
     return out, norm
 
 
-@paired_attention.register_fake
-def paired_shapes(
+@attend_pairs.register_fake
+def pair_shapes(
     q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, scale: float, first: int | None
 ) -> tuple[Tensor, Tensor]:
     """Heads lie beside one another in memory, so that merging them costs nothing."""
@@ -127,7 +127,7 @@ def paired_shapes(
 
 
 @torch.library.custom_op("glasshead::paired_backward", mutates_args=())
-def paired_gradients(
+def pair_gradients(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, out: Tensor, norm: Tensor,
     scale: float, first: int | None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
@@ -139,13 +139,13 @@ def paired_gradients(
     common, options = sizes(q, k, first), kind(q, v, padding, first)
     with on_device(q.device):
         if q.numel():
-            run(
+            launch(
                 attend_queries, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, grad, norm, delta, grad_q, scale * LOG2E, scale, *common,
                 *strides(q, k, v, out, grad, grad_q), p_b, **options,
             )  # fmt: skip
         if k.numel():
-            run(
+            launch(
                 attend_keys, lambda tile: (triton.cdiv(k.shape[2], tile["K"]) * k.shape[0] * k.shape[1],),
                 q, k, v, real, grad, norm, delta, grad_k, grad_v, scale * LOG2E, scale, *common,
                 *strides(q, k, v, grad, grad_k, grad_v), p_b, **options,
@@ -153,7 +153,7 @@ def paired_gradients(
     return grad_q, grad_k, grad_v
 
 
-@paired_gradients.register_fake
+@pair_gradients.register_fake
 def gradient_shapes(
     grad: Tensor, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, out: Tensor, norm: Tensor,
     scale: float, first: int | None,
@@ -165,18 +165,18 @@ def gradient_shapes(
     )
 
 
-def remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def save_paired_inputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     q, k, v, padding, ctx.scale, ctx.first = inputs
     ctx.save_for_backward(q, k, v, padding, *output)
     ctx.mark_non_differentiable(output[1])
     ctx.set_materialize_grads(False)
 
 
-def gradients(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
+def pair_backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
     if grad is None:
         return (None,) * 6
     q, k, v, padding, out, norm = ctx.saved_tensors
-    return *paired_gradients(grad, q, k, v, padding, out, norm, ctx.scale, ctx.first), None, None, None
+    return *pair_gradients(grad, q, k, v, padding, out, norm, ctx.scale, ctx.first), None, None, None
 
 
-paired_attention.register_autograd(gradients, setup_context=remember)
+attend_pairs.register_autograd(pair_backward, setup_context=save_paired_inputs)

@@ -66,7 +66,7 @@ def bounds(tile, first, keys, CAUSAL: tl.constexpr, Q: tl.constexpr, K: tl.const
 
 
 @triton.jit
-def allowed(at, start, padding, keys, CAUSAL: tl.constexpr, PADDED: tl.constexpr, K: tl.constexpr):
+def may_attend(at, start, padding, keys, CAUSAL: tl.constexpr, PADDED: tl.constexpr, K: tl.constexpr):
     """Which pairs of queries (at index ``at`` among the keys) and keys count: [queries, K]."""
     key = start + tl.arange(0, K)
     live = (key < keys)[None, :]
@@ -88,7 +88,7 @@ def attend_span(
         keys_here = rows(k, n, k_n, keys, SIZE, K, WIDE)
         t = tl.dot(q, tl.trans(keys_here), input_precision=PRECISION) * factor
         if EDGE or PADDED:
-            live = allowed(at, n, padding, keys, CAUSAL and EDGE, PADDED, K)
+            live = may_attend(at, n, padding, keys, CAUSAL and EDGE, PADDED, K)
             t = tl.where(live, t, 0.0)  # which weighs nothing
         higher = tl.maximum(peak, tl.max(tl.abs(t), 1))
         both, weight = halves(t, higher[:, None])
@@ -104,7 +104,7 @@ def attend_span(
 
 
 @triton.jit
-def forward(
+def forward_head(
     q, k, v, padding, out, norm, factor, first, heads, groups, queries, keys, bucket,
     q_b, q_h, q_n, k_b, k_h, k_n, v_b, v_h, v_n, o_b, o_h, o_n, p_b,
     CAUSAL: tl.constexpr, PADDED: tl.constexpr, PRECISION: tl.constexpr,
@@ -158,7 +158,7 @@ def query_span(
         pull = tl.dot(grad, tl.trans(values_here), input_precision=PRECISION)
         slope = both * pull - weight * delta[:, None]
         if EDGE or PADDED:
-            slope = tl.where(allowed(at, n, padding, keys, CAUSAL and EDGE, PADDED, K), slope, 0.0)
+            slope = tl.where(may_attend(at, n, padding, keys, CAUSAL and EDGE, PADDED, K), slope, 0.0)
         acc = tl.dot(slope.to(keys_here.dtype), keys_here, acc, input_precision=PRECISION)
     return acc
 

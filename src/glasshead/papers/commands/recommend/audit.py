@@ -19,7 +19,7 @@ from glasshead.cli import (
     progress_stages,
     write_audit,
 )
-from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_usable_logs, recommend
 
 
 class CardFormat(StrEnum):
@@ -58,7 +58,7 @@ def audit(
     thresholds = parse_numbers(fail_under or [])
     with atomic_folder(out, overwrite=overwrite, reads=[run, logs]) as work:
         loaded = load_recommender(run)
-        news_logs = read_logs(logs, skip_bad_rows, clicks=False)
+        news_logs = read_usable_logs(logs, skip_bad_rows, clicks=False)
         with progress_stages(f"auditing {run.name}") as progress:
             card = audit_recommender(
                 loaded, news_logs, limit=limit, draws=draws, seed=seed, progress=progress

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from glasshead.cli import SEEDS, Overwrite, console, print_line, print_remark, progress_stages
-from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_usable_logs, recommend
 
 PREVIOUS_USE = {"train": "was trained on", "dev": "chose its epoch on"}
 
@@ -34,7 +34,7 @@ def evaluate(
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[run, logs])
     loaded = load_recommender(run)
-    news_logs = read_logs(logs, skip_bad_rows)
+    news_logs = read_usable_logs(logs, skip_bad_rows)
     previous = loaded.read_before(news_logs)
     if previous is not None:
         use = PREVIOUS_USE[previous]

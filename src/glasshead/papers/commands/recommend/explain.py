@@ -15,7 +15,7 @@ from glasshead.cli import (
     print_output,
     print_remark,
 )
-from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_usable_logs, recommend
 
 
 @recommend.command()
@@ -45,18 +45,18 @@ def explain(
 
     Example: [bold]glasshead recommend explain runs/news logs/test --impression 7[/]
     """
-    from glasshead.drawable import FILES
+    from glasshead.drawable import VALUE_FILES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.papers.recommend import explain_recommendation, load_recommender
     from glasshead.report import shared_scale
 
     if out is not None:
         check_writable(out, overwrite=overwrite, reads=[run, logs])
-        format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
+        format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
     loaded = load_recommender(run)
     attributions = explain_recommendation(
         loaded,
-        read_logs(logs, skip_bad_rows, clicks=False),
+        read_usable_logs(logs, skip_bad_rows, clicks=False),
         impression=impression,
         candidate=candidate,
         method=method,  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def generate(
     from dataclasses import asdict
 
     from glasshead.files import atomic_folder
-    from glasshead.papers.recommend import FACTS, NewsLogOptions, news_logs
+    from glasshead.papers.recommend import FACTS_FILE, NewsLogOptions, news_logs
 
     options = NewsLogOptions(
         interest=interest,  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def generate(
     )
     with atomic_folder(out, overwrite=overwrite) as work:
         news_logs(work, options)
-        (work / FACTS).write_text(json.dumps(asdict(options), indent=1) + "\n", encoding="utf-8")
+        (work / FACTS_FILE).write_text(json.dumps(asdict(options), indent=1) + "\n", encoding="utf-8")
     print_line(f"Logs in {out / 'train'}, {out / 'dev'} and {out / 'test'}")
     command = ["glasshead", "recommend", "train", str(out / "train"), "--dev", str(out / "dev")]
     print_line("Next: " + shlex.join([*command, "--out", f"runs/{out.name}"]))

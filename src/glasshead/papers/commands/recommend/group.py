@@ -23,7 +23,7 @@ SkipBadRows = Annotated[
 ]
 
 
-def read_logs(folder: Path, skip_bad_rows: bool, *, clicks: bool = True) -> "NewsLogs":
+def read_usable_logs(folder: Path, skip_bad_rows: bool, *, clicks: bool = True) -> "NewsLogs":
     """Logs, and a line about rows that were left out; where ``clicks`` are needed, they must be told, and a
     line says which impressions cannot be evaluated."""
     from glasshead.papers.recommend import read_logs, require_clicks

@@ -7,7 +7,7 @@ import typer
 
 from glasshead.cli import Overwrite, print_line, print_remark, progress_stages
 from glasshead.errors import InputError, pluralise
-from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, Run, SkipBadRows, read_usable_logs, recommend
 
 
 @recommend.command()
@@ -37,7 +37,7 @@ def rank(
             format_from_suffix(path, *formats)
             check_writable(path, overwrite=overwrite, reads=[run, logs])
     loaded = load_recommender(run)
-    news_logs = read_logs(logs, skip_bad_rows, clicks=False)
+    news_logs = read_usable_logs(logs, skip_bad_rows, clicks=False)
     with progress_stages(f"ranking with {run.name}") as progress:
         progress("scoring")
         values = loaded.scores(news_logs)

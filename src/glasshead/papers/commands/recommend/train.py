@@ -15,7 +15,7 @@ from glasshead.cli import (
     print_line,
     resume_on_interrupt,
 )
-from glasshead.papers.commands.recommend.group import Logs, SkipBadRows, read_logs, recommend
+from glasshead.papers.commands.recommend.group import Logs, SkipBadRows, read_usable_logs, recommend
 
 
 @recommend.command()
@@ -91,10 +91,10 @@ def train(
     try:
         with resume_on_interrupt(partial_path(out)):
             train_recommender(
-                read_logs(logs, skip_bad_rows),
+                read_usable_logs(logs, skip_bad_rows),
                 config,
                 out,
-                dev=None if dev is None else read_logs(dev, skip_bad_rows),
+                dev=None if dev is None else read_usable_logs(dev, skip_bad_rows),
                 seed=seed,
                 source=source,
                 resume=resume,

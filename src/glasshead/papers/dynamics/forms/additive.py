@@ -11,11 +11,11 @@ from glasshead.papers.dynamics.forms.affine import embedding_map
 from glasshead.papers.dynamics.forms.form import (
     FORMS,
     ClosedForm,
+    FormParameters,
     OutputGradients,
-    Parameters,
     ScoreFlow,
-    Tokens,
-    shared_descent,
+    TokenFunctions,
+    weight_descent,
 )
 
 
@@ -36,20 +36,20 @@ class Additive(ClosedForm):
         "M": "the leads of similar tokens (Ω), through M, times VᵀD_eD_jV",
     }
 
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: FormParameters, temperature: float) -> TokenFunctions:
         """s_e = W e and a_e = tanh(M e)ᵀV / λ."""
         hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
-        return Tokens(p.embeddings @ p.output.T, hidden @ p.context / temperature)
+        return TokenFunctions(p.embeddings @ p.output.T, hidden @ p.context / temperature)
 
-    def couplings(self, p: Parameters) -> dict[str, Tensor]:
+    def couplings(self, p: FormParameters) -> dict[str, Tensor]:
         """(MᵀV)ᵀW, which is λ U_eᵀW near tanh(x) = x (eq. 71)."""
         return {"V′ᵀW": p.output @ (p.context @ embedding_map(p))}
 
-    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
+    def score_gradient(self, p: FormParameters, temperature: float) -> Tensor:
         """U_e = MᵀD_eV / λ of every token (from eq. 66)."""
         return tanh_slope(p, p.embeddings) @ embedding_map(p) / temperature
 
-    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+    def descent(self, p: FormParameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) U_e + Wᵀπ(e) (eq. 66), −∂ℓ/∂V = Σ_e ε(e) tanh x_e / λ (eq. 67),
         −∂ℓ/∂M = Σ_e ε(e) D_eV eᵀ / λ (eq. 68).
 
@@ -57,13 +57,13 @@ class Additive(ClosedForm):
         Σ_j α_j s_j (t_j − t̄) = Σ_j α_j (s_j − s) t_j.
         """
         hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
-        return shared_descent(grads, p.embeddings) | {
+        return weight_descent(grads, p.embeddings) | {
             "embeddings": grads.epsilon[:, None] * self.score_gradient(p, temperature) + grads.pi @ p.output,
             "context": grads.epsilon @ hidden / temperature,
             "map": (grads.epsilon[:, None] * tanh_slope(p, p.embeddings)).T @ p.embeddings / temperature,
         }
 
-    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
+    def flow(self, p: FormParameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """Eq. 69 and the exact form of eq. 70; the paper's eq. 71 is `linear_terms`."""
         descent = self.descent(p, temperature, grads)
         score_gradient = self.score_gradient(p, temperature)
@@ -86,12 +86,12 @@ class Additive(ClosedForm):
         )
 
 
-def tanh_slope(p: Parameters, embedded: Tensor) -> Tensor:
+def tanh_slope(p: FormParameters, embedded: Tensor) -> Tensor:
     """D V of every vector."""
     return (1 - torch.tanh(embedded @ embedding_map(p).T).square()) * p.context
 
 
-def linear_terms(p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+def linear_terms(p: FormParameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
     """Eq. 71: the terms of da_e/dτ with tanh(x) ≈ x, by the names of the exact ones."""
     m = embedding_map(p)
     inner = p.context @ m  # MᵀV

@@ -7,14 +7,14 @@ from torch import Tensor
 from glasshead.papers.dynamics.forms.form import (
     FORMS,
     ClosedForm,
+    FormParameters,
     OutputGradients,
-    Parameters,
     ScoreFlow,
-    Tokens,
+    TokenFunctions,
 )
 
 
-def embedding_map(p: Parameters) -> Tensor:
+def embedding_map(p: FormParameters) -> Tensor:
     """M, which this model has."""
     assert p.map is not None
     return p.map
@@ -40,24 +40,24 @@ class Affine(ClosedForm):
         "M, V": "the leads of similar tokens (Ω), through M, times ‖V‖²",
     }
 
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: FormParameters, temperature: float) -> TokenFunctions:
         """s_e = W M e and a_e = (M e)ᵀV / λ (eqs. 56–58)."""
-        inner_v, inner_w = inner(p)
-        return Tokens(p.embeddings @ inner_w.T, p.embeddings @ inner_v / temperature)
+        inner_v, inner_w = pull_back(p)
+        return TokenFunctions(p.embeddings @ inner_w.T, p.embeddings @ inner_v / temperature)
 
-    def couplings(self, p: Parameters) -> dict[str, Tensor]:
+    def couplings(self, p: FormParameters) -> dict[str, Tensor]:
         """VᵀW and V′ᵀW′ = VᵀMMᵀW, which both move the scores (eq. 64)."""
-        inner_v, inner_w = inner(p)
+        inner_v, inner_w = pull_back(p)
         return {"VᵀW": p.output @ p.context, "V′ᵀW′": inner_w @ inner_v}
 
-    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
+    def score_gradient(self, p: FormParameters, temperature: float) -> Tensor:
         """MᵀV / λ."""
-        return (inner(p)[0] / temperature).expand_as(p.embeddings)
+        return (pull_back(p)[0] / temperature).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+    def descent(self, p: FormParameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) MᵀV/λ + MᵀWᵀπ(e) (eq. 59), −∂ℓ/∂V = Σ_e ε(e) h_e / λ (eq. 60),
         −∂ℓ/∂M = Σ_e (V ε(e)/λ + Wᵀπ(e)) eᵀ (eq. 61)."""
-        inner_v, inner_w = inner(p)
+        inner_v, inner_w = pull_back(p)
         sum_epsilon, sum_pi = sum_embeddings(p, grads)
         return {
             "embeddings": torch.outer(grads.epsilon, inner_v) / temperature + grads.pi @ inner_w,
@@ -67,10 +67,10 @@ class Affine(ClosedForm):
             "map": torch.outer(p.context, sum_epsilon) / temperature + p.output.T @ sum_pi,
         }
 
-    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
+    def flow(self, p: FormParameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """Eqs. 63 and 64, term by term; Q is VᵀW, where eq. 63 prints V′ᵀW."""
         sum_epsilon, sum_pi = sum_embeddings(p, grads)
-        inner_v, inner_w = inner(p)
+        inner_v, inner_w = pull_back(p)
         alike = embedding_map(p).T @ embedding_map(p)  # h_eᵀh_j = eᵀ MᵀM e_j
         coupling = p.output @ p.context / temperature
         own_coupling = inner_w @ inner_v / temperature
@@ -93,13 +93,13 @@ class Affine(ClosedForm):
         )
 
 
-def inner(p: Parameters) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
+def pull_back(p: FormParameters) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
     """V′ = MᵀV and W′ = MᵀW: with them nothing has to be mapped token by token."""
     return p.context @ embedding_map(p), p.output @ embedding_map(p)
 
 
 def sum_embeddings(
-    p: Parameters, grads: OutputGradients
+    p: FormParameters, grads: OutputGradients
 ) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
     """Σ_e ε(e) e and Σ_e π(e) eᵀ."""
     return grads.epsilon @ p.embeddings, grads.pi.T @ p.embeddings

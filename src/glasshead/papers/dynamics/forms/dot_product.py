@@ -6,11 +6,11 @@ from torch import Tensor
 from glasshead.papers.dynamics.forms.form import (
     FORMS,
     ClosedForm,
+    FormParameters,
     OutputGradients,
-    Parameters,
     ScoreFlow,
-    Tokens,
-    shared_descent,
+    TokenFunctions,
+    weight_descent,
 )
 
 
@@ -30,27 +30,27 @@ class DotProduct(ClosedForm):
         "F": "the leads of similar tokens (Ω), through V",
     }
 
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: FormParameters, temperature: float) -> TokenFunctions:
         """s_e = W e (eq. 81) and a_e = eᵀV / λ (eq. 34)."""
-        return Tokens(p.embeddings @ p.output.T, p.embeddings @ p.context / temperature)
+        return TokenFunctions(p.embeddings @ p.output.T, p.embeddings @ p.context / temperature)
 
-    def couplings(self, p: Parameters) -> dict[str, Tensor]:
+    def couplings(self, p: FormParameters) -> dict[str, Tensor]:
         """VᵀW of every row of W."""
         return {"VᵀW": p.output @ p.context}
 
-    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
+    def score_gradient(self, p: FormParameters, temperature: float) -> Tensor:
         """V / λ (eq. 34)."""
         return (p.context / temperature).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+    def descent(self, p: FormParameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) V/λ + Wᵀπ(e) (eqs. 37, 42, 78), −∂ℓ/∂V = Σ_e ε(e) e / λ (eqs. 41, 80), and those
         of W and b (eqs. 29, 79)."""
-        return shared_descent(grads, p.embeddings) | {
+        return weight_descent(grads, p.embeddings) | {
             "embeddings": torch.outer(grads.epsilon, p.context) / temperature + grads.pi @ p.output,
             "context": grads.epsilon @ p.embeddings / temperature,
         }
 
-    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
+    def flow(self, p: FormParameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """Eqs. 63–64 with M = I and without what dM/dτ adds: for one score
 
             ds_e/dτ = ε VᵀW/λ [A] + π‖W‖² [B] + Σ_j π(e_j) Ω_ej [C]

@@ -25,7 +25,7 @@ from glasshead.registry import Registry
 
 
 @dataclass(frozen=True)
-class Parameters:
+class FormParameters:
     """E [v, d_e], V [d], W [k, d], and M [d, d_e] or a bias [k] where the model has one.
 
     Two classes have one vector W (k = 1), whose score is that of class 1.
@@ -41,8 +41,8 @@ class Parameters:
         """The tensors there are, by name."""
         return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
 
-    def with_tensors(self, leaves: Mapping[str, Tensor]) -> "Parameters":
-        """The same with other tensors."""
+    def with_tensors(self, leaves: Mapping[str, Tensor]) -> "FormParameters":
+        """A copy with other tensors."""
         return replace(self, **leaves)
 
 
@@ -72,7 +72,7 @@ class OutputGradients(NamedTuple):
     residual: Float[Tensor, "m k"]
 
 
-class Tokens(NamedTuple):
+class TokenFunctions(NamedTuple):
     """Polarity s_e [v, k] and attention score a_e [v] of every token."""
 
     polarity: Float[Tensor, "v k"]
@@ -86,9 +86,9 @@ class ScoreFlow:
     polarity: dict[str, Float[Tensor, "v k"]]
     score: dict[str, Float[Tensor, " v"]]
 
-    def total(self) -> Tokens:
+    def total(self) -> TokenFunctions:
         """The sum of the terms."""
-        return Tokens(sum_of(self.polarity), sum_of(self.score))
+        return TokenFunctions(sum_of(self.polarity), sum_of(self.score))
 
 
 def sum_of(terms: Mapping[str, Tensor]) -> Tensor:
@@ -108,30 +108,30 @@ class ClosedForm(ABC):
     score_terms: ClassVar[dict[str, str]]
 
     @abstractmethod
-    def tokens(self, p: Parameters, temperature: float) -> Tokens:
+    def tokens(self, p: FormParameters, temperature: float) -> TokenFunctions:
         """s_e and a_e of every token."""
 
     @abstractmethod
-    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
-        """−∂ℓ/∂θ of every parameter, by the names of `Parameters`."""
+    def descent(self, p: FormParameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+        """−∂ℓ/∂θ of every parameter, by the names of `FormParameters`."""
 
     @abstractmethod
-    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
+    def flow(self, p: FormParameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """The terms of ds_e/dτ and da_e/dτ under dθ/dτ = −∂ℓ/∂θ."""
 
     @abstractmethod
-    def couplings(self, p: Parameters) -> dict[str, Float[Tensor, " k"]]:
+    def couplings(self, p: FormParameters) -> dict[str, Float[Tensor, " k"]]:
         """The dot products of V and W that drive positive and negative tokens apart, by their names."""
 
     @abstractmethod
-    def score_gradient(self, p: Parameters, temperature: float) -> Float[Tensor, "v d_e"]:
+    def score_gradient(self, p: FormParameters, temperature: float) -> Float[Tensor, "v d_e"]:
         """∂a_e/∂e of every token."""
 
 
 FORMS: Registry[ClosedForm] = Registry("closed form")
 
 
-def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGradients:
+def output_gradients(form: ClosedForm, p: FormParameters, batch: Batch) -> OutputGradients:
     """The gradients by every occurrence in a batch, with the mean cross-entropy as loss.
 
     Raises:
@@ -145,7 +145,7 @@ def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGra
     polarity = tokens.polarity[batch.ids]  # [m, n, k]
     total = torch.einsum("mn,mnk->mk", weights, polarity)
     logits = total if p.bias is None else total + p.bias
-    residual = residuals(logits, batch.labels)
+    residual = output_residuals(logits, batch.labels)
     size = batch.loss_scale / len(batch.ids)
     by_polarity = -size * weights[..., None] * residual[:, None, :]
     by_score = (by_polarity * (polarity - total[:, None, :])).sum(dim=-1)
@@ -160,14 +160,14 @@ def sum_by_token(size: int, batch: Batch, by_polarity: Tensor, by_score: Tensor)
     return pi, by_score.new_zeros(size).index_add(0, places, by_score[real])
 
 
-def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[Tensor, "m k"]:
+def output_residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[Tensor, "m k"]:
     """∂ℓ/∂s: σ(s) − y of one score, which is −yβ with y = ±1 (eq. 29), else p − 1_k (eqs. 75–76)."""
     if logits.shape[1] == 1:
         return logits.sigmoid() - labels[:, None]
     return logits.softmax(dim=1) - torch.nn.functional.one_hot(labels, logits.shape[1])
 
 
-def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
+def form_gradients(form: ClosedForm, p: FormParameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
     return {
         name: -step
@@ -175,14 +175,14 @@ def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor
     }
 
 
-def score_flow(form: ClosedForm, p: Parameters, batch: Batch) -> ScoreFlow:
+def score_flow(form: ClosedForm, p: FormParameters, batch: Batch) -> ScoreFlow:
     """The terms of ds_e/dτ and da_e/dτ on a batch."""
     return form.flow(p, batch.temperature, output_gradients(form, p, batch))
 
 
 def directional_change(
-    form: ClosedForm, p: Parameters, temperature: float, direction: Mapping[str, Tensor]
-) -> Tokens:
+    form: ClosedForm, p: FormParameters, temperature: float, direction: Mapping[str, Tensor]
+) -> TokenFunctions:
     """How s_e and a_e change as the parameters move along a direction: the term of a regulariser, with its
     −∂P/∂θ; with −∂ℓ/∂θ it is the sum of all terms of `score_flow`."""
     leaves = p.leaves()
@@ -192,10 +192,10 @@ def directional_change(
         return tuple(form.tokens(p.with_tensors(moving), temperature))  # type: ignore[return-value]
 
     change = torch.func.jvp(tokens_at, (leaves,), (tangents,))[1]
-    return Tokens(*change)
+    return TokenFunctions(*change)
 
 
-def shared_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
+def weight_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
     """−∂ℓ/∂W = Σ_j −∂ℓ/∂s_j h_jᵀ (eqs. 29, 79), and −∂ℓ/∂b.
 
     As everywhere here, a sum over all places is one over tokens: Σ_j −∂ℓ/∂s_j h_jᵀ = Σ_e π(e) h_eᵀ.

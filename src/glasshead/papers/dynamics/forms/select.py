@@ -8,7 +8,7 @@ from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
-from glasshead.papers.dynamics.forms.form import FORMS, ClosedForm, Parameters
+from glasshead.papers.dynamics.forms.form import FORMS, ClosedForm, FormParameters
 
 FORM_NAMES = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
 """The closed form of every score function with an encoder."""
@@ -32,7 +32,7 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     return None
 
 
-def closed_form(model: PreTrainedModel) -> ClosedForm:
+def form_of(model: PreTrainedModel) -> ClosedForm:
     """The closed form of a model.
 
     Raises:
@@ -44,22 +44,22 @@ def closed_form(model: PreTrainedModel) -> ClosedForm:
     return FORMS[FORM_NAMES[model.config.score, model.config.encoder]]
 
 
-def parameters_of(
+def read_parameters(
     model: PooledClassifier,
     dtype: torch.dtype = torch.float64,
     read: Callable[[Tensor], Tensor] = lambda parameter: parameter,
-) -> Parameters:
+) -> FormParameters:
     """What ``read`` makes of the parameters of a model that has a closed form (themselves), detached."""
 
-    def detached_parameter(name: str) -> Tensor:
+    def read_parameter(name: str) -> Tensor:
         return read(model.get_parameter(name)).detach().to("cpu", dtype)
 
     maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
-    map_ = maps.get(closed_form(model).name)
-    return Parameters(
-        embeddings=detached_parameter("embedding.weight"),
-        context=detached_parameter("pooling.score.context.weight")[0],
-        output=detached_parameter("classifier.weight"),
-        map=None if map_ is None else detached_parameter(map_),
-        bias=detached_parameter("classifier.bias") if model.config.bias else None,
+    map_ = maps.get(form_of(model).name)
+    return FormParameters(
+        embeddings=read_parameter("embedding.weight"),
+        context=read_parameter("pooling.score.context.weight")[0],
+        output=read_parameter("classifier.weight"),
+        map=None if map_ is None else read_parameter(map_),
+        bias=read_parameter("classifier.bias") if model.config.bias else None,
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.arrays import Floats
 from glasshead.data import occurrences
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
@@ -23,13 +24,13 @@ from glasshead.papers.dynamics.embedding_products import (
 from glasshead.papers.dynamics.forms.form import (
     Batch,
     ClosedForm,
-    Parameters,
+    FormParameters,
     directional_change,
     output_gradients,
 )
-from glasshead.papers.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
-from glasshead.papers.dynamics.sampling import sample_texts
-from glasshead.papers.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.forms.select import form_of, no_closed_form_reason, read_parameters
+from glasshead.papers.dynamics.sampling import choose_sample
+from glasshead.papers.dynamics.snapshots import BoxRow, CurveRow, Snapshot, mean_curve
 from glasshead.papers.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.papers.results import Columns
 from glasshead.trace import entropies, target_polarity
@@ -42,7 +43,6 @@ READ = 1000
 PENALTY = "R"
 PENALTY_TERM = "the penalties of the training"
 NO_TEXTS = "the texts of the training are not there"
-Floats = NDArray[np.float64]
 
 
 class PooledObserver:
@@ -75,12 +75,12 @@ class PooledObserver:
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)
-        self.form: ClosedForm | None = closed_form(model) if reason is None else None
+        self.form: ClosedForm | None = form_of(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
             # The mean over all texts is this times the mean over those with tokens; the others move no token.
             self.loss_scale *= float((rows.lengths > 0).double().mean())
-            self.batch = rows.__getitems__(sample_texts(rows, READ if self.form is None else PROBE).tolist())
+            self.batch = rows.__getitems__(choose_sample(rows, READ if self.form is None else PROBE).tolist())
             counts = occurrences(
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
             )
@@ -135,7 +135,7 @@ class PooledObserver:
             score, polarity, weight, curves = self._from_forward(model)
             curves += self._coupling_and_norms(model)
         else:
-            p = parameters_of(model, torch.float32)
+            p = read_parameters(model, torch.float32)
             tokens = self.form.tokens(p, model.config.temperature)
             score, polarity = tokens.score.double().numpy(), self._class_polarity(tokens.polarity)
             weight, rates, curves = np.full_like(score, np.nan), {}, []
@@ -156,7 +156,7 @@ class PooledObserver:
             {name: values[followed] for name, values in rates.items()},
         )
 
-    def _from_forward(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[Curve]]:
+    def _from_forward(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[CurveRow]]:
         """Mean score, polarity and weight of every token over its places in the probe, NaN without any."""
         ids = self.batch["input_ids"]
         with torch.no_grad():
@@ -173,8 +173,8 @@ class PooledObserver:
         return score, polar, weight, self._losses(output.logits.float().cpu(), weights)
 
     def _from_closed_form(
-        self, model: PooledClassifier, p: Parameters
-    ) -> tuple[Floats, dict[str, Floats], list[Curve]]:
+        self, model: PooledClassifier, p: FormParameters
+    ) -> tuple[Floats, dict[str, Floats], list[CurveRow]]:
         """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
         without running the model."""
         assert self.form is not None
@@ -187,7 +187,7 @@ class PooledObserver:
         parts = gradient_factors(self.form, p, temperature, grads)
         if self.penalties:
             descent = penalty_descent(model, self.penalties)
-            direction = parameters_of(model, torch.float32, descent.__getitem__).leaves()
+            direction = read_parameters(model, torch.float32, descent.__getitem__).leaves()
             polarity[PENALTY], score[PENALTY] = directional_change(self.form, p, temperature, direction)
             parts[PENALTY] = GradientFactors(direction["embeddings"], p.embeddings)
         rates = {f"polarity {name}": self._class_polarity(term) for name, term in polarity.items()} | {
@@ -199,7 +199,7 @@ class PooledObserver:
         curves = self._losses(logits, grads.weights) + mean_rates(parts, self.paired)
         return self._per_token(grads.weights), rates, curves
 
-    def _losses(self, logits: Tensor, weights: Tensor) -> list[Curve]:
+    def _losses(self, logits: Tensor, weights: Tensor) -> list[CurveRow]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
         labels = self.batch["labels"]
         loss = torch.nn.functional.cross_entropy(logits, labels)
@@ -225,7 +225,7 @@ class PooledObserver:
         classes = torch.from_numpy(self.groups.class_of)[None]
         return target_polarity(polarity[None], classes)[0].double().numpy()
 
-    def _coupling_and_norms(self, model: PooledClassifier) -> list[Curve]:
+    def _coupling_and_norms(self, model: PooledClassifier) -> list[CurveRow]:
         """VᵀW and norms, where V and W live in one space."""
         context = getattr(model.pooling.score, "context", None)
         output = model.classifier.weight.detach().float().cpu()
@@ -235,20 +235,20 @@ class PooledObserver:
         norms = self._norms(v, output)
         return norms + (self._by_class("VᵀW", output @ v) if v.shape[0] == output.shape[1] else [])
 
-    def _norms(self, context: Tensor, output: Tensor) -> list[Curve]:
+    def _norms(self, context: Tensor, output: Tensor) -> list[CurveRow]:
         return [
             ("‖V‖", "", float(context.norm()), float("nan"), 1),
             *self._by_class("‖W‖", output.norm(dim=1)),
         ]
 
-    def _by_class(self, name: str, values: Tensor) -> list[Curve]:
+    def _by_class(self, name: str, values: Tensor) -> list[CurveRow]:
         """One number, or one of every class."""
         groups = [""] if len(values) == 1 else self.labels
         return [
             (name, group, float(value), float("nan"), 1) for group, value in zip(groups, values, strict=True)
         ]
 
-    def _boxes(self, model: PooledClassifier) -> list[Box]:
+    def _boxes(self, model: PooledClassifier) -> list[BoxRow]:
         """Ω between the tokens of every two groups; of h = M e too, where there is a map."""
         embeddings = model.get_parameter("embedding.weight").detach().float().cpu()
         quartiles = product_quartiles("e", embeddings, self.paired)

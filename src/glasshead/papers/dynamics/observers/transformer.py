@@ -16,8 +16,8 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.language import LanguageModelConfig
 from glasshead.nouns import INPUTS
-from glasshead.papers.dynamics.sampling import sample_texts
-from glasshead.papers.dynamics.snapshots import Curve, Snapshot, mean_curve
+from glasshead.papers.dynamics.sampling import choose_sample
+from glasshead.papers.dynamics.snapshots import CurveRow, Snapshot, mean_curve
 from glasshead.papers.results import Columns
 from glasshead.spelling import spell
 from glasshead.statistics import kendall_tau_b
@@ -29,7 +29,7 @@ SAMPLE = 32
 
 
 class TransformerObserver:
-    """Per layer, means over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
+    """Means per layer, over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
     and ``residual``, how far the output of a head is from a matrix of equal rows, ‖O − 1ō‖ / ‖O‖ in the
     Frobenius norm (0: collapsed; Dong et al. 2021). Over texts: ``agreement``, Kendall's τ-b of the attention
     that `glasshead explain` shows with gradient × input, of a rating with those of the rating.
@@ -47,7 +47,7 @@ class TransformerObserver:
             raise InputError(
                 f"this model computes its attention itself: name a mechanism, {spell('attention', 'softmax')}"
             )
-        self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
+        self.encoded = rows.encoded.some(choose_sample(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
         self.token_facts: Columns = {}
         self.facts: dict[str, Any] = layer_facts(recipe, len(self.encoded.ids)) | {
@@ -61,21 +61,21 @@ class TransformerObserver:
         return Snapshot(curves + agreement_curve(model, self.encoded, self.tokenizer))
 
 
-def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[Curve]:
+def layer_curves(model: PreTrainedModel, encoded: Encoded) -> list[CurveRow]:
     """Entropy and residual of every layer."""
     with torch.no_grad(), record(model) as trace:
         model(**encoded.inputs(device=model.device))
-    curves: list[Curve] = []
+    curves: list[CurveRow] = []
     for layer in trace:
         name = f"layer {layer.layer}"
         curves += mean_curve("entropy", name, row_entropies(layer).numpy())
-        curves += mean_curve("residual", name, residuals(layer).numpy())
+        curves += mean_curve("residual", name, head_residuals(layer).numpy())
     return curves
 
 
 def agreement_curve(
     model: PreTrainedModel, encoded: Encoded, tokenizer: PreTrainedTokenizerFast
-) -> list[Curve]:
+) -> list[CurveRow]:
     """Agreement of attention with gradient × input, over texts."""
     view = make_context(model, encoded, tokenizer)
     tau = kendall_tau_b(
@@ -108,7 +108,7 @@ def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
     return entropy[~entropy.isnan()]
 
 
-def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
+def head_residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
     """‖O − 1ō‖ / ‖O‖ of the output O [rows, d_v] of every head before every text of two rows or more."""
     residual = []
     for output, real in texts(layer):

@@ -12,9 +12,9 @@ from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.experiments.measures.ranks import longest_text
 from glasshead.papers.lengths import LengthSample, sample_texts
 
-TOKENS = 32
+TOKENS_SOLVED = 32
 """Twice the d_v of concatenated heads, a quarter of that of summed ones, in the small presets."""
-TEXTS = 60
+TEXTS_SOLVED = 60
 UNIQUE = ("unique", "fixed")
 
 
@@ -26,19 +26,19 @@ def certainty(job: Job) -> Measured:
     measured = classifier(job)
     model, tokenizer = open_model(job.folder)
     texts, parts = list(job.data["test"]["text"]), job.folder / "intervals"
-    sample = LengthSample((min(TOKENS, longest_text(tokenizer, texts)),), TEXTS, job.seed)
+    sample = LengthSample((min(TOKENS_SOLVED, longest_text(tokenizer, texts)),), TEXTS_SOLVED, job.seed)
     ((_, _, encoded),) = sample_texts(tokenizer, texts, sample)
     remove(parts)  # what a killed process left
     store = solve_batches(model, tokenizer, encoded, RowSelector(rows="first"), IntervalOptions(), parts)
-    return Measured(measured.numbers | row_numbers(store.heads()), measured.hits)
+    return Measured(measured.numbers | mean_rows(store.heads()), measured.hits)
 
 
-def row_numbers(heads: dict[str, Any]) -> dict[str, float]:
+def mean_rows(heads: dict[str, Any]) -> dict[str, float]:
     """The means over all rows that have the number; every text has as many rows."""
-    given = np.asarray(heads["given_keys"])
+    certificates = np.asarray(heads["given_keys"])
     return {
         "width": float(np.nanmean(np.asarray(heads["width"], dtype=float))),
         "may_be_zero": float(np.nanmean(np.asarray(heads["may_be_zero"], dtype=float))),
-        "unique": float(np.isin(given, UNIQUE).mean()),
-        "undetermined": float((given == "undetermined").mean()),
+        "unique": float(np.isin(certificates, UNIQUE).mean()),
+        "undetermined": float((certificates == "undetermined").mean()),
     }

@@ -54,10 +54,10 @@ def distance_weights(run: Path) -> dict[str, list[float]]:
     """w_h and v_h of all distance-aware heads of a run, the layers one after the other."""
     from safetensors.numpy import load_file
 
-    found: dict[str, list[float]] = {}
+    weights: dict[str, list[float]] = {}
     for path in sorted(run.glob("*.safetensors")):
         for name, value in sorted(load_file(path).items()):
             for letter in ("w", "v"):
                 if name.endswith(f".position.{letter}") and value.ndim == 1:  # others have maps of that name
-                    found.setdefault(letter, []).extend(value.tolist())
-    return found
+                    weights.setdefault(letter, []).extend(value.tolist())
+    return weights

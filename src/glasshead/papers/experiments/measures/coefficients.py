@@ -18,7 +18,7 @@ SIGNIFICANT_DIGITS = 3
 
 
 @MEASURES.register("coefficients")
-def coefficients(job: Job) -> Measured:
+def measure_coefficients(job: Job) -> Measured:
     """What `classifier` measures, and the canonical weights of the words of each group (the γ_e of train).
 
     A word's number is its mean over the test texts. ``separation`` is the probability that a positive word
@@ -26,10 +26,10 @@ def coefficients(job: Job) -> Measured:
     """
     measured = classifier(job)
     card = audit(load_run(job.folder), job.data["test"], audits=("tokens",), seed=job.seed)
-    return Measured(measured.numbers | group_numbers(card) | gauge_numbers(card), measured.hits)
+    return Measured(measured.numbers | weight_numbers(card) | gauge_numbers(card), measured.hits)
 
 
-def group_numbers(card: AuditCard) -> dict[str, Any]:
+def weight_numbers(card: AuditCard) -> dict[str, Any]:
     """Mean weight of each group, its spread over the words, and some of the words themselves."""
     columns = {name: np.asarray(card.tokens[name]) for name in ("group", "occurrences", "score", "weight")}
     numbers: dict[str, Any] = {}
@@ -43,7 +43,7 @@ def group_numbers(card: AuditCard) -> dict[str, Any]:
         numbers[f"weight_{name}"] = float(weights.mean())
         most = own[np.argsort(-columns["occurrences"][own], kind="stable")][:DRAWN]
         numbers[f"points_{name}"] = [
-            [float(f"{columns[each][place]:.{SIGNIFICANT_DIGITS}g}") for each in ("score", "weight")]
+            [float(f"{columns[name][place]:.{SIGNIFICANT_DIGITS}g}") for name in ("score", "weight")]
             for place in most
         ]
     if len(sizes) == len(GROUPS):

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from glasshead.papers.dynamics import dynamics_callback, findings, groups_from_source
+from glasshead.papers.dynamics.findings import NEUTRAL
 from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.results import NOT_EXPLAINED, History, read_history
@@ -14,11 +15,10 @@ CLOSE = 4
 """Steps between two snapshots of a close look; else a hundredth of the training or so."""
 COUPLINGS = ("V′ᵀW′", "V′ᵀW", "VᵀW")
 """VᵀW of the model at hand is the first of these that it has."""
-NEUTRAL = "neutral"
 
 
 @MEASURES.register("dynamics")
-def dynamics(job: Job) -> Measured:
+def measure_dynamics(job: Job) -> Measured:
     """What `classifier` measures, and where the tokens of each group stand after the last step: the
     probability that one has a larger attention score, or more polarity, than a neutral token, and VᵀW.
 
@@ -29,7 +29,7 @@ def dynamics(job: Job) -> Measured:
 
 @MEASURES.register("dynamics-close")
 def close_dynamics(job: Job) -> Measured:
-    """The same with a snapshot every `CLOSE` steps, as the terms of the update need that change fast."""
+    """Measure with a snapshot every `CLOSE` steps, as the terms of the update need that change fast."""
     return watch(job, CLOSE)
 
 
@@ -39,10 +39,10 @@ def watch(job: Job, every: int | None) -> Measured:
     job.train([dynamics_callback(truth, every)])
     measured = classifier(job)
     history = read_history(job.folder)
-    return Measured(measured.numbers | group_numbers(history) | term_numbers(history), measured.hits)
+    return Measured(measured.numbers | separation_numbers(history) | term_numbers(history), measured.hits)
 
 
-def group_numbers(history: History) -> dict[str, Any]:
+def separation_numbers(history: History) -> dict[str, Any]:
     """AUC of scores and polarities of each group against neutral tokens, the gap, and VᵀW."""
     last = history.tokens["step"] == history.steps[-1]
     groups = history.tokens["group"][last]
@@ -68,11 +68,11 @@ def term_numbers(history: History) -> dict[str, Any]:
     """What each term has added to the mean score of a group, and which is surely the largest part, or why
     none is (`glasshead.papers.dynamics.findings`); nothing where the terms do not add up to the change."""
     numbers: dict[str, Any] = {}
-    for each in findings(history):
-        if each.statistic != "added to score":
+    for finding in findings(history):
+        if finding.statistic != "added to score":
             continue
-        term = "rest" if each.against == NOT_EXPLAINED else each.against
-        numbers[f"{each.group}_{term}"] = each.estimate
-        if each.verdict:
-            numbers[f"{each.group}_largest"] = each.reason or each.against
+        term = "rest" if finding.against == NOT_EXPLAINED else finding.against
+        numbers[f"{finding.group}_{term}"] = finding.estimate
+        if finding.verdict:
+            numbers[f"{finding.group}_largest"] = finding.reason or finding.against
     return numbers

@@ -16,7 +16,7 @@ SENTENCES = {
     "expedience became a deadly foreign policy.",
 }
 """The last two are what the paper calls neutral: one turns round, one tells."""
-SHOWN = 6
+TOP_WORDS = 6
 """Words of each sentence, those with the largest weights by size."""
 
 
@@ -32,5 +32,5 @@ def example_sentences(job: Job) -> Measured:
             f"{attribution.tokens[place]} {attribution.scores[place]:+.2f}"
             for place in order
             if attribution.tokens[place].isalpha()
-        ][:SHOWN]
+        ][:TOP_WORDS]
     return Measured(numbers)

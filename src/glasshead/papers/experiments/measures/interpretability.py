@@ -8,7 +8,7 @@ from glasshead.papers.experiments.job import MEASURES, Job, Measured
 from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.results import AuditCard
 
-AUDITS = ("performance", "agreement", "perturbation", "tokens")
+TABLE_AUDITS = ("performance", "agreement", "perturbation", "tokens")
 PER_CLASS = {
     "gradient": ("agreement.attention.gradient.class {}", "estimate"),
     "gradient_share": ("agreement.attention.gradient.class {}", "significant_fraction"),
@@ -36,21 +36,21 @@ def interpretability(job: Job) -> Measured:
     Weights are canonical: their sign is that of `glasshead.trace`, which ``margin`` says how sure it is of.
     """
     measured = classifier(job)
-    card = audit(load_run(job.folder), job.data["test"], audits=AUDITS, seed=job.seed)
+    card = audit(load_run(job.folder), job.data["test"], audits=TABLE_AUDITS, seed=job.seed)
     names = job.data["train"].features["label"].names
     return Measured(measured.numbers | table_numbers(card, names) | gauge_numbers(card), measured.hits)
 
 
 def table_numbers(card: AuditCard, classes: list[str]) -> dict[str, Any]:
     """The findings that the tables need, by short names; None of what could not be told."""
-    found = {finding.name: finding for finding in card.findings}
+    finding_of = {finding.name: finding for finding in card.findings}
     numbers: dict[str, Any] = {}
     for place, label in enumerate(classes):
         for short, (name, part) in PER_CLASS.items():
-            finding = found.get(name.format(label))
+            finding = finding_of.get(name.format(label))
             numbers[f"{short}_{place}"] = None if finding is None else getattr(finding, part)
     for short, name in OF_ALL.items():
-        numbers[short] = found[name].estimate if name in found else None
+        numbers[short] = finding_of[name].estimate if name in finding_of else None
     return numbers
 
 

@@ -17,14 +17,14 @@ from glasshead.errors import InputError
 from glasshead.huggingface import load
 from glasshead.language import (
     LANGUAGE_RECORD,
-    Batch,
     BlockDataset,
+    Blocks,
     BlockScores,
     Corpus,
     LanguageModelConfig,
     Masking,
-    blocks_of,
-    build,
+    cut_blocks,
+    new_language_model,
     pack,
     score_blocks,
     tokenizer_for,
@@ -37,9 +37,9 @@ from glasshead.papers.experiments.measures.classifier import attention_numbers
 from glasshead.papers.experiments.step_cost import step_seconds
 from glasshead.trace import attention_use
 
-MASKS = 0
+MASK_SEED = 0
 """The seed of what is hidden in dev and test, the same for all: it is the model that differs."""
-TEXTS = 32
+TEXTS_READ = 32
 """Texts of test whose attention is measured."""
 
 
@@ -50,47 +50,56 @@ def language_model(job: Job) -> Measured:
     Entropies and standard deviations of scores are lists of [layer, before, after], over texts of test.
     """
     recipe = recipe_of(job)
-    run = train(job, recipe)
+    run = train_or_load(job, recipe)
     metrics, record = read_object(run / MEASURED), read_object(run / LANGUAGE_RECORD)
     model, tokenizer = load(run), read_tokenizer(str(run), {})
-    test = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "test"), "test"), masked=recipe.masked)
-    dev = score_blocks(model, hidden(tokenizer, recipe, texts_of(job, "dev"), "dev"), masked=recipe.masked)
-    shown = rows_of(tokenizer, recipe, texts_of(job, "train"), "train")
+    test = score_blocks(
+        model, hide_tokens(tokenizer, recipe, job_texts(job, "test"), "test"), masked=recipe.masked
+    )
+    dev = score_blocks(
+        model, hide_tokens(tokenizer, recipe, job_texts(job, "dev"), "dev"), masked=recipe.masked
+    )
+    shown = draw_hidden_blocks(tokenizer, recipe, job_texts(job, "train"), "train")
     epochs = metrics["epochs"]
-    numbers = scores(test, dev) | {
+    numbers = score_numbers(test, dev) | {
         "epochs": len(epochs),
         "steps": record["steps"],
         "step_seconds": step_seconds(recipe, tokenizer, shown),
     }
     set_seed(job.seed)
-    use = {"before": use_of(build(recipe, tokenizer), tokenizer, job), "after": use_of(model, tokenizer, job)}
+    use = {
+        "before": use_of(new_language_model(recipe, tokenizer), tokenizer, job),
+        "after": use_of(model, tokenizer, job),
+    }
     return Measured(numbers | attention_numbers(use if use["after"] else None))
 
 
 @MEASURES.register("unigram-tokens")
 def unigram_tokens(job: Job) -> Measured:
-    """The same of whoever knows only how often each token occurs, and that no special one is hidden:
+    """Scores of whoever knows only how often each token occurs, and that no special one is hidden:
     p(t) = (n_t + 1) / (n + D)."""
     recipe = recipe_of(job)
-    tokenizer = tokenizer_for(recipe, texts_of(job, "train"))
-    train_tokens = pack(tokenizer, texts_of(job, "train"))
-    found = [
+    tokenizer = tokenizer_for(recipe, job_texts(job, "train"))
+    train_tokens = pack(tokenizer, job_texts(job, "train"))
+    block_scores = [
         unigram_scores(
             train_tokens, rows, len(tokenizer), masked=recipe.masked, never=never_found(tokenizer, recipe)
         )
-        for rows in (hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev"))
+        for rows in (
+            hide_tokens(tokenizer, recipe, job_texts(job, split), split) for split in ("test", "dev")
+        )
     ]
-    return Measured(scores(*found))
+    return Measured(score_numbers(*block_scores))
 
 
 @MEASURES.register("bigram-tokens")
 def bigram_tokens(job: Job) -> Measured:
-    """The same of whoever sees the token before as well, hidden or not:
+    """Scores of whoever sees the token before as well, hidden or not:
     p(t | s) = (n_st + μ p(t)) / (n_s + μ) with the μ that is best on dev (MacKay and Peto 1995)."""
     recipe = recipe_of(job)
-    tokenizer = tokenizer_for(recipe, texts_of(job, "train"))
-    train_tokens = pack(tokenizer, texts_of(job, "train"))
-    rows = {split: hidden(tokenizer, recipe, texts_of(job, split), split) for split in ("test", "dev")}
+    tokenizer = tokenizer_for(recipe, job_texts(job, "train"))
+    train_tokens = pack(tokenizer, job_texts(job, "train"))
+    rows = {split: hide_tokens(tokenizer, recipe, job_texts(job, split), split) for split in ("test", "dev")}
     by_strength = [
         {
             split: bigram_scores(
@@ -100,8 +109,8 @@ def bigram_tokens(job: Job) -> Measured:
         }
         for strength in STRENGTHS
     ]
-    best = min(by_strength, key=lambda found: found["dev"].loss)
-    return Measured(scores(best["test"], best["dev"]))
+    best = min(by_strength, key=lambda splits: splits["dev"].loss)
+    return Measured(score_numbers(best["test"], best["dev"]))
 
 
 STRENGTHS = (1.0, 10.0, 100.0, 1000.0)
@@ -113,7 +122,7 @@ def never_found(tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig)
 
 
 def bigram_scores(
-    train_tokens: torch.Tensor, rows: Batch, vocabulary: int, strength: float, *, never: Sequence[int] = ()
+    train_tokens: torch.Tensor, rows: Blocks, vocabulary: int, strength: float, *, never: Sequence[int] = ()
 ) -> BlockScores:
     """−log p(t | s) of every hidden token t behind the token s that is shown before it; tokens that are
     ``never`` hidden have no share."""
@@ -126,7 +135,7 @@ def bigram_scores(
     order = np.argsort(before, kind="stable")
     starts = np.searchsorted(before[order], np.arange(vocabulary + 1))
     ids, labels = rows["input_ids"].numpy(), rows["labels"].numpy()
-    found = np.zeros((3, len(ids)))
+    totals = np.zeros((3, len(ids)))
     for block, place in zip(*np.nonzero(labels >= 0), strict=True):
         left = int(ids[block, place - 1]) if place else -1
         if left not in pairs:
@@ -135,11 +144,11 @@ def bigram_scores(
             counts[list(never)] = 0
             pairs[left] = (counts + strength * share) / (counts.sum() + strength)
         wanted = labels[block, place]
-        found[:, block] += (-np.log(pairs[left][wanted]), 1, pairs[left].argmax() == wanted)
-    return BlockScores(*found)
+        totals[:, block] += (-np.log(pairs[left][wanted]), 1, pairs[left].argmax() == wanted)
+    return BlockScores(*totals)
 
 
-def scores(test: BlockScores, dev: BlockScores) -> dict[str, Any]:
+def score_numbers(test: BlockScores, dev: BlockScores) -> dict[str, Any]:
     """Accuracy, loss and perplexity of both."""
     numbers = {}
     for prefix, part in (("", test), ("dev_", dev)):
@@ -149,9 +158,9 @@ def scores(test: BlockScores, dev: BlockScores) -> dict[str, Any]:
     return numbers
 
 
-def train(job: Job, recipe: LanguageModelConfig) -> Path:
+def train_or_load(job: Job, recipe: LanguageModelConfig) -> Path:
     """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
-    corpus = Corpus(tuple(texts_of(job, "train")), tuple(texts_of(job, "dev")), "as the data set has them")
+    corpus = Corpus(tuple(job_texts(job, "train")), tuple(job_texts(job, "dev")), "as the data set has them")
     return job.run_of(partial(train_language_model, corpus, recipe), LANGUAGE_RECORD, corpus.facts())
 
 
@@ -162,27 +171,27 @@ def recipe_of(job: Job) -> LanguageModelConfig:
     return job.cell.recipe
 
 
-def texts_of(job: Job, split: str) -> list[str]:
+def job_texts(job: Job, split: str) -> list[str]:
     """The texts of a split that hold something."""
     return [text for row in job.data[split]["text"][:] if (text := row.strip())]
 
 
-def hidden(
+def hide_tokens(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
-) -> Batch:
+) -> Blocks:
     """The blocks of a split, with the same hidden tokens for every model of the same tokenizer."""
-    return rows_of(tokenizer, recipe, texts, split).frozen(MASKS)
+    return draw_hidden_blocks(tokenizer, recipe, texts, split).frozen(MASK_SEED)
 
 
-def rows_of(
+def draw_hidden_blocks(
     tokenizer: PreTrainedTokenizerFast, recipe: LanguageModelConfig, texts: Sequence[str], split: str
 ) -> BlockDataset:
     """The blocks of a split, whose hidden tokens are drawn."""
-    blocks = blocks_of(pack(tokenizer, texts), recipe.block_size, split)
+    blocks = cut_blocks(pack(tokenizer, texts), recipe.block_size, split)
     masking = Masking.of(tokenizer, recipe.masked_fraction) if recipe.masked else None
     return BlockDataset(blocks, masking)
 
 
 def use_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, job: Job) -> Any:
     """How a model uses its attention before texts of test."""
-    return attention_use(model.eval(), encode(tokenizer, texts_of(job, "test")[:TEXTS]))
+    return attention_use(model.eval(), encode(tokenizer, job_texts(job, "test")[:TEXTS_READ]))

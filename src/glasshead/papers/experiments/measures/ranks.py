@@ -16,18 +16,18 @@ from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.lengths import LengthSample, logit_ranks_by_length, ranks_by_length
 from glasshead.papers.results import LogitRankTable, RankTable
 
-LENGTHS = (8, 16, 32, 48, 64, 80, 96, 128, 192, 256, 320, 352, 384, 416, 448, 480, 512)
-TEXTS = 100
+RANK_LENGTHS = (8, 16, 32, 48, 64, 80, 96, 128, 192, 256, 320, 352, 384, 416, 448, 480, 512)
+TEXTS_RANKED = 100
 """Of each length, cut to it."""
 BEYOND = (2, 16, 32, 48, 64)
 """Lengths of Fig. 5 beyond d_v: at most d_v + 1 tokens leave no other weights."""
 FEW_TEXTS, DRAWS = 5, 1000
-NEARLY_ALL = 0.95
+NEARLY_FULL = 0.95
 HEAD = RowSelector((0,), (0,))
 
 
 @MEASURES.register("ranks")
-def ranks(job: Job) -> Measured:
+def measure_ranks(job: Job) -> Measured:
     """What `classifier` measures; of the first head the mean rank of T and the mean size of its left null
     space by length, and the least ranks of the logits of random alternatives of its weights.
 
@@ -37,8 +37,8 @@ def ranks(job: Job) -> Measured:
     model, tokenizer = open_model(job.folder)
     texts = list(job.data["test"]["text"])
     most = longest_text(tokenizer, texts)
-    lengths = tuple(length for length in LENGTHS if length <= most)
-    table = ranks_by_length(model, tokenizer, texts, LengthSample(lengths, TEXTS, job.seed), HEAD)
+    lengths = tuple(length for length in RANK_LENGTHS if length <= most)
+    table = ranks_by_length(model, tokenizer, texts, LengthSample(lengths, TEXTS_RANKED, job.seed), HEAD)
     numbers = measured.numbers | value_numbers(table)
     beyond = tuple(table.value_dim + more for more in BEYOND if table.value_dim + more <= most)
     if beyond:
@@ -66,12 +66,12 @@ def value_numbers(table: RankTable) -> dict[str, Any]:
 
 
 def full_rank_tokens(ranks: Sequence[Sequence[int]]) -> int:
-    """The longest of the lengths up to which T has full row rank before `NEARLY_ALL` of the texts, so that no
-    other weights give the same output; 0 if it has not at the shortest."""
+    """The longest of the lengths up to which T has full row rank before `NEARLY_FULL` of the texts, so that
+    no other weights give the same output; 0 if it has not at the shortest."""
     longest = 0
     for length in sorted({length for length, _, _ in ranks}):
-        texts = {rank: often for each, rank, often in ranks if each == length}
-        if texts.get(length, 0) < NEARLY_ALL * sum(texts.values()):
+        texts = {rank: often for size, rank, often in ranks if size == length}
+        if texts.get(length, 0) < NEARLY_FULL * sum(texts.values()):
             break
         longest = length
     return longest

@@ -11,7 +11,7 @@ from glasshead.papers.experiments.measures.classifier import classifier
 from glasshead.papers.results import History, read_history
 from glasshead.training import LOSSES
 
-EVERY = 20
+SNAPSHOT_STEPS = 20
 """Steps between two snapshots."""
 GROUPS = ("positive", "negative", "neutral")
 
@@ -25,7 +25,7 @@ def score_directions(job: Job) -> Measured:
     ways, 0 if both groups went one way. ``neutral_change`` is the mean change of a neutral score by that of
     a positive or negative one, both by size.
     """
-    job.train([direction_callback(groups_from_source(job.cell.data.record()), EVERY)])
+    job.train([direction_callback(groups_from_source(job.cell.data.record()), SNAPSHOT_STEPS)])
     measured = classifier(job)
     kind = {"kind": read_record(job.folder)["gauge"]["kind"]}
     return Measured(measured.numbers | direction_numbers(read_history(job.folder)) | kind, measured.hits)
@@ -50,7 +50,7 @@ def direction_numbers(history: History) -> dict[str, Any]:
         numbers["opposite"] = numbers["rising_positive"] - numbers["rising_negative"]
         numbers["neutral_change"] = 2 * sizes["neutral"] / (sizes["positive"] + sizes["negative"])
     for name in ("follows", *(f"as {loss}" for loss in LOSSES)):
-        shares = [history.curve(name, each)["mean"] for each in ("positive", "negative")]
+        shares = [history.curve(name, group)["mean"] for group in ("positive", "negative")]
         if all(len(share) for share in shares):
             numbers[name.replace(" ", "_")] = float(np.mean([share.mean() for share in shares]))
     return numbers

@@ -35,13 +35,13 @@ def word_groups(job: Job) -> Measured:
 
 
 @MEASURES.register("selected-words")
-def selected_words(job: Job) -> Measured:
+def measure_selected_words(job: Job) -> Measured:
     """The words with the largest and the smallest canonical weights, by their mean over the test texts: the
     selected tokens of Huang, Yang and Wang (2024)."""
     job.train()
     card = audit(load_run(job.folder), job.data["test"], audits=("tokens",), seed=job.seed)
-    seen = np.asarray(card.tokens["occurrences"]) >= LEAST_OCCURRENCES
-    tokens, weights = (np.asarray(card.tokens[name])[seen] for name in ("token", "weight"))
+    frequent = np.asarray(card.tokens["occurrences"]) >= LEAST_OCCURRENCES
+    tokens, weights = (np.asarray(card.tokens[name])[frequent] for name in ("token", "weight"))
     lists = {"largest_weights": most(tokens, weights), "smallest_weights": most(tokens, -weights)}
     return Measured({"accuracy": card.facts["accuracy"]} | lists)
 

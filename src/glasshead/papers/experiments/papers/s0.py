@@ -9,31 +9,28 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import IMDB, NEWS20, PRESETS, SST2
 from glasshead.papers.experiments.papers.s0_figures import FIGURES, GAUGE
 from glasshead.papers.experiments.papers.s0_language import TABLE4
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PooledClaim, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
 from glasshead.training import preset_config
 
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-SST2 = DataSource("sst2", "SST-2")
 AG = DataSource("ag_news", "AG News, World and Business", LoadOptions(classes=("World", "Business")))
-IMDB = DataSource("imdb", "IMDB")
 SETS = (NEWS20, SST2, AG, IMDB)
-PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
-TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
-PATIENT: dict[str, Any] = {"epochs": 30, "patience": 8}
+ACTIVATION_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
+TRAIN_30: dict[str, Any] = {"epochs": 30, "patience": 8}
 """Until dev is flat: TanhMax may leave its start slowly."""
-LENGTHS = {IMDB.name: 100}
+CUT_LENGTHS = {IMDB.name: 100}
 ACCURACY = {
     NEWS20.name: {"softmax": 0.843, "tanhmax": 0.850},
     SST2.name: {"softmax": 0.834, "tanhmax": 0.872},
     AG.name: {"softmax": 0.892, "tanhmax": 0.905},
     IMDB.name: {"softmax": 0.732, "tanhmax": 0.747},
 }
-COLUMNS = ("gradient", "gradient_share", "erasure", "erasure_share", "permutation", "random")
+PRINTED_COLUMNS = ("gradient", "gradient_share", "erasure", "erasure_share", "permutation", "random")
 # Table 1: these columns for the texts of class 0, then of class 1.
-PRINTED = {
+TABLE_NUMBERS = {
     NEWS20.name: {
         "softmax": ((0.77, 1.0, -0.12, 0.19, 0.17, 0.29), (0.78, 1.0, 0.11, 0.22, 0.15, 0.27)),
         "tanhmax": ((0.43, 0.65, 0.89, 0.88, 0.13, 0.51), (0.54, 0.84, 0.63, 0.54, 0.13, 0.54)),
@@ -53,26 +50,26 @@ PRINTED = {
 }
 
 
-def models(data: DataSource) -> Iterator[Cell]:
+def model_cells(data: DataSource) -> Iterator[Cell]:
     """Both activations under both presets, and the floor."""
-    for preset, said in PRESETS.items():
-        for word, title in TITLES.items():
-            settings = preset_config(preset, None).with_changes(attention=word, **PATIENT)
-            if data.name in LENGTHS:
-                settings = settings.with_changes(max_length=LENGTHS[data.name])
+    for preset, source in PRESETS.items():
+        for word, title in ACTIVATION_TITLES.items():
+            settings = preset_config(preset, None).with_changes(attention=word, **TRAIN_30)
+            if data.name in CUT_LENGTHS:
+                settings = settings.with_changes(max_length=CUT_LENGTHS[data.name])
             yield Cell(
                 f"{data.name}/{preset}-{word}",
-                f"{title}, {said}",
+                f"{title}, {source}",
                 data,
                 settings,
                 measure="interpretability",
-                paper=printed(data, word),
+                paper=paper_numbers(data, word),
             )
 
 
-def selected(data: DataSource) -> Iterator[Cell]:
+def word_cells(data: DataSource) -> Iterator[Cell]:
     """The words that both models select, once each."""
-    for cell in models(data):
+    for cell in model_cells(data):
         yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
 
 
@@ -87,20 +84,20 @@ SENTENCES = {
 
 def sentences(data: DataSource) -> Iterator[Cell]:
     """The four sentences, read by both models."""
-    for cell in models(data):
+    for cell in model_cells(data):
         yield cell.with_fields(measure="example-sentences", paper={})
 
 
-def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
+def paper_numbers(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """What Tables 1 and 2 print of a model."""
     numbers = {"accuracy": PaperNumber(ACCURACY[data.name][word])}
-    for place, columns in enumerate(PRINTED[data.name][word]):
-        for name, value in zip(COLUMNS, columns, strict=True):
+    for place, columns in enumerate(TABLE_NUMBERS[data.name][word]):
+        for name, value in zip(PRINTED_COLUMNS, columns, strict=True):
             numbers[f"{name}_{place}"] = PaperNumber(value)
     return numbers
 
 
-def bag_of_words(data: DataSource) -> Cell:
+def bag_of_words_floor(data: DataSource) -> Cell:
     """The floor of the accuracies."""
     settings = preset_config("s0-code", None)
     return Cell(
@@ -108,50 +105,50 @@ def bag_of_words(data: DataSource) -> Cell:
     )
 
 
-def floors(data: DataSource) -> Iterator[Cell]:
+def uniform_floors(data: DataSource) -> Iterator[Cell]:
     """Uniform attention under both presets, and the floor; where models cut texts, one that reads no more."""
-    for preset, said in PRESETS.items():
-        settings = preset_config(preset, None).with_changes(attention="uniform", **PATIENT)
-        if data.name in LENGTHS:
-            settings = settings.with_changes(max_length=LENGTHS[data.name])
-        yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {said}", data, settings)
-    yield bag_of_words(data)
-    if data.name in LENGTHS:
-        yield bag_of_words(data).with_fields(
+    for preset, source in PRESETS.items():
+        settings = preset_config(preset, None).with_changes(attention="uniform", **TRAIN_30)
+        if data.name in CUT_LENGTHS:
+            settings = settings.with_changes(max_length=CUT_LENGTHS[data.name])
+        yield Cell(f"{data.name}/{preset}-uniform", f"uniform attention, {source}", data, settings)
+    yield bag_of_words_floor(data)
+    if data.name in CUT_LENGTHS:
+        yield bag_of_words_floor(data).with_fields(
             name=f"{data.name}/bag-of-first-words",
-            title=f"bag of the first {LENGTHS[data.name]} words",
-            recipe=preset_config("s0-code", None).with_changes(max_length=LENGTHS[data.name]),
+            title=f"bag of the first {CUT_LENGTHS[data.name]} words",
+            recipe=preset_config("s0-code", None).with_changes(max_length=CUT_LENGTHS[data.name]),
             measure="bag-of-first-words",
         )
 
 
-def claims(metrics: Sequence[str], text: str) -> list[Claim]:
+def tanhmax_claims(metrics: Sequence[str], text: str) -> list[Claim]:
     """TanhMax has more of it than softmax, data set by data set and preset by preset."""
-    found = []
+    result = []
     for data in SETS:
-        for preset, said in PRESETS.items():
+        for preset, source in PRESETS.items():
             better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
             for metric in metrics:
-                numbers = (printed(data, word).get(metric) for word in ("tanhmax", "softmax"))
-                first, second = (None if each is None else each.value for each in numbers)
+                numbers = (paper_numbers(data, word).get(metric) for word in ("tanhmax", "softmax"))
+                first, second = (None if value is None else value.value for value in numbers)
                 effect = None if first is None or second is None else round(first - second, 6)
                 where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
-                title = f"{data.title}, {said}{where}: {text}"
-                found.append(Claim(title, better, worse, metric=metric, effect=effect))
-    return found
+                title = f"{data.title}, {source}{where}: {text}"
+                result.append(Claim(title, better, worse, metric=metric, effect=effect))
+    return result
 
 
-def pooled_claim(metrics: Sequence[str], text: str) -> PooledClaim:
-    """The same said once, of all data sets, presets and classes."""
-    single = claims(metrics, text)
+def pool_claims(metrics: Sequence[str], text: str) -> PooledClaim:
+    """One claim of all data sets, presets and classes."""
+    single = tanhmax_claims(metrics, text)
     effects = [claim.effect for claim in single if claim.effect is not None]
     pairs = tuple(dict.fromkeys((claim.better, claim.worse) for claim in single))
     effect = round(sum(effects) / len(effects), 6) if effects else None
     return PooledClaim(text, *pairs[0], metrics[0], effect, pairs, tuple(metrics))
 
 
-MODELS = [cell for data in SETS for cell in models(data)]
-DIFFERENCES = (
+MODEL_CELLS = [cell for data in SETS for cell in model_cells(data)]
+CODE_NOTES = (
     "Trained until dev is flat, for at most 30 epochs. Batch size is ours with the code's settings; with "
     "those of section 5.1 sizes and rate as well: the paper leaves them to a supplement.",
     "Texts are cut after 30 tokens with the code's settings and after 128 with those of section 5.1, IMDB "
@@ -162,7 +159,7 @@ DIFFERENCES = (
 )
 
 
-LABELS = {
+METRIC_LABELS = {
     f"{name}_{place}": f"{title}, class {place}"
     for name, title in {
         "gradient": "τ with gradients",
@@ -193,56 +190,56 @@ def of_classes(*names: str) -> tuple[str, ...]:
 
 
 TABLES = (
-    Table(
+    PaperTable(
         "table2",
         "Table 2, accuracy of softmax and TanhMax",
-        [cell for data in SETS for cell in (*models(data), *floors(data))],
-        claims=claims(["accuracy"], "TanhMax is better than softmax"),
-        differences=DIFFERENCES,
+        [cell for data in SETS for cell in (*model_cells(data), *uniform_floors(data))],
+        claims=tanhmax_claims(["accuracy"], "TanhMax is better than softmax"),
+        differences=CODE_NOTES,
         not_at_hand=("CIFAR-10 and CIFAR-100 with a vision transformer are left out.",),
     ),
-    Table(
+    PaperTable(
         "table1-gradients",
         "Table 1, agreement of attention with gradients",
-        MODELS,
+        MODEL_CELLS,
         metrics=(*of_classes("gradient", "gradient_share"), "gradient_contribution"),
-        claims=[pooled_claim(of_classes("gradient"), "TanhMax agrees more with gradients")],
-        labels=LABELS,
-        differences=(*DIFFERENCES, *GAUGE),
+        claims=[pool_claims(of_classes("gradient"), "TanhMax agrees more with gradients")],
+        labels=METRIC_LABELS,
+        differences=(*CODE_NOTES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "table1-erasure",
         "Table 1, agreement of attention with erasure",
-        MODELS,
+        MODEL_CELLS,
         metrics=(*of_classes("erasure", "erasure_share"), "erasure_contribution"),
-        claims=[pooled_claim(of_classes("erasure"), "TanhMax agrees more with erasure")],
-        labels=LABELS,
-        differences=(*DIFFERENCES, *GAUGE),
+        claims=[pool_claims(of_classes("erasure"), "TanhMax agrees more with erasure")],
+        labels=METRIC_LABELS,
+        differences=(*CODE_NOTES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "table1-changes",
         "Table 1, what other weights change in the output",
-        MODELS,
+        MODEL_CELLS,
         metrics=of_classes("permutation", "random"),
-        claims=[pooled_claim(of_classes("random"), "random weights change TanhMax more")],
-        labels=LABELS,
+        claims=[pool_claims(of_classes("random"), "random weights change TanhMax more")],
+        labels=METRIC_LABELS,
         differences=(
-            *DIFFERENCES,
+            *CODE_NOTES,
             "As in the paper, random weights are drawn from U(−1, 1) for TanhMax and from U(0, 1) for "
             "softmax, whatever the size of the model's own: draws differ as well as models.",
         ),
     ),
-    Table(
+    PaperTable(
         "signs",
         "Do the weights tell positive from negative words?",
-        MODELS,
+        MODEL_CELLS,
         metrics=("separation", "separation_size", "separation_contribution", "margin", "positive_polarity"),
         words=("kind",),
-        claims=[pooled_claim(["separation_size"], "TanhMax weights tell them better")],
-        labels=LABELS,
-        differences=(*DIFFERENCES, *GAUGE),
+        claims=[pool_claims(["separation_size"], "TanhMax weights tell them better")],
+        labels=METRIC_LABELS,
+        differences=(*CODE_NOTES, *GAUGE),
     ),
-    Table(
+    PaperTable(
         "figure1",
         "Figure 1, four sentences",
         [*sentences(SST2)],
@@ -253,14 +250,14 @@ TABLES = (
         differences=(
             "The paper shows the weights of one model by colour, and says that outputs of the two neutral "
             "sentences are around 0.5.",
-            *DIFFERENCES,
+            *CODE_NOTES,
             *GAUGE,
         ),
     ),
-    Table(
+    PaperTable(
         "words",
         "Words that attention selects",
-        [cell for data in (NEWS20, SST2) for cell in selected(data)],
+        [cell for data in (NEWS20, SST2) for cell in word_cells(data)],
         metrics=("accuracy",),
         words=("largest_weights", "smallest_weights"),
         labels={"largest_weights": "largest weights", "smallest_weights": "smallest weights"},

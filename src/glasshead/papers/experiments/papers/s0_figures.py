@@ -8,17 +8,15 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import CoefficientPicture, DistributionPicture, IntervalPicture
+from glasshead.papers.experiments.papers.data_sources import NEWS20, PRESETS, SST2
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 SYNTHETIC = DataSource("synthetic", "Synthetic reviews, 4,000 texts", LoadOptions())
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-SST2 = DataSource("sst2", "SST-2")
-PRESETS = {"s0-code": "published code", "s0-paper": "section 5.1"}
-ACTIVATIONS = {"softmax": "softmax", "tanhmax": "TanhMax"}
+FIGURE_TITLES = {"softmax": "softmax", "tanhmax": "TanhMax"}
 SCORES = {"query-key": "dot product", "bilinear": "bilinear", "additive": "additive"}
-LOSSES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
+LOSS_TITLES = {"cross-entropy": "cross-entropy", "squared": "squared loss", "hinge": "hinge loss"}
 GAUGE = (
     "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen after "
     "training, the same way for every run; the paper takes the sign as it comes. Where its margin is near 0 "
@@ -27,25 +25,25 @@ GAUGE = (
 GROUPS = ("positive", "negative", "neutral")
 
 
-def coefficients() -> Iterator[Cell]:
+def coefficient_cells() -> Iterator[Cell]:
     """Figure 2: both activations under both presets, on synthetic texts."""
-    for preset, said in PRESETS.items():
-        for word, title in ACTIVATIONS.items():
-            settings = preset_config(preset, None).with_changes(attention=word, epochs=EPOCHS)
+    for preset, source in PRESETS.items():
+        for word, title in FIGURE_TITLES.items():
+            settings = preset_config(preset, None).with_changes(attention=word, epochs=SYNTHETIC_EPOCHS)
             name = f"{SYNTHETIC.name}/{preset}-{word}"
-            yield Cell(name, f"{title}, {said}", SYNTHETIC, settings, measure="coefficients")
+            yield Cell(name, f"{title}, {source}", SYNTHETIC, settings, measure="coefficients")
 
 
-def distributions(data: DataSource) -> Iterator[Cell]:
+def distribution_cells(data: DataSource) -> Iterator[Cell]:
     """Figure 3: the same on real texts, one seed each."""
-    for preset, said in PRESETS.items():
-        for word, title in ACTIVATIONS.items():
+    for preset, source in PRESETS.items():
+        for word, title in FIGURE_TITLES.items():
             settings = preset_config(preset, None).with_changes(attention=word, epochs=30, patience=8)
             name = f"{data.name}/{preset}-{word}"
-            yield Cell(name, f"{title}, {said}", data, settings, measure="distributions", most_seeds=1)
+            yield Cell(name, f"{title}, {source}", data, settings, measure="distributions", most_seeds=1)
 
 
-EPOCHS = 5
+SYNTHETIC_EPOCHS = 5
 """Of trainings on synthetic texts: dev is flat after two."""
 
 
@@ -53,18 +51,18 @@ def direction_cell(word: str, title: str, score: str = "query-key", loss: str = 
     """One score function and one loss."""
     changes: dict[str, Any] = {} if loss == "cross-entropy" else {"loss": loss}
     settings = preset_config("s0-paper", None).with_changes(
-        attention=word, score=score, epochs=EPOCHS, **changes
+        attention=word, score=score, epochs=SYNTHETIC_EPOCHS, **changes
     )
     return Cell(
         f"{SYNTHETIC.name}/{word}-{score}-{loss}",
-        f"{ACTIVATIONS[word]}, {title}",
+        f"{FIGURE_TITLES[word]}, {title}",
         SYNTHETIC,
         settings,
         measure="score-directions",
     )
 
 
-LABELS = {
+FIGURE_LABELS = {
     "parted": "opposite ways",
     **{f"rising_{group}": f"{group} words that rise" for group in GROUPS},
     "neutral_change": "change of neutral words",
@@ -74,8 +72,8 @@ LABELS = {
     "as_hinge": "as under hinge loss",
     "kind": "where the sign lives, in seeds",
 }
-METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
-DIRECTIONS = (
+DIRECTION_METRICS = ("parted", *(f"rising_{group}" for group in GROUPS), "neutral_change")
+DIRECTION_NOTES = (
     "*Opposite ways* is how far the share of positive words whose score has risen over the training is from "
     "that of negative words: 1 if the groups part, 0 if they go one way. Which group rises under TanhMax is "
     "its gauge's choice.",
@@ -100,12 +98,12 @@ RISING = IntervalPicture(
 )
 
 
-def direction_table(name: str, title: str, option: str, titles: dict[str, str], *more: str) -> Table:
+def direction_table(name: str, title: str, option: str, titles: dict[str, str], *more: str) -> PaperTable:
     """Both activations under each value of an ``option``: TanhMax parts the groups, softmax does not,
     and the option has little effect."""
     cells = {
         (word, value): direction_cell(word, words, **{option: value})
-        for word in ACTIVATIONS
+        for word in FIGURE_TITLES
         for value, words in titles.items()
     }
     claims = []
@@ -117,16 +115,16 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
         text = f"TanhMax: {titles[second]} moves them more opposite ways than {titles[first]}"
         better, worse = (cells["tanhmax", value].name for value in (second, first))
         claims.append(Claim(text, better, worse, metric="parted", effect=0.0))
-    return Table(
+    return PaperTable(
         name,
         title,
         list(cells.values()),
-        metrics=(*METRICS, *more),
+        metrics=(*DIRECTION_METRICS, *more),
         words=("kind",),
         claims=claims,
-        labels=LABELS,
+        labels=FIGURE_LABELS,
         picture=RISING,
-        differences=DIRECTIONS,
+        differences=DIRECTION_NOTES,
     )
 
 
@@ -142,25 +140,25 @@ FIGURES = (
         "implication3",
         "Implication (3): does the loss decide which way scores move?",
         "loss",
-        LOSSES,
-        *(f"as_{loss}" for loss in LOSSES),
+        LOSS_TITLES,
+        *(f"as_{loss}" for loss in LOSS_TITLES),
     ),
-    Table(
+    PaperTable(
         "figure2",
         "Figure 2, scores and weights of words",
-        [*coefficients()],
+        [*coefficient_cells()],
         metrics=("separation", "separation_size", *(f"weight_{group}" for group in GROUPS), "neutral_size"),
         words=("kind",),
         claims=[
             Claim(
-                f"{said}: TanhMax weights tell positive from negative words better",
+                f"{source}: TanhMax weights tell positive from negative words better",
                 f"{SYNTHETIC.name}/{preset}-tanhmax",
                 f"{SYNTHETIC.name}/{preset}-softmax",
                 metric="separation_size",
             )
-            for preset, said in PRESETS.items()
+            for preset, source in PRESETS.items()
         ],
-        labels=LABELS
+        labels=FIGURE_LABELS
         | {
             "separation": "AUC of weights",
             "separation_size": "its distance from ½",
@@ -176,10 +174,10 @@ FIGURES = (
             *GAUGE,
         ),
     ),
-    Table(
+    PaperTable(
         "figure3",
         "Figure 3, how agreement and change are spread over texts",
-        [cell for data in (NEWS20, SST2) for cell in distributions(data)],
+        [cell for data in (NEWS20, SST2) for cell in distribution_cells(data)],
         metrics=tuple(
             f"{name}_{place}" for name in ("gradient", "erasure", "permutation", "random") for place in (0, 1)
         ),
@@ -201,7 +199,7 @@ FIGURES = (
                 "random": ("median |Δŷ|, random", 0.0),
             },
             violins=("median |Δŷ|, random",),
-            cells=[f"{NEWS20.name}/s0-paper-{word}" for word in ACTIVATIONS],
+            cells=[f"{NEWS20.name}/s0-paper-{word}" for word in FIGURE_TITLES],
         ),
         differences=("One seed of each model: its test texts, so no interval over seeds.", *GAUGE),
     ),

@@ -5,15 +5,13 @@ from typing import Any
 
 from glasshead.language import LanguageModelConfig
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import AG_10K, IMDB, NEWS20
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 
 SST = DataSource("sst5", "SST")
-IMDB = DataSource("imdb", "IMDB")
-NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball and hockey")
-AG = DataSource("ag_news_lower", "AG News, 10,000 train texts")
-SETS = (SST, IMDB, NEWS20, AG)
-TITLES = {
+LANGUAGE_SETS = (SST, IMDB, NEWS20, AG_10K)
+LANGUAGE_TITLES = {
     "softmax": "softmax",
     "relu": "ReLU",
     "dot-product": "dot product",
@@ -22,11 +20,11 @@ TITLES = {
     "tanhmax": "TanhMax",
 }
 # Test accuracies with their deviations, as printed.
-PRINTED = {
+TABLE4_NUMBERS = {
     SST.name: ((73.6, 0.14), (73.4, 0.26), (73.5, 0.21), (73.8, 0.15), (74.8, 0.23), (76.1, 0.21)),
     IMDB.name: ((29.5, 0.09), (30.3, 0.18), (30.3, 0.15), (32.7, 0.13), (34.6, 0.21), (33.9, 0.15)),
     NEWS20.name: ((37.8, 0.11), (40.5, 0.23), (32.8, 0.19), (39.2, 0.12), (41.1, 0.16), (41.9, 0.17)),
-    AG.name: ((65.4, 0.13), (64.1, 0.14), (63.9, 0.15), (65.5, 0.15), (65.5, 0.17), (66.2, 0.20)),
+    AG_10K.name: ((65.4, 0.13), (64.1, 0.14), (63.9, 0.15), (65.5, 0.15), (65.5, 0.17), (66.2, 0.20)),
 }
 RECIPE = LanguageModelConfig(
     model="eurobert",
@@ -40,11 +38,11 @@ RECIPE = LanguageModelConfig(
     epochs=10,
     batch_size=32,
 )
-EPOCHS = {SST.name: 20, NEWS20.name: 20, IMDB.name: 1}
+EPOCHS_BY_SET = {SST.name: 20, NEWS20.name: 20, IMDB.name: 1}
 """Small sets are read more often, so that all come to 2,000 to 3,500 steps; alike for every activation."""
-GRID: dict[str, Any] = {"learning_rate": (3e-4, 1e-3, 3e-3, 1e-2)}
-METRICS = ("accuracy", "perplexity", "dev_accuracy", "step_seconds")
-LABELS = {
+RATE_GRID: dict[str, Any] = {"learning_rate": (3e-4, 1e-3, 3e-3, 1e-2)}
+LANGUAGE_METRICS = ("accuracy", "perplexity", "dev_accuracy", "step_seconds")
+LANGUAGE_LABELS = {
     "accuracy": "test accuracy %",
     "dev_accuracy": "dev accuracy",
     "perplexity": "test perplexity",
@@ -52,10 +50,12 @@ LABELS = {
 }
 
 
-def models(data: DataSource) -> Iterator[Cell]:
+def language_model_cells(data: DataSource) -> Iterator[Cell]:
     """Six activations and two floors."""
-    recipe = RECIPE.with_changes(epochs=EPOCHS.get(data.name, RECIPE.epochs))
-    for (word, title), (mean, deviation) in zip(TITLES.items(), PRINTED[data.name], strict=True):
+    recipe = RECIPE.with_changes(epochs=EPOCHS_BY_SET.get(data.name, RECIPE.epochs))
+    for (word, title), (mean, deviation) in zip(
+        LANGUAGE_TITLES.items(), TABLE4_NUMBERS[data.name], strict=True
+    ):
         yield Cell(
             f"{data.name}/{word}",
             title,
@@ -63,17 +63,17 @@ def models(data: DataSource) -> Iterator[Cell]:
             recipe.with_changes(attention=word),
             measure="language-model",
             paper={"accuracy": PaperNumber(mean / 100, deviation / 100)},
-            grid=GRID,
+            grid=RATE_GRID,
         )
     for measure, title in (("unigram-tokens", "unigram"), ("bigram-tokens", "bigram")):
         yield Cell(f"{data.name}/{title}", title, data, recipe, measure=measure, most_seeds=1)
 
 
-def claims() -> Iterator[Claim]:
+def language_claims() -> Iterator[Claim]:
     """TanhMax is better than each of the others, data set by data set."""
-    for data in SETS:
-        means = dict(zip(TITLES, (mean for mean, _ in PRINTED[data.name]), strict=True))
-        for word, title in TITLES.items():
+    for data in LANGUAGE_SETS:
+        means = dict(zip(LANGUAGE_TITLES, (mean for mean, _ in TABLE4_NUMBERS[data.name]), strict=True))
+        for word, title in LANGUAGE_TITLES.items():
             if word != "tanhmax":
                 effect = round((means["tanhmax"] - means[word]) / 100, 6)
                 yield Claim(
@@ -86,20 +86,20 @@ def claims() -> Iterator[Claim]:
 
 def floor_claims() -> Iterator[Claim]:
     """Whether attention adds anything to the token before."""
-    for data in SETS:
-        for word, title in TITLES.items():
+    for data in LANGUAGE_SETS:
+        for word, title in LANGUAGE_TITLES.items():
             yield Claim(
                 f"{data.title}: {title} is better than bigrams", f"{data.name}/{word}", f"{data.name}/bigram"
             )
 
 
-TABLE4 = Table(
+TABLE4 = PaperTable(
     "table4",
     "Table 4, masked language models with six activations",
-    [cell for data in SETS for cell in models(data)],
-    metrics=METRICS,
-    labels=LABELS,
-    claims=[*claims()],
+    [cell for data in LANGUAGE_SETS for cell in language_model_cells(data)],
+    metrics=LANGUAGE_METRICS,
+    labels=LANGUAGE_LABELS,
+    claims=[*language_claims()],
     floor_claims=[*floor_claims()],
     differences=(
         "The paper trains BERT of six layers, and leaves its size, tokenizer, share of hidden tokens, rate "
@@ -116,6 +116,6 @@ TABLE4 = Table(
     ),
     data_differences={
         NEWS20.name: ("The paper reads 20 Newsgroups; two of the groups are at hand.",),
-        AG.name: ("Texts in lower case, 10,000 of 120,000 for training.",),
+        AG_10K.name: ("Texts in lower case, 10,000 of 120,000 for training.",),
     },
 )

@@ -8,30 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import AG_10K, IMDB, SST2
 from glasshead.papers.experiments.papers.s2_figures import FIGURES
 from glasshead.papers.experiments.papers.s2_recipes import (
-    AG,
     AMAZON,
     DATA_DIFFERENCES,
     DIFFERENCES,
     GRID,
-    IMDB,
     SNLI,
-    SST2,
     TITLES,
     TREC,
-    floors,
-    recipe,
+    floor_cells,
+    recipe_of,
     without_order,
 )
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig
 
 # Accuracy, its deviation, macro-F, its deviation, in per cent.
 Printed = Mapping[str, tuple[float, float, float, float]]
-PAPER: dict[str, Printed] = {
-    AG.name: {
+PRINTED: dict[str, Printed] = {
+    AG_10K.name: {
         "transformer": (93.01, 0.13, 93.00, 0.13),
         "shaw": (93.14, 0.12, 93.13, 0.13),
         "transformer-xl": (93.35, 0.10, 93.34, 0.11),
@@ -66,7 +64,7 @@ NOT_AT_HAND = (
 )
 
 
-def mechanisms(
+def mechanism_cells(
     data: DataSource,
     model: str = "encoder",
     sinusoids: Sequence[str] = ("da-transformer",),
@@ -76,8 +74,8 @@ def mechanisms(
     no order, no attention, or neither."""
 
     def cell(name: str, title: str, word: str, **more: Any) -> Cell:
-        settings: TrainingConfig = recipe(word, model, **changes | more)
-        return Cell(f"{data.name}/{name}", title, data, settings, paper=printed(data, name), grid=GRID)
+        settings: TrainingConfig = recipe_of(word, model, **changes | more)
+        return Cell(f"{data.name}/{name}", title, data, settings, paper=paper_shares(data, name), grid=GRID)
 
     for word, title in TITLES.items():
         yield cell(word, title, word)
@@ -85,21 +83,21 @@ def mechanisms(
         yield cell(f"{word}-sinusoids", f"{TITLES[word]} with sinusoids", word, positions="sinusoidal")
     yield from without_order(data, model, **changes)
     # Of other sets hardly a text is longer than what models read.
-    yield from floors(data, changes.get("max_length") if data in (AMAZON, IMDB) else None)
+    yield from floor_cells(data, changes.get("max_length") if data in (AMAZON, IMDB) else None)
 
 
-def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
+def paper_shares(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """The paper's numbers as shares."""
-    if word not in PAPER.get(data.name, {}):
+    if word not in PRINTED.get(data.name, {}):
         return {}
-    accuracy, accuracy_std, f1, f1_std = (number / 100 for number in PAPER[data.name][word])
+    accuracy, accuracy_std, f1, f1_std = (number / 100 for number in PRINTED[data.name][word])
     return {
         "accuracy": PaperNumber(accuracy, accuracy_std, RUNS),
         "macro_f1": PaperNumber(f1, f1_std, RUNS),
     }
 
 
-def claims(data: DataSource) -> Iterator[Claim]:
+def distance_claims(data: DataSource) -> Iterator[Claim]:
     """Section 4.2: whoever knows distances beats the vanilla Transformer, DA-Transformer the second best; and
     ours, that it still beats the first where both have sinusoids. Section 4.5: its maps are sparser."""
     for word, title in TITLES.items():
@@ -117,9 +115,9 @@ def claims(data: DataSource) -> Iterator[Claim]:
         f"{data.name}/da-transformer",
         metric="map_entropy",
     )
-    if data.name in PAPER:
+    if data.name in PRINTED:
         others = (word for word in TITLES if word != "da-transformer")
-        second = max(others, key=lambda word: PAPER[data.name][word])
+        second = max(others, key=lambda word: PRINTED[data.name][word])
         yield claim(data, "da-transformer", second, f"DA-Transformer is better than {TITLES[second]}")
 
 
@@ -129,7 +127,7 @@ def order_claims(data: DataSource) -> Iterator[Claim]:
     others = ("transformer-xl", "tener")
     for word in others:
         yield claim(data, word, "shaw", f"{TITLES[word]} is better than Transformer-RPR")
-    worse, better = sorted(others, key=lambda word: PAPER[data.name][word])
+    worse, better = sorted(others, key=lambda word: PRINTED[data.name][word])
     yield claim(data, better, worse, f"{TITLES[better]} is better than {TITLES[worse]}")
 
 
@@ -145,53 +143,53 @@ def floor_claim(data: DataSource) -> Claim:
 def claim(data: DataSource, better: str, worse: str, text: str) -> Claim:
     """A claim with the difference that the paper prints, if it has the set."""
     words = (better.removesuffix("-sinusoids"), worse)
-    printed = [PAPER[data.name][word][0] / 100 for word in words] if data.name in PAPER else None
+    printed = [PRINTED[data.name][word][0] / 100 for word in words] if data.name in PRINTED else None
     effect = None if printed is None else round(printed[0] - printed[1], 6)
     return Claim(f"{data.title}: {text}", f"{data.name}/{better}", f"{data.name}/{worse}", effect=effect)
 
 
-TABLE3 = [*mechanisms(AG, max_length=128), *mechanisms(AMAZON, "hierarchical", max_length=256)]
-TABLE4 = [*mechanisms(SST2), *mechanisms(SNLI, "pair-encoder")]
+TABLE3 = [*mechanism_cells(AG_10K, max_length=128), *mechanism_cells(AMAZON, "hierarchical", max_length=256)]
+TABLE4_CELLS = [*mechanism_cells(SST2), *mechanism_cells(SNLI, "pair-encoder")]
 TABLES = (
-    Table(
+    PaperTable(
         "table3",
-        "Table 3, AG News and Amazon",
+        "Table 3, AG_10K News and Amazon",
         TABLE3,
-        claims=[*claims(AG), *claims(AMAZON)],
-        floor_claims=[floor_claim(AG), floor_claim(AMAZON)],
+        claims=[*distance_claims(AG_10K), *distance_claims(AMAZON)],
+        floor_claims=[floor_claim(AG_10K), floor_claim(AMAZON)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
         not_at_hand=(NOT_AT_HAND,),
     ),
-    Table(
+    PaperTable(
         "table4",
         "Table 4, SST and SNLI",
-        TABLE4,
-        claims=[*claims(SST2), *claims(SNLI)],
+        TABLE4_CELLS,
+        claims=[*distance_claims(SST2), *distance_claims(SNLI)],
         floor_claims=[floor_claim(SST2), floor_claim(SNLI)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "order",
         "Section 4.2, the order of the mechanisms that know distances",
-        [*TABLE4, *TABLE3],
-        claims=[each for data in (SST2, SNLI, AG, AMAZON) for each in order_claims(data)],
+        [*TABLE4_CELLS, *TABLE3],
+        claims=[claim for data in (SST2, SNLI, AG_10K, AMAZON) for claim in order_claims(data)],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "trec",
         "Five mechanisms on TREC",
-        [*mechanisms(TREC, sinusoids=[word for word in TITLES if word != "transformer"])],
-        claims=[*claims(TREC)],
+        [*mechanism_cells(TREC, sinusoids=[word for word in TITLES if word != "transformer"])],
+        claims=[*distance_claims(TREC)],
         floor_claims=[floor_claim(TREC)],
     ),
-    Table(
+    PaperTable(
         "long",
         "Five mechanisms on texts of up to 512 tokens",
-        [*mechanisms(IMDB, max_length=512)],
-        claims=[*claims(IMDB)],
+        [*mechanism_cells(IMDB, max_length=512)],
+        claims=[*distance_claims(IMDB)],
         floor_claims=[floor_claim(IMDB)],
     ),
 )

@@ -9,31 +9,30 @@ from typing import Any
 
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.figures import IntervalPicture
+from glasshead.papers.experiments.papers.data_sources import AG_10K, SST2
 from glasshead.papers.experiments.papers.s2_recipes import (
-    AG,
     AMAZON,
     DATA_DIFFERENCES,
     DIFFERENCES,
     GRID,
-    PATIENT,
     RATINGS,
     SNLI,
-    SST2,
     TITLES,
+    TRAIN_60,
     TREC,
-    UNIFORM,
-    bag_of_words,
-    distance_aware,
-    floors,
-    recipe,
+    UNIFORM_ENCODER,
+    distance_aware_cell,
+    floor_cells,
+    recipe_of,
+    table_floor,
     without_order,
 )
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
 GLOVE = "glove/glove.twitter.27B.25d.common12k.txt.gz"
-STARTS: dict[str, Any] = {
+START_VALUES: dict[str, Any] = {
     "−0.05 … 0.05 (usual)": None,
     "0": 0.0,
     "−0.5 … 0.5": [-0.5, 0.5],
@@ -41,11 +40,11 @@ STARTS: dict[str, Any] = {
     "0 … 1": [0.0, 1.0],
 }
 """Of w_h, over the heads; the paper does not say how it starts."""
-CUTS = (4, 8, 16)
+CUT_SIZES = (4, 8, 16)
 """Tokens; a sentence of SST-2 has 19 on average."""
-ACCURACY = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
+ACCURACY_PICTURE = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LONGER: dict[str, dict[str, Any]] = {
-    AG.name: {"max_length": 128},
+    AG_10K.name: {"max_length": 128},
     AMAZON.name: {"model": "hierarchical", "max_length": 256},
 }
 
@@ -54,36 +53,38 @@ def ratings() -> Iterator[Cell]:
     """Figure 3."""
     usual = LONGER[AMAZON.name]
     for word, title in TITLES.items():
-        yield Cell(word, title, RATINGS, recipe(word, **usual), grid=GRID)
-    sinusoids = recipe("da-transformer", positions="sinusoidal", **usual)
+        yield Cell(word, title, RATINGS, recipe_of(word, **usual), grid=GRID)
+    sinusoids = recipe_of("da-transformer", positions="sinusoidal", **usual)
     yield Cell("da-transformer-sinusoids", "DA-Transformer with sinusoids", RATINGS, sinusoids, grid=GRID)
     for cell in without_order(RATINGS, **usual):
         yield cell.with_fields(name=cell.name.rpartition("/")[2])
-    yield bag_of_words(RATINGS)
-    yield Cell("mean", "the mean rating", RATINGS, recipe("transformer"), measure="mean-rating", most_seeds=1)
+    yield table_floor(RATINGS)
+    yield Cell(
+        "mean", "the mean rating", RATINGS, recipe_of("transformer"), measure="mean-rating", most_seeds=1
+    )
 
 
 def option_table(
     name: str, title: str, option: str, values: tuple[str, ...], pairs: tuple[tuple[str, str], ...]
-) -> Table:
+) -> PaperTable:
     """Figures 4 and 5: one option of DA-Transformer, the paper's value first; of the ``pairs`` sections 4.3
     and 4.4 say that the first is better."""
     cells, claims = [], []
-    for data in (TREC, AG, AMAZON):
+    for data in (TREC, AG_10K, AMAZON):
         for value in values:
             usual = {"attention": "distance-aware"} if value == values[0] else {}
             changes = LONGER.get(data.name, {}) | usual
-            cells.append(distance_aware(data, option, value, value, **changes))
-        cells += [*without_order(data, **LONGER.get(data.name, {})), bag_of_words(data)]
+            cells.append(distance_aware_cell(data, option, value, value, **changes))
+        cells += [*without_order(data, **LONGER.get(data.name, {})), table_floor(data)]
         for better, worse in pairs:
             first, second = (f"{data.name}/{option}-{word}" for word in (better, worse))
             claims.append(Claim(f"{data.title}: {better} is better than {worse}", first, second))
-    return Table(
+    return PaperTable(
         name,
         title,
         cells,
         claims=claims,
-        picture=ACCURACY,
+        picture=ACCURACY_PICTURE,
         differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
         data_differences=DATA_DIFFERENCES,
     )
@@ -92,47 +93,47 @@ def option_table(
 def starts(*sources: DataSource) -> Iterator[Cell]:
     """Figures 6 and 7: how w_h starts, and how it ends."""
     for data in sources:
-        for title, start in STARTS.items():
+        for title, start in START_VALUES.items():
             usual = {"attention": "distance-aware"} if start is None else {}
-            yield distance_aware(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
+            yield distance_aware_cell(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
         yield from without_order(data, **LONGER.get(data.name, {}))
-        yield bag_of_words(data)
+        yield table_floor(data)
 
 
 def cut_texts() -> Iterator[Cell]:
     """Footnote 7: DA-Transformer on the same texts, whole and cut."""
-    for length in CUTS:
-        settings = recipe("da-transformer", max_length=length)
+    for length in CUT_SIZES:
+        settings = recipe_of("da-transformer", max_length=length)
         yield Cell(f"sst2/cut-{length}", f"cut after {length} tokens", SST2, settings, grid=GRID)
-    yield Cell("sst2/whole", "whole texts", SST2, recipe("da-transformer"), grid=GRID)
+    yield Cell("sst2/whole", "whole texts", SST2, recipe_of("da-transformer"), grid=GRID)
     yield from without_order(SST2)
-    yield bag_of_words(SST2)
+    yield table_floor(SST2)
 
 
 def pair_heads() -> Iterator[Cell]:
     """The paper's head for pairs is a sum of one part for each text; two that compare stand beside it."""
     for word in ("transformer", "da-transformer"):
-        compare = recipe(word, "pair-encoder", pair_features="compare")
+        compare = recipe_of(word, "pair-encoder", pair_features="compare")
         for name, title, settings in (
-            ("concat", "[u; v], as in the paper", recipe(word, "pair-encoder")),
+            ("concat", "[u; v], as in the paper", recipe_of(word, "pair-encoder")),
             ("compare", "[u; v; |u − v|; u·v]", compare),
-            ("cross", "cross-encoder", recipe(word, "cross-encoder")),
+            ("cross", "cross-encoder", recipe_of(word, "cross-encoder")),
         ):
             yield Cell(f"snli/{word}-{name}", f"{TITLES[word]}, {title}", SNLI, settings, grid=GRID)
     yield from without_order(SNLI, "pair-encoder")
-    yield from floors(SNLI)
+    yield from floor_cells(SNLI)
 
 
-def paper_size() -> Iterator[Cell]:
+def glove_cells() -> Iterator[Cell]:
     """16 heads of size 16: once with random vectors of 300 dimensions, once with the GloVe at hand."""
     for data, model in (
         (TREC, None),
         (SST2, None),
-        (AG, None),
+        (AG_10K, None),
         (SNLI, "pair-encoder"),
         (AMAZON, "hierarchical"),
     ):
-        settings = preset_config("da-transformer", model or "encoder").with_changes(**PATIENT)
+        settings = preset_config("da-transformer", model or "encoder").with_changes(**TRAIN_60)
         for name, title, vectors in (
             ("random", "300 random dimensions", None),
             ("glove", "GloVe, 25 dimensions", GLOVE),
@@ -140,15 +141,15 @@ def paper_size() -> Iterator[Cell]:
             yield Cell(
                 f"{data.name}/{name}", title, data, settings.with_changes(word_vectors=vectors), most_seeds=1
             )
-        plain = preset_config("transformer", model or "encoder").with_changes(**PATIENT)
+        plain = preset_config("transformer", model or "encoder").with_changes(**TRAIN_60)
         for cell in without_order(data):
-            changes = {"positions": "none"} if cell.name.endswith("positions") else UNIFORM
+            changes = {"positions": "none"} if cell.name.endswith("positions") else UNIFORM_ENCODER
             yield cell.with_fields(recipe=plain.with_changes(**changes), grid={}, most_seeds=1)
-        yield bag_of_words(data)
+        yield table_floor(data)
 
 
 FIGURES = (
-    Table(
+    PaperTable(
         "figure3",
         "Figure 3, ratings of Amazon reviews",
         [*ratings()],
@@ -191,10 +192,10 @@ FIGURES = (
             ("early-add", "late-add"),
         ),
     ),
-    Table(
+    PaperTable(
         "figure6",
         "Figures 6 and 7, what heads learn, by how w starts",
-        [*starts(TREC, AG)],
+        [*starts(TREC, AG_10K)],
         metrics=("accuracy", "positive_w", "least_w", "most_w", "positive_v"),
         picture=IntervalPicture({"least_w": "least w", "most_w": "greatest w"}, "w of a head after training"),
         differences=(
@@ -204,7 +205,7 @@ FIGURES = (
         ),
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "footnote7",
         "Footnote 7, the sign of w by the length of texts",
         [*cut_texts()],
@@ -216,7 +217,7 @@ FIGURES = (
                 f"sst2/cut-{length}",
                 metric="positive_w",
             )
-            for length in CUTS
+            for length in CUT_SIZES
         ],
         differences=(
             *DIFFERENCES,
@@ -225,17 +226,17 @@ FIGURES = (
             "what the paper says.",
         ),
     ),
-    Table(
+    PaperTable(
         "pairs",
         "SNLI with heads that compare the two texts",
         [*pair_heads()],
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    PaperTable(
         "paper-size",
         "DA-Transformer in the size of the paper, once for each set",
-        [*paper_size()],
+        [*glove_cells()],
         differences=("One seed for each cell, without a grid: no interval, no verdict.", DIFFERENCES[2]),
         data_differences=DATA_DIFFERENCES,
     ),

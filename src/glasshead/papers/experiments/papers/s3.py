@@ -9,17 +9,16 @@ from typing import Any
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import IntervalPicture
-from glasshead.papers.experiments.papers.s3_figures import FIGURES
+from glasshead.papers.experiments.papers.s3_figures import FIGURES, SST
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
-SIZES = (1, 4, 16, 64, 256)
-PRESETS = {"Con": "regular-small", "Add": "identifiable-small"}
+HEAD_WIDTHS = (1, 4, 16, 64, 256)
+HEAD_PRESETS = {"Con": "regular-small", "Add": "identifiable-small"}
 SPLIT = LoadOptions(dev_fraction=0.3)
 IMDB = DataSource("imdb", "IMDB", SPLIT)
 TREC = DataSource("trec", "TREC", SPLIT)
-SST = DataSource("sst5", "SST, three classes", LoadOptions(labels=3))
 SNLI = DataSource("snli", "SNLI, 20,000 train pairs")
 DBPEDIA = DataSource("dbpedia_sample", "DBPedia, 14,000 texts", SPLIT)
 AG = DataSource("ag_news_lower", "AG News, 10,000 train texts", SPLIT)
@@ -32,48 +31,48 @@ PAPER = {
     DBPEDIA.name: {"Con": (0.979, 0.977, 0.966, 0.957, 0.949), "Add": (0.979, 0.979, 0.978, 0.970, 0.964)},
     AG.name: {"Con": (0.906, 0.904, 0.886, 0.870, 0.869), "Add": (0.902, 0.907, 0.897, 0.901, 0.893)},
 }
-PATIENT: dict[str, Any] = {"epochs": 100, "patience": 10}
+TRAIN_100: dict[str, Any] = {"epochs": 100, "patience": 10}
 """Until dev is flat: with 120 steps larger keys are merely ahead."""
-GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.1, 0.4)}
+SIZE_GRID = {"learning_rate": (0.001, 0.003), "dropout": (0.1, 0.4)}
 """The paper's rate and three times it; the paper states no dropout."""
 
 
-def heads(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[Cell]:
+def joins(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[Cell]:
     """Both ways to join heads by size of the keys, uniform attention, and a bag of words."""
 
     def recipe(version: str, **more: Any) -> TrainingConfig:
-        return preset_config(PRESETS[version], model).with_changes(**PATIENT | changes | more)
+        return preset_config(HEAD_PRESETS[version], model).with_changes(**TRAIN_100 | changes | more)
 
-    for version in PRESETS:
-        for size, accuracy in zip(SIZES, PAPER[data.name][version], strict=True):
+    for version in HEAD_PRESETS:
+        for size, accuracy in zip(HEAD_WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
                 data,
                 recipe(version, head_dim=size),
                 paper={"accuracy": PaperNumber(accuracy)},
-                grid=GRID,
+                grid=SIZE_GRID,
             )
     # The first token, which pools, reads the mean of all tokens then.
     uniform = recipe("Con", attention="uniform")
-    yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform, grid=GRID)
+    yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform, grid=SIZE_GRID)
     no_positions = recipe("Con", head_dim=16, positions="none")
-    yield Cell(f"{data.name}/no-positions", "Con, d_k = 16, no positions", data, no_positions, grid=GRID)
-    yield bag_of_words(data)
+    yield Cell(f"{data.name}/no-positions", "Con, d_k = 16, no positions", data, no_positions, grid=SIZE_GRID)
+    yield counting_floor(data)
     if data is IMDB:  # of other sets hardly a text is longer than what models read
         first = recipe("Con")
         title = f"bag of the first {first.max_length} words"
         yield Cell(f"{data.name}/first-words", title, data, first, measure="bag-of-first-words", most_seeds=1)
     if data is SNLI:
         title = "bag of words, hypothesis only"
-        usual = preset_config(PRESETS["Con"], "pair-encoder")
+        usual = preset_config(HEAD_PRESETS["Con"], "pair-encoder")
         yield Cell(f"{data.name}/hypothesis", title, data, usual, measure="hypothesis-only", most_seeds=1)
 
 
-def paper_size(data: DataSource) -> Iterator[Cell]:
+def paper_size_cells(data: DataSource) -> Iterator[Cell]:
     """Both ways to join heads in the size of the paper, 20 epochs, one seed each."""
-    for version, preset in PRESETS.items():
-        for size, accuracy in zip(SIZES, PAPER[data.name][version], strict=True):
+    for version, preset in HEAD_PRESETS.items():
+        for size, accuracy in zip(HEAD_WIDTHS, PAPER[data.name][version], strict=True):
             yield Cell(
                 f"{data.name}/{version}-{size}",
                 f"{version}, d_k = {size}",
@@ -82,23 +81,23 @@ def paper_size(data: DataSource) -> Iterator[Cell]:
                 paper={"accuracy": PaperNumber(accuracy)},
                 most_seeds=1,
             )
-    usual = preset_config(PRESETS["Con"].removesuffix("-small"), "encoder")
+    usual = preset_config(HEAD_PRESETS["Con"].removesuffix("-small"), "encoder")
     for name, title, changes in (
         ("uniform", "uniform attention", {"attention": "uniform"}),
         ("no-positions", "Con, d_k = 16, no positions", {"head_dim": 16, "positions": "none"}),
     ):
         yield Cell(f"{data.name}/{name}", title, data, usual.with_changes(**changes), most_seeds=1)
-    yield bag_of_words(data)
+    yield counting_floor(data)
 
 
-def bag_of_words(data: DataSource) -> Cell:
+def counting_floor(data: DataSource) -> Cell:
     """The floor of a table."""
     words: dict[str, Any] = {"measure": "bag-of-words", "most_seeds": 1}
-    usual = preset_config(PRESETS["Con"], "encoder")
+    usual = preset_config(HEAD_PRESETS["Con"], "encoder")
     return Cell(f"{data.name}/bag-of-words", "bag of words", data, usual, **words)
 
 
-def claims(data: DataSource) -> Iterator[Claim]:
+def size_claims(data: DataSource) -> Iterator[Claim]:
     """Section 7: small keys do better than large ones, and Add keeps more of it than Con."""
     for better, worse, text in (
         (("Con", 0), ("Con", 3), "Con with d_k = 1 is better than with 64"),
@@ -106,16 +105,16 @@ def claims(data: DataSource) -> Iterator[Claim]:
         (("Add", 3), ("Con", 3), "with d_k = 64 Add is better than Con"),
         (("Add", 4), ("Con", 4), "with d_k = 256 Add is better than Con"),
     ):
-        first, second = (f"{data.name}/{version}-{SIZES[place]}" for version, place in (better, worse))
+        first, second = (f"{data.name}/{version}-{HEAD_WIDTHS[place]}" for version, place in (better, worse))
         effect = PAPER[data.name][better[0]][better[1]] - PAPER[data.name][worse[0]][worse[1]]
         yield Claim(f"{data.title}: {text}", first, second, effect=round(effect, 3))
 
 
-TABLE = Table(
+TABLE = PaperTable(
     "table1",
     "Table 1, accuracy by size of the keys",
-    [*heads(TREC), *heads(SST), *heads(AG), *heads(DBPEDIA), *heads(SNLI, "pair-encoder"), *heads(IMDB)],
-    claims=[each for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for each in claims(data)],
+    [*joins(TREC), *joins(SST), *joins(AG), *joins(DBPEDIA), *joins(SNLI, "pair-encoder"), *joins(IMDB)],
+    claims=[claim for data in (TREC, SST, AG, DBPEDIA, SNLI, IMDB) for claim in size_claims(data)],
     floor_claims=[
         Claim(
             f"{data.title}: Con with d_k = 1 is better than a bag of words",
@@ -140,10 +139,10 @@ TABLE = Table(
     not_at_hand=("Yelp, Sogou, Yahoo and Amazon are not at hand; d_k = 2, 8, 32 and 128 are left out.",),
 )
 
-PAPER_SIZE = Table(
+PAPER_SIZE = PaperTable(
     "paper-size",
     "TREC in the size of the paper",
-    [*paper_size(TREC)],
+    [*paper_size_cells(TREC)],
     differences=(
         "The paper prints one number for each cell, without a deviation; here is one, without an interval.",
         "Dropout and how maps are drawn are ours: the paper states neither.",

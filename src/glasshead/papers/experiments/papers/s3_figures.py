@@ -8,25 +8,25 @@ from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.figures import RankPicture
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import Claim, Table
+from glasshead.papers.experiments.table import Claim, PaperTable
 from glasshead.training import preset_config
 
-PRESETS = {"Con": "regular", "Add": "identifiable"}
+FIGURE_PRESETS = {"Con": "regular", "Add": "identifiable"}
 REVIEWS = 1000
 IMDB = DataSource(
     "imdb", f"IMDB, {REVIEWS:,} train reviews", LoadOptions(max_examples=REVIEWS, dev_fraction=0.3)
 )
 SST = DataSource("sst5", "SST, three classes", LoadOptions(labels=3))
 FEW_EPOCHS: dict[str, Any] = {"epochs": 4, "batch_size": 16}
-PATIENT: dict[str, Any] = {"epochs": 60, "patience": 5}
+TRAIN_FIGURES: dict[str, Any] = {"epochs": 60, "patience": 5}
 READ_FROM_FIGURES = {"Con": 64.0, "Add": 380.0}
 """The longest texts before which T has no left null space."""
-SIZES = (1, 64)
+FIGURE_SIZES = (1, 64)
 
 
 def rank_cells() -> Iterator[Cell]:
     """Both ways to join heads in the size of the paper, d_k = 64."""
-    for version, preset in PRESETS.items():
+    for version, preset in FIGURE_PRESETS.items():
         paper = {"full_rank_tokens": PaperNumber(READ_FROM_FIGURES[version])}
         if version == "Con":
             paper["obtainable"] = PaperNumber(0.0)
@@ -37,15 +37,15 @@ def rank_cells() -> Iterator[Cell]:
 
 def certainty_cells() -> Iterator[Cell]:
     """Both ways to join heads by size of the keys, in the small size."""
-    for version, preset in PRESETS.items():
-        for size in SIZES:
-            recipe = preset_config(f"{preset}-small", "encoder").with_changes(head_dim=size, **PATIENT)
+    for version, preset in FIGURE_PRESETS.items():
+        for size in FIGURE_SIZES:
+            recipe = preset_config(f"{preset}-small", "encoder").with_changes(head_dim=size, **TRAIN_FIGURES)
             title = f"{version}, d_k = {size}"
             yield Cell(f"{version}-{size}", title, SST, recipe, measure="certainty")
 
 
 FIGURES = (
-    Table(
+    PaperTable(
         "figure2",
         "Figures 2, 5 and 6, ranks over the length of a text",
         [*rank_cells()],
@@ -79,7 +79,7 @@ FIGURES = (
             "tokens, 1,000 each. Where T has full row rank there is none, so that Add has none up to 512.",
         ),
     ),
-    Table(
+    PaperTable(
         "certainty",
         "How certain are the weights, by size of the keys?",
         [*certainty_cells()],
@@ -89,7 +89,7 @@ FIGURES = (
         },
         claims=[
             Claim(f"with d_k = {size} weights of Con are less certain than those of Add", *pair, "width")
-            for size in SIZES
+            for size in FIGURE_SIZES
             for pair in [(f"Con-{size}", f"Add-{size}")]
         ]
         + [

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.papers.data_sources import IMDB, SST2
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Paper, Table
+from glasshead.papers.experiments.table import PAPERS, Paper, PaperTable
 from glasshead.training import TrainingConfig, preset_config
 
-SST2 = DataSource("sst2", "SST-2")
-IMDB = DataSource("imdb", "IMDB")
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball (negative) and hockey (positive)")
 DATA_1 = DataSource("synthetic", "Data I")
-MODELS: dict[str, dict[str, Any]] = {"DP": {}, "AD": {"score": "additive"}}
+DESCENT_MODELS: dict[str, dict[str, Any]] = {"DP": {}, "AD": {"score": "additive"}}
 SCALES = (1.0, 10.0, 20.0, 50.0)
 GROUPS = ("positive", "negative")
 # Table 1: how many words each group has.
@@ -31,14 +30,14 @@ REAL: dict[str, Any] = {
 }
 """As in section G, Adagrad; rate and epochs are ours."""
 NEWS20_II = "20News II (motorcycles, medicine, guns) is not at hand."
-SHARES = {f"score_{group}": f"AUC of scores, {group}" for group in GROUPS} | {
+SHARE_LABELS = {f"score_{group}": f"AUC of scores, {group}" for group in GROUPS} | {
     f"polarity_{group}": f"AUC of polarities, {group}" for group in GROUPS
 }
 
 
-def recipe(model: str, scale: float, **changes: Any) -> TrainingConfig:
+def descent_cell(model: str, scale: float, **changes: Any) -> TrainingConfig:
     """A model of section C with its λ."""
-    return preset_config("s4", None).with_changes(temperature=scale, **MODELS[model] | changes)
+    return preset_config("s4", None).with_changes(temperature=scale, **DESCENT_MODELS[model] | changes)
 
 
 def words() -> Iterator[Cell]:
@@ -53,29 +52,33 @@ def words() -> Iterator[Cell]:
 def sweep(*sources: DataSource) -> Iterator[Cell]:
     """DP and AD with every λ on real texts."""
     for data in sources:
-        for model in MODELS:
+        for model in DESCENT_MODELS:
             for scale in SCALES:
                 name = f"{data.name}/{model}-{scale:g}"
                 yield Cell(
-                    name, f"{model}, λ = {scale:g}", data, recipe(model, scale, **REAL), measure="dynamics"
+                    name,
+                    f"{model}, λ = {scale:g}",
+                    data,
+                    descent_cell(model, scale, **REAL),
+                    measure="dynamics",
                 )
 
 
-def terms() -> Iterator[Cell]:
+def term_cells() -> Iterator[Cell]:
     """Every term of the update of a score, by plain gradient descent."""
-    for model in MODELS:
+    for model in DESCENT_MODELS:
         for scale in SCALES[:2]:
             yield Cell(
                 f"{model}-{scale:g}",
                 f"{model}, λ = {scale:g}",
                 DATA_1,
-                recipe(model, scale),
+                descent_cell(model, scale),
                 measure="dynamics-close",
             )
 
 
 TABLES = (
-    Table(
+    PaperTable(
         "table1",
         "Table 1, words of each class",
         [*words()],
@@ -92,12 +95,12 @@ TABLES = (
         data_differences={SST2.name: ["6,920 sentences with two classes; the paper does not say how many."]},
         not_at_hand=(NEWS20_II,),
     ),
-    Table(
+    PaperTable(
         "sweep",
         "Scores of words by λ, on real texts",
         [*sweep(SST2, NEWS20)],
-        metrics=(*SHARES, "gap", "VᵀW", "accuracy"),
-        labels=SHARES,
+        metrics=(*SHARE_LABELS, "gap", "VᵀW", "accuracy"),
+        labels=SHARE_LABELS,
         differences=(
             "AUC is the probability that a word of the class has more than a neutral one, ½ if they are "
             "alike. The paper prints figures of one training each.",
@@ -107,13 +110,13 @@ TABLES = (
         ),
         not_at_hand=(NEWS20_II, "DP-A and DP-L are in `docs/reproduction/training-claims.md`."),
     ),
-    Table(
+    PaperTable(
         "terms",
         "Which term moves the scores of Data I",
-        [*terms()],
+        [*term_cells()],
         metrics=("score_positive", "score_negative", "positive_rest", "negative_rest", "gap", "VᵀW"),
         words=("positive_largest", "negative_largest"),
-        labels=SHARES
+        labels=SHARE_LABELS
         | {f"{group}_largest": f"{group} words: surely the largest part, in seeds" for group in GROUPS}
         | {f"{group}_rest": f"not explained, {group}" for group in GROUPS},
         differences=(

@@ -10,7 +10,7 @@ from glasshead.papers.results import AdversaryCurve, MapDivergence
 from glasshead.report import Figure, Ink, LegendEntry, Panel, number, plot
 from glasshead.results import Finding
 
-AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
+DISTANCE_AXES = ("mean JSD of the maps (nats)", "mean TVD of the predictions")
 SEED, UNIFORM, CONSTANT = "seed", "uniform", "constant"
 MOST = math.log(2)
 
@@ -28,7 +28,7 @@ def adversary_curve(curve: AdversaryCurve) -> Figure:
     legend.append(LegendEntry("--muted", "uniform weights", "dotted"))
     return Figure(
         f"What other maps cost: {visible(str(first.facts['base']))}",
-        [curve_panel(curve.points)],
+        [adversary_panel(curve.points)],
         "Far to the right and low: other maps, the same answers. Maps without a common token: log 2 ≈ 0.693. "
         f"Always answering the same would be at {number(first.predictions.null[CONSTANT])}. Bars are 95 % "
         "intervals over texts.",
@@ -37,9 +37,9 @@ def adversary_curve(curve: AdversaryCurve) -> Figure:
     )
 
 
-def curve_panel(points: Sequence[MapDivergence]) -> Panel:
+def adversary_panel(points: Sequence[MapDivergence]) -> Panel:
     """All adversaries on one pair of axes."""
-    places = [(mean(point.maps), mean(point.predictions)) for point in points]
+    places = [(mean_or_nan(point.maps), mean_or_nan(point.predictions)) for point in points]
     nulls = points[0].maps.null, points[0].predictions.null
 
     def draw(axes: Axes, ink: Ink) -> None:
@@ -72,10 +72,10 @@ def curve_panel(points: Sequence[MapDivergence]) -> Panel:
         for point, (x, y) in zip(points, places, strict=True)
     )
     n = points[0].predictions.n
-    return Panel("", AXES, draw, f"{words}.", note=f"n = {n:,} texts", size=(4.6, 3.2))
+    return Panel("", DISTANCE_AXES, draw, f"{words}.", note=f"n = {n:,} texts", size=(4.6, 3.2))
 
 
-def mean(finding: Finding) -> float:
+def mean_or_nan(finding: Finding) -> float:
     """The estimate; NaN where there is none, which draws nothing."""
     return math.nan if finding.estimate is None else finding.estimate
 

@@ -48,7 +48,7 @@ def class_ratios(coupling: CouplingByRatio) -> Figure:
     ]
     caption = (
         f"The dot product of the context vector V and the output vector W {coupling.when}, against the ratio "
-        f"of the classes in the texts of the training. {sizes(groups)}"
+        f"of the classes in the texts of the training. {describe_counts(groups)}"
     )
     return Figure(f"{name} and the ratio of the classes", [panel], caption, legend, f"{SUN_AND_LU}, Fig. 7")
 
@@ -63,7 +63,7 @@ def short_ratio(group: RatioGroup) -> str:
     return plain(float(f"{group.ratio:.2g}"))
 
 
-def sizes(groups: Sequence[RatioGroup]) -> str:
+def describe_counts(groups: Sequence[RatioGroup]) -> str:
     """How many trainings each ratio has, in a sentence."""
     counts = {group.n for group in groups}
     if len(counts) == 1:

@@ -23,7 +23,7 @@ from glasshead.report import (
     plot,
 )
 
-SIZE = (4.6, 3.2)
+PANEL_INCHES = (4.6, 3.2)
 DEPTH = ("layers", "‖H − 1x̄ᵀ‖ / ‖H‖")
 RANK_CAPTION = (
     "The logarithm of softmax is linear in the scores but for one number of each row, so its rank is d_k + 1 "
@@ -89,7 +89,7 @@ def depth_panel(curves: Sequence[DepthCurve]) -> Panel:
     n, unit = curves[0].n[0], curves[0].unit
     note = f"n = {count(n)} {unit}{'' if n == 1 else 's'}"
     return Panel(
-        curves[0].panel, DEPTH, draw, visible(f"Residual over depth. {words}."), note=note, size=SIZE
+        curves[0].panel, DEPTH, draw, visible(f"Residual over depth. {words}."), note=note, size=PANEL_INCHES
     )
 
 
@@ -97,7 +97,7 @@ def rank_panel(value: RankCollapse) -> Panel:
     """The rank of log |A| by mechanism, and d_k + 1 (diamonds), the most that softmax can have."""
     rows = [rank_row(one, value.head_dim) for one in value.ranks]
     title = f"Rank of log |A|: {value.rows} queries and keys, d_k = {value.head_dim}"
-    return interval_panel(rows, title, "rank", (0.0, 1.05 * value.rows), width=SIZE[0])
+    return interval_panel(rows, title, "rank", (0.0, 1.05 * value.rows), width=PANEL_INCHES[0])
 
 
 def rank_row(one: LogRank, head_dim: int) -> IntervalRow:

@@ -4,8 +4,8 @@ from matplotlib.axes import Axes
 
 from glasshead.papers.report.plots.embedding_products import (
     AXIS,
-    TITLES,
-    Pairs,
+    SPACES,
+    PairColumns,
     pair_style,
     pairs_by_space,
     quartiles,
@@ -27,7 +27,7 @@ def boxes(history: History, options: PlotOptions) -> Figure:
     return Figure(f"Dot products of tokens {when}", panels, caption, source=f"{SUN_AND_LU}, Figs. 2, 8, 11")
 
 
-def box_panel(history: History, space: str, pairs: Pairs, step: int) -> Panel:
+def box_panel(history: History, space: str, pairs: PairColumns, step: int) -> Panel:
     """One box for each pair, the first on top."""
     numbers = dict(reversed(quartiles(pairs, step).items()))
 
@@ -43,5 +43,5 @@ def box_panel(history: History, space: str, pairs: Pairs, step: int) -> Panel:
     medians = ", ".join(f"{pair} {number(values[2])}" for pair, values in numbers.items())
     description = f"Box plots of dot products, medians: {medians}."
     return Panel(
-        TITLES.get(space, space), (AXIS.get(space, space), ""), draw, description, rows=list(numbers)
+        SPACES.get(space, space), (AXIS.get(space, space), ""), draw, description, rows=list(numbers)
     )

@@ -10,7 +10,7 @@ from glasshead.papers.report.curves import (
     require_recorded,
     require_snapshots,
 )
-from glasshead.papers.report.plots.embedding_products import Pairs, pair_legend, pair_style
+from glasshead.papers.report.plots.embedding_products import PairColumns, pair_legend, pair_style
 from glasshead.papers.report.term_labels import SUN_AND_LU, cause_of
 from glasshead.papers.results import PRODUCT_RATE, Columns, History
 from glasshead.report import DASHES, Figure, Ink, Panel, PlotOptions, number, plot, power_of_ten
@@ -25,14 +25,16 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
     """
     require_snapshots(history)
     rates = {
-        name.removeprefix(PRODUCT_RATE): rates_of(history, name)
+        name.removeprefix(PRODUCT_RATE): pair_curves(history, name)
         for name in history.quantities()
         if name.startswith(PRODUCT_RATE)
     }
     require_recorded(history, rates, "rate of dot products")
     pairs = next(iter(rates.values()))
     panels = {f"{name}: {cause_of(name).words}": curves for name, curves in rates.items()}
-    panels |= {f"{' + '.join(rates)} = dΩ/dτ": {p: total([c[p] for c in rates.values()]) for p in pairs}}
+    panels |= {
+        f"{' + '.join(rates)} = dΩ/dτ": {p: summed_rates([c[p] for c in rates.values()]) for p in pairs}
+    }
     values = [columns["mean"] for curves in panels.values() for columns in curves.values()]
     caption = (
         "What each part adds to the mean dot product of the embeddings of a pair in a unit of time τ of "
@@ -48,14 +50,14 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
     )
 
 
-def rates_of(history: History, quantity: str) -> Pairs:
+def pair_curves(history: History, quantity: str) -> PairColumns:
     """Pair of groups → the curve of a part of dΩ/dτ."""
-    here = history.curves["quantity"] == quantity
-    pairs = dict.fromkeys(history.curves["group"][here].tolist())
+    chosen = history.curves["quantity"] == quantity
+    pairs = dict.fromkeys(history.curves["group"][chosen].tolist())
     return {pair: history.curve(quantity, pair) for pair in pairs}
 
 
-def total(curves: list[Columns]) -> Columns:
+def summed_rates(curves: list[Columns]) -> Columns:
     """All parts of one pair."""
     return {
         "step": curves[0]["step"],
@@ -63,7 +65,7 @@ def total(curves: list[Columns]) -> Columns:
     }
 
 
-def rate_panel(history: History, title: str, pairs: Pairs, values: list[np.ndarray]) -> Panel:
+def rate_panel(history: History, title: str, pairs: PairColumns, values: list[np.ndarray]) -> Panel:
     """One part of all pairs; all panels share the scale of all ``values``."""
     size, power = power_of_ten(values)
     low = min(0.0, *(array.min() for array in values))

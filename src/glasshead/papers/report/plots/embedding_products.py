@@ -25,12 +25,12 @@ from glasshead.report import (
     plot,
 )
 
-TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
+SPACES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 AXIS = {"e": "Ω", "h": "hᵢᵀhₖ"}
 OPPOSITE = "--ink"
 """Pairs of different classes: no class has this colour."""
 
-Pairs = dict[str, Columns]
+PairColumns = dict[str, Columns]
 
 
 @plot("products", History, "embeddings", order=1, drawn_by="plot dynamics --what products")
@@ -48,16 +48,16 @@ def products(history: History, options: PlotOptions) -> Figure:
     return Figure("Dot products of tokens", panels, caption_with_best_step(history, caption), legend, source)
 
 
-def pairs_by_space(history: History) -> dict[str, Pairs]:
+def pairs_by_space(history: History) -> dict[str, PairColumns]:
     """e and h → pair of groups → its rows."""
     require_recorded(history, len(history.products.get("step", [])), "dot product")
-    spaces: dict[str, Pairs] = {}
+    spaces: dict[str, PairColumns] = {}
     for space in dict.fromkeys(history.products["of"].tolist()):
-        here = history.products["of"] == space
-        pairs = dict.fromkeys(history.products["pair"][here].tolist())
+        chosen = history.products["of"] == space
+        pairs = dict.fromkeys(history.products["pair"][chosen].tolist())
         spaces[space] = {
             pair: {
-                name: column[here & (history.products["pair"] == pair)]
+                name: column[chosen & (history.products["pair"] == pair)]
                 for name, column in history.products.items()
             }
             for pair in pairs
@@ -77,7 +77,7 @@ def pair_style(history: History, pair: str) -> tuple[str, str]:
     return OPPOSITE, "line"
 
 
-def pair_legend(history: History, pairs: Pairs) -> list[LegendEntry]:
+def pair_legend(history: History, pairs: PairColumns) -> list[LegendEntry]:
     """A legend of all pairs; pairs of different classes are one entry where there are many."""
     entries: dict[LegendEntry, None] = {}
     for pair in pairs:
@@ -87,7 +87,7 @@ def pair_legend(history: History, pairs: Pairs) -> list[LegendEntry]:
     return list(entries)
 
 
-def products_over_steps(history: History, space: str, pairs: Pairs) -> Panel:
+def products_over_steps(history: History, space: str, pairs: PairColumns) -> Panel:
     """The curves of one space."""
 
     def draw(axes: Axes, ink: Ink) -> None:
@@ -101,10 +101,10 @@ def products_over_steps(history: History, space: str, pairs: Pairs) -> Panel:
 
     ends = ", ".join(f"{pair} to {number(columns['median'][-1])}" for pair, columns in pairs.items())
     description = f"Medians of dot products over {history.steps[-1]:,} steps: {ends}."
-    return Panel(TITLES.get(space, space), (STEPS, AXIS.get(space, space)), draw, description, x="steps")
+    return Panel(SPACES.get(space, space), (STEPS, AXIS.get(space, space)), draw, description, x="steps")
 
 
-def quartiles(pairs: Pairs, step: int) -> dict[str, tuple[float, ...]]:
+def quartiles(pairs: PairColumns, step: int) -> dict[str, tuple[float, ...]]:
     """Minimum, quartiles and maximum of every pair at a step."""
     names = ("low", "lower", "median", "upper", "high")
     return {

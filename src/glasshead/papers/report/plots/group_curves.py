@@ -17,7 +17,7 @@ AT_THE_START = (
     "Before training it is about 1 / length of a text, so that groups can differ in it from the start."
 )
 """Of a weight."""
-AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
+GROUP_AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
 
 
 @plot("polarity", History, "groups", order=1, drawn_by="plot dynamics --what polarity")
@@ -54,6 +54,6 @@ def group_figure(history: History, quantity: str, title: str, source: str, note:
         if len(history.curve(quantity, group)["step"])
     ]
     require_recorded(history, curves, quantity)
-    panel = curve_panel(history, "", curves, AXIS[quantity], title)
+    panel = curve_panel(history, "", curves, GROUP_AXIS[quantity], title)
     caption = caption_with_best_step(history, f"{BAND} {note}".strip())
     return Figure(title, [panel], caption, curve_legend(curves), source)

@@ -17,7 +17,7 @@ from glasshead.papers.results import History
 from glasshead.report import Figure, LegendEntry, Panel, PlotOptions, class_colour, plot
 from glasshead.spelling import spell
 
-QUANTITIES = {
+LAYER_QUANTITIES = {
     "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
     "residual": ("Distance from rank one", "distance from rank one", "0: every token gets the same output"),
     "agreement": ("Agreement with gradients", "Kendall τ-b", "of attention and gradient × input"),
@@ -34,7 +34,7 @@ def layers(history: History, options: PlotOptions) -> Figure:
         )
     panels: list[Panel] = []
     legend: list[LegendEntry] = []
-    for quantity, (title, axis, _) in QUANTITIES.items():
+    for quantity, (title, axis, _) in LAYER_QUANTITIES.items():
         curves = [
             Curve(history.curve(quantity, group), "--ink" if group == "" else class_colour(rank), group)
             for rank, group in enumerate(groups_of(history, quantity))
@@ -46,7 +46,7 @@ def layers(history: History, options: PlotOptions) -> Figure:
     require_recorded(history, panels, "entropy")
     titles = {panel.title for panel in panels}
     meanings = "; ".join(
-        f"{axis} – {meaning}" for title, axis, meaning in QUANTITIES.values() if title in titles
+        f"{axis} – {meaning}" for title, axis, meaning in LAYER_QUANTITIES.values() if title in titles
     )
     means = f"Means over heads and {nouns_of(history.facts).texts}, with one standard deviation: {meanings}."
     caption = f"{means} {single_row_note(history)}"

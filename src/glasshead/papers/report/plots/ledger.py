@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
+from glasshead.arrays import Floats
 from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
-from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, source_of
+from glasshead.papers.report.term_labels import AXES, REST_COLOUR, SYMBOLS, cause_legend, cause_of, cite_terms
 from glasshead.papers.results import NOT_EXPLAINED, History, Ledger, ledger_terms, mean_ledger, token_ledger
 from glasshead.report import (
     Figure,
@@ -21,8 +21,6 @@ from glasshead.report import (
     power_of_ten,
     sort_groups,
 )
-
-Floats = NDArray[np.float64]
 
 
 @plot(
@@ -63,7 +61,7 @@ def ledger(history: History, options: PlotOptions) -> Figure:
         f"that are not infinitely small and of one batch each{snapshot_distance(history)}."
     )
     caption = caption_with_best_step(history, caption)
-    return Figure(title, panels, caption, legend, f"terms: {source_of(history)}", len(AXES))
+    return Figure(title, panels, caption, legend, f"terms: {cite_terms(history)}", len(AXES))
 
 
 def snapshot_distance(history: History) -> str:
@@ -77,7 +75,7 @@ def ledger_panel(history: History, title: str, quantity: str, ledger: Ledger) ->
     size, power = power_of_ten([ledger.measured, *ledger.added.values()])
 
     def draw(axes: Axes, ink: Ink) -> None:
-        steps, areas = stacked_areas(ledger.steps, ledger.added | {"": ledger.rest})
+        steps, areas = stack_areas(ledger.steps, ledger.added | {"": ledger.rest})
         for name, (lower, upper) in areas:
             colour = ink(REST_COLOUR if name == "" else cause_of(name).colour)
             style: dict[str, Any] = {"color": colour, "alpha": 0.75, "linewidth": 0}
@@ -102,7 +100,7 @@ def last_line(title: str, ledger: Ledger) -> str:
     )
 
 
-def stacked_areas(
+def stack_areas(
     steps: Floats, parts: Mapping[str, Floats]
 ) -> tuple[Floats, list[tuple[str, tuple[Floats, Floats]]]]:
     """Lower and upper edges of areas that are stacked away from zero, above it or below it by their sign.
@@ -120,8 +118,8 @@ def stacked_areas(
     above, below = np.zeros_like(fine), np.zeros_like(fine)
     areas = []
     for name, values in parts.items():
-        here = np.interp(fine, steps, values)
-        up, down = np.maximum(here, 0.0), np.minimum(here, 0.0)
+        curve = np.interp(fine, steps, values)
+        up, down = np.maximum(curve, 0.0), np.minimum(curve, 0.0)
         # One area for both signs: where it is on the one side it has no height on the other.
         areas.append((name, (above, above + up)))
         areas.append((name, (below + down, below)))

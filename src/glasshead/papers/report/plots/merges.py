@@ -10,7 +10,7 @@ WORDS, MERGES, LONGEST = 8, 30, 30
 """How many are drawn, and how many letters of one word or pair."""
 LETTER, LINE = 0.115, 0.3
 """Inches across and down."""
-SIZE = 10.0
+LETTER_SIZE = 10.0
 
 
 @plot("merges", MergeTrace)
@@ -22,7 +22,7 @@ def merges(trace: MergeTrace) -> Figure:
     left_out = []
     if any(len(word) > LONGEST for word in trace.words):
         left_out.append(f"Words of more than {LONGEST} letters are not drawn.")
-    if len(drawn_words(trace)) < len(trace.words) and len(drawn_words(trace)) == WORDS:
+    if len(choose_drawn_words(trace)) < len(trace.words) and len(choose_drawn_words(trace)) == WORDS:
         left_out.append(f"The {WORDS} most frequent of {len(trace.words):,} words are drawn.")
     if len(trace.merges) > MERGES:
         left_out.append(f"The first {MERGES} of {len(trace.merges):,} merges are drawn.")
@@ -30,23 +30,23 @@ def merges(trace: MergeTrace) -> Figure:
     return Figure("Byte pairs, merge by merge", [panel(trace)], " ".join([caption, *left_out]), across=1)
 
 
-def drawn_words(trace: MergeTrace) -> list[int]:
+def choose_drawn_words(trace: MergeTrace) -> list[int]:
     """The most frequent words that have room."""
     short = [place for place, word in enumerate(trace.words) if len(word) <= LONGEST]
     return sorted(short, key=lambda word: -trace.counts[word])[:WORDS]
 
 
-def shorten(pair: str) -> str:
+def fit_pair(pair: str) -> str:
     """A pair that fits."""
     return pair if len(pair) <= LONGEST else pair[: LONGEST - 1] + "…"
 
 
 def panel(trace: MergeTrace) -> Panel:
     """The table of merges."""
-    order = drawn_words(trace)
+    order = choose_drawn_words(trace)
     shown = trace.merges[:MERGES]
     pairs = (" + ".join(merge.pair) for merge in shown)
-    heads = ["", *(f"{number}.  {shorten(pair)}" for number, pair in enumerate(pairs, start=1))]
+    heads = ["", *(f"{number}.  {fit_pair(pair)}" for number, pair in enumerate(pairs, start=1))]
     counts = ["", *(f"{merge.count}×" for merge in shown)]
     rows = [trace.words, *(merge.words for merge in shown)]
     new = [None, *(merge.token for merge in shown)]
@@ -101,6 +101,6 @@ def write(
 ) -> None:
     """Letters of one width in a row of the table."""
     axes.text(
-        place[0], place[1] + 0.5, ink.text(words), family="monospace", fontsize=SIZE, va="center",
+        place[0], place[1] + 0.5, ink.text(words), family="monospace", fontsize=LETTER_SIZE, va="center",
         ha="center" if centre else "left", color=ink(colour),
     )  # fmt: skip

@@ -28,8 +28,8 @@ SHOWN, LINES = 4, 6
 """How many models and lines are drawn."""
 UNUSED = 0.98
 """Entropy from which weights are called nearly uniform."""
-SIZE = 2.5
-PARTS = {"semantic": "letter with letter", "positional": "place with place"}
+MAP_SIZE = 2.5
+PART_TITLES = {"semantic": "letter with letter", "positional": "place with place"}
 
 
 @plot("minima", Minima)
@@ -39,7 +39,7 @@ def minima(compared: Minima) -> Figure:
     Source: Cui, Behrens, Krzakala and Zdeborová (2024), Fig. 1.
     """
     shown = compared.solutions[:SHOWN]
-    known = [part for part in PARTS if all(np.isfinite(one.parts[part]).any() for one in shown)]
+    known = [part for part in PART_TITLES if all(np.isfinite(one.parts[part]).any() for one in shown)]
     weights = Normalize(0.0, max(float(np.nanmax(one.weights)) for one in shown))
     panels = [
         replace(
@@ -56,7 +56,7 @@ def minima(compared: Minima) -> Figure:
         panels += [
             draw_map(
                 compared,
-                f"{PARTS[part]}: {number(one.shares[part], 2)}",
+                f"{PART_TITLES[part]}: {number(one.shares[part], 2)}",
                 one.parts[part],
                 (signed, SIGNED),
                 place == 0,
@@ -98,7 +98,7 @@ def draw_map(
     one = HeadMap(visible(words), values, entropy > UNUSED)
     maps = HeadMaps("the last layer", [one], compared.queries, compared.keys, signed=scale[1] is SIGNED)
     left = 0.07 * max(map(len, compared.queries)) + 0.1 if first else 0.0
-    panel = map_panel(maps, one, *scale, (SIZE + 0.3, SIZE + 0.5), left)
+    panel = map_panel(maps, one, *scale, (MAP_SIZE + 0.3, MAP_SIZE + 0.5), left)
     return replace(panel, description=f"{visible(words)}. {panel.description}")
 
 
@@ -116,7 +116,7 @@ def line_panel(compared: Minima, lines: Sequence[LossLine]) -> Panel:
     words = "; ".join(f"{line_name(compared, line)}: {number(line.barrier)}" for line in lines)
     return Panel(
         "Loss between models", ("from the first model to the second", "mean loss of training"), draw,
-        visible(f"Barriers. {words}."), size=(SIZE + 1.2, SIZE),
+        visible(f"Barriers. {words}."), size=(MAP_SIZE + 1.2, MAP_SIZE),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from glasshead.papers.report.length_axes import LENGTH, name_ends, whole_numbers
 from glasshead.papers.results import RankTable
 from glasshead.report import Figure, Ink, LegendEntry, Panel, plain, plot
 
-CURVES = {"null": ("dim LN(T)", "--c0"), "rank": ("rank T", "--c1")}
+RANK_CURVES = {"null": ("dim LN(T)", "--c0"), "rank": ("rank T", "--c1")}
 
 
 @plot("ranks", RankTable)
@@ -20,7 +20,7 @@ def null_space(table: RankTable) -> Figure:
     lengths = np.unique(tokens)
     every = np.arange(tokens.min(), tokens.max() + 1)
     theory = {"rank": np.minimum(every, size), "null": np.maximum(every - size, 0)}
-    values = {name: table.column(name) for name in CURVES}
+    values = {name: table.column(name) for name in RANK_CURVES}
     means = {
         name: np.array([column[tokens == length].mean() for length in lengths])
         for name, column in values.items()
@@ -35,17 +35,17 @@ def null_space(table: RankTable) -> Figure:
                 f"d_v = {size}", (size, 1.0), xycoords=axes.get_xaxis_transform(), xytext=(4, -2),
                 textcoords="offset points", fontsize=8, color=ink("--muted"), va="top",
             )  # fmt: skip
-        for name, (_, colour) in CURVES.items():
+        for name, (_, colour) in RANK_CURVES.items():
             axes.plot(
                 every, theory[name], color=ink("--muted"), linewidth=1.0, linestyle=(0, (4, 3)), zorder=1
             )
             axes.scatter(tokens, values[name], s=9, color=ink(colour), alpha=0.25, linewidths=0, zorder=2)
             axes.plot(lengths, means[name], color=ink(colour), linewidth=1.6, zorder=3)
-        ends = [(float(means[name][-1]), words, colour) for name, (words, colour) in CURVES.items()]
+        ends = [(float(means[name][-1]), words, colour) for name, (words, colour) in RANK_CURVES.items()]
         name_ends(axes, ink, float(tokens.max()), ends, 0.06 * top)
         axes.set_ylim(-0.03 * top, top)
 
-    ends = ", ".join(f"{words} {plain(means[name][-1])}" for name, (words, _) in CURVES.items())
+    ends = ", ".join(f"{words} {plain(means[name][-1])}" for name, (words, _) in RANK_CURVES.items())
     description = f"{table.description}. At {plain(lengths[-1])} tokens: {ends}, on average."
     panel = Panel(table.description, (LENGTH, "dimensions"), draw, description, size=(6.2, 3.5))
     legend = [

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.papers.report.curves import STEPS, caption_with_best_step, mark_best_step
-from glasshead.papers.report.term_labels import AXES, SYMBOLS, cause_legend, cause_of, source_of
+from glasshead.papers.report.term_labels import AXES, SYMBOLS, cause_legend, cause_of, cite_terms
 from glasshead.papers.results import Columns, History, terms_of
 from glasshead.report import (
     BROAD,
@@ -35,9 +35,9 @@ Rates = dict[str, dict[str, Columns]]
 @plot("terms", History, "terms", order=1, drawn_by="plot dynamics --what terms")
 def terms(history: History, options: PlotOptions) -> Figure:
     """How fast each term moves score and polarity: over the steps, or at the end if that is all there is."""
-    rates = {quantity: rates_of(history, quantity) for quantity in AXES}
+    rates = {quantity: term_curves(history, quantity) for quantity in AXES}
     names = [name for quantity in AXES for name in terms_of(history, quantity)]
-    source = source_of(history)
+    source = cite_terms(history)
     if len(history.steps) < 2:
         panels = [final_rates(quantity, by_group) for quantity, by_group in rates.items()]
         caption = f"{RATES}{'; whiskers: 95 % intervals over tokens' if has_intervals(rates) else ''}."
@@ -56,7 +56,7 @@ def terms(history: History, options: PlotOptions) -> Figure:
     return Figure("What moves scores and polarities", panels, caption, legend, source, len(AXES))
 
 
-def rates_of(history: History, quantity: str) -> Rates:
+def term_curves(history: History, quantity: str) -> Rates:
     """Group → term → its curve."""
     return {
         group: {name: history.curve(f"{quantity} {name}", group) for name in terms_of(history, quantity)}
@@ -66,8 +66,8 @@ def rates_of(history: History, quantity: str) -> Rates:
 
 def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[str, Columns]) -> Panel:
     """The terms of one quantity of a group over a broad line, their sum; broken lines lie on top."""
-    whole = total(by_term)
-    curves = [whole["mean"], *(columns["mean"] for columns in by_term.values())]
+    total = summed_terms(by_term)
+    curves = [total["mean"], *(columns["mean"] for columns in by_term.values())]
     size, power = power_of_ten(curves)
     low, high = limits(*curves, zero=True)
     kinds = list(DASHES)
@@ -76,7 +76,7 @@ def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[
     def draw(axes: Axes, ink: Ink) -> None:
         axes.set_ylim(low / size, high / size)
         axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
-        axes.plot(whole["step"], whole["mean"] / size, color=ink("--ink"), **BROAD)
+        axes.plot(total["step"], total["mean"] / size, color=ink("--ink"), **BROAD)
         for name in ordered:
             cause, columns = cause_of(name), by_term[name]
             axes.plot(
@@ -91,7 +91,7 @@ def rates_over_steps(history: History, quantity: str, group: str, by_term: dict[
     return Panel(f"{quantity}, {group}", (STEPS, axis), draw, description, x="steps")
 
 
-def total(by_term: dict[str, Columns]) -> Columns:
+def summed_terms(by_term: dict[str, Columns]) -> Columns:
     """The sum of all terms."""
     curves = list(by_term.values())
     return {"step": curves[0]["step"], "mean": np.sum([columns["mean"] for columns in curves], axis=0)}

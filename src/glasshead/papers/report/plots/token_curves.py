@@ -6,12 +6,12 @@ import numpy as np
 
 from glasshead.errors import InputError
 from glasshead.papers.report.curves import Curve, caption_with_best_step, curve_panel, require_snapshots
-from glasshead.papers.report.plots.group_curves import AXIS
+from glasshead.papers.report.plots.group_curves import GROUP_AXIS
 from glasshead.papers.results import History
 from glasshead.report import Figure, LegendEntry, PlotOptions, group_colours, near_zero, plot
 
-COLOURS = ("--c3", "--c5", "--c2", "--c4", "--c6", "--c0", "--c1", "--c7")
-MAX_TOKENS = len(COLOURS)
+TOKEN_COLOURS = ("--c3", "--c5", "--c2", "--c4", "--c6", "--c0", "--c1", "--c7")
+MAX_TOKENS = len(TOKEN_COLOURS)
 
 
 def unique_tokens(tokens: Sequence[str], option: str) -> tuple[str, ...]:
@@ -36,10 +36,10 @@ def tokens(history: History, options: PlotOptions) -> Figure:
     if not options.tokens:
         raise InputError("the plot of tokens is one of chosen tokens: name one")
     require_snapshots(history)
-    coloured = dict(zip(unique_tokens(options.tokens, "the plot of tokens"), COLOURS, strict=False))
+    coloured = dict(zip(unique_tokens(options.tokens, "the plot of tokens"), TOKEN_COLOURS, strict=False))
     groups = group_colours(history.groups)
     panels = []
-    for quantity, axis in AXIS.items():
+    for quantity, axis in GROUP_AXIS.items():
         curves = [token_curve(history, quantity, token, colour) for token, colour in coloured.items()]
         bands = [Curve(history.curve(quantity, group), colour, group) for group, colour in groups.items()]
         ends = [

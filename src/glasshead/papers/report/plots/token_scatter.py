@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.papers.report.plots.group_curves import AXIS
+from glasshead.papers.report.plots.group_curves import GROUP_AXIS
 from glasshead.papers.report.term_labels import SUN_AND_LU
 from glasshead.papers.results import History
 from glasshead.report import (
@@ -26,7 +26,7 @@ from glasshead.report import (
 )
 
 NONE = "no group"
-AXES_NAMES = AXIS["polarity"], AXIS["score"]
+AXES_NAMES = GROUP_AXIS["polarity"], GROUP_AXIS["score"]
 
 
 @plot(
@@ -48,12 +48,12 @@ def token_scatter(history: History, options: PlotOptions) -> Figure:
     if not history.tokens:
         raise InputError("no tokens were followed: they are in models with one attention output")
     step = history.nearest(options.step)
-    here = history.tokens["step"] == step
-    rows = {name: column[here] for name, column in history.tokens.items()}
+    chosen = history.tokens["step"] == step
+    rows = {name: column[chosen] for name, column in history.tokens.items()}
     groups = usable_by_group(rows["group"], rows["polarity"], rows["score"], rows["token"], options.tokens)
     colours = group_colours(history.groups) | {NONE: "--muted"}
     points = points_of(rows["polarity"], rows["score"], rows["token"], groups, colours, options.tokens)
-    drawn, followed = sum(len(group.x) for group in points), int(here.sum())
+    drawn, followed = sum(len(group.x) for group in points), int(chosen.sum())
     when = f"at step {step:,}" if len(history.steps) > 1 else "of the trained model"
     title = f"Polarity and attention score of tokens {when}"
     description = f"{title}: scatter of {drawn} tokens."

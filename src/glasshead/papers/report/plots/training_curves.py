@@ -11,20 +11,20 @@ from glasshead.papers.report.curves import (
 from glasshead.papers.results import History
 from glasshead.report import Figure, PlotOptions, plot
 
-SHARES = (-0.04, 1.06)
+SHARE_AXIS = (-0.04, 1.06)
 LEAST_ENTROPY = 0.001
 """Height of the axis of an entropy, at least: what is less is dust."""
-WORDS = {"loss": "loss", "accuracy": "accuracy", "entropy": "entropy of attention"}
+CURVE_TITLES = {"loss": "loss", "accuracy": "accuracy", "entropy": "entropy of attention"}
 
 
 @plot("training", History, "groups", order=4, drawn_by="plot dynamics --what training")
 def training(history: History, options: PlotOptions) -> Figure:
     """Loss, accuracy and entropy of attention on a sample of the texts of train."""
     require_snapshots(history)
-    curves = {name: Curve(history.curve(name), "--ink", words) for name, words in WORDS.items()}
+    curves = {name: Curve(history.curve(name), "--ink", words) for name, words in CURVE_TITLES.items()}
     curves = {name: curve for name, curve in curves.items() if len(curve.columns["step"])}
     require_recorded(history, curves, "loss")
-    limits = {"accuracy": SHARES}
+    limits = {"accuracy": SHARE_AXIS}
     if "entropy" in curves:
         limits["entropy"] = band_limits([curves["entropy"]], LEAST_ENTROPY)
     panels = [

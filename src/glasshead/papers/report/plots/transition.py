@@ -9,47 +9,47 @@ from matplotlib.axes import Axes
 from glasshead.papers.results import Transition, TransitionPoint
 from glasshead.report import DASHES, Figure, Ink, LegendEntry, Panel, number, plot
 
-COLOURS = {"positional": "--c1", "semantic": "--c0"}
-ALPHA = "texts over dimensions, α"
+SOLUTION_COLOURS = {"positional": "--c1", "semantic": "--c0"}
+ALPHA_AXIS = "texts over dimensions, α"
 
-SEEDS = 5
+FEW_SEEDS = 5
 """Fewer have no interval."""
-TRAINED = ("trained, mean and 95 % interval", "trained, each seed")
+TRAINED_LABELS = ("trained, mean and 95 % interval", "trained, each seed")
 
 
 @plot("transition", Transition)
-def transition(found: Transition) -> Figure:
+def transition(result: Transition) -> Figure:
     """Loss of the semantic minus the positional solution, |m| and |θ| / σ², and the error on new texts.
 
     Source: Cui, Behrens, Krzakala and Zdeborová (2024).
     """
-    legend = [LegendEntry(colour, kind) for kind, colour in COLOURS.items()]
+    legend = [LegendEntry(colour, kind) for kind, colour in SOLUTION_COLOURS.items()]
     legend += [
         LegendEntry("--muted", "linear, the best fixed attention", "dotted"),
-        LegendEntry("--muted", TRAINED[found.settings["seeds"] < SEEDS], "dot"),
+        LegendEntry("--muted", TRAINED_LABELS[result.settings["seeds"] < FEW_SEEDS], "dot"),
     ]
-    if not all(point.converged for point in found.points):
+    if not all(point.converged for point in result.points):
         legend.append(LegendEntry("--muted", "theory that did not converge", "ring"))
     panels = [
-        difference_panel(found),
-        curves_panel(found, "Overlap with the places", "|m|", "m", 1.0),
-        curves_panel(found, "Overlap with the target", "|θ| / σ²", "theta", found.settings["sigma"] ** 2),
-        curves_panel(found, "Error on new texts", "E‖y − ŷ‖² / d", "error", 1.0),
+        difference_panel(result),
+        curves_panel(result, "Overlap with the places", "|m|", "m", 1.0),
+        curves_panel(result, "Overlap with the target", "|θ| / σ²", "theta", result.settings["sigma"] ** 2),
+        curves_panel(result, "Error on new texts", "E‖y − ŷ‖² / d", "error", 1.0),
     ]
     return Figure(
         "From positional to semantic attention",
         panels,
-        f"Lines are the theory of infinite dimensions, dots trainings with d = {found.settings['d']:g} and "
-        f"{found.settings['seeds']:g} seeds. {critical_sentence(found)}",
+        f"Lines are the theory of infinite dimensions, dots trainings with d = {result.settings['d']:g} and "
+        f"{result.settings['seeds']:g} seeds. {critical_sentence(result)}",
         legend,
         source="after Cui et al. 2024",
         across=2,
     )
 
 
-def difference_panel(found: Transition) -> Panel:
+def difference_panel(result: Transition) -> Panel:
     """Training loss of the semantic minus the positional solution, of the same texts."""
-    pairs = found.pairs
+    pairs = result.pairs
 
     def draw(axes: Axes, ink: Ink) -> None:
         alphas = [semantic.alpha for semantic, _ in pairs]
@@ -60,37 +60,37 @@ def difference_panel(found: Transition) -> Panel:
         for semantic, other in pairs:
             values = [a["loss"] - b["loss"] for a, b in zip(semantic.trained, other.trained, strict=True)]
             bar(axes, semantic.alpha, values, ink("--muted"))
-        if found.critical is not None:
-            axes.axvline(found.critical, color=ink("--muted"), linewidth=1.0, linestyle=(0, (1, 1.6)))
+        if result.critical is not None:
+            axes.axvline(result.critical, color=ink("--muted"), linewidth=1.0, linestyle=(0, (1, 1.6)))
 
     return Panel(
         "Loss: semantic − positional",
-        (ALPHA, "training loss / d"),
+        (ALPHA_AXIS, "training loss / d"),
         draw,
-        critical_sentence(found),
+        critical_sentence(result),
     )
 
 
-def curves_panel(found: Transition, title: str, axis: str, name: str, unit: float) -> Panel:
+def curves_panel(result: Transition, title: str, axis: str, name: str, unit: float) -> Panel:
     """One quantity of both solutions."""
 
     def draw(axes: Axes, ink: Ink) -> None:
-        for kind, colour in COLOURS.items():
-            points = [point for point in found.points if point.start == kind]
+        for kind, colour in SOLUTION_COLOURS.items():
+            points = [point for point in result.points if point.start == kind]
             values = [point.theory[name] / unit for point in points]
             converged = [point.converged for point in points]
             theory_line(axes, [point.alpha for point in points], values, converged, ink(colour))
             for point in points:
                 bar(axes, point.alpha, [run[name] / unit for run in point.trained], ink(colour))
         if name == "error":
-            axes.axhline(found.linear, color=ink("--muted"), linestyle=(0, (1, 1.6)), linewidth=1.0)
+            axes.axhline(result.linear, color=ink("--muted"), linestyle=(0, (1, 1.6)), linewidth=1.0)
         axes.set_ylim(bottom=0.0)
 
     words = "; ".join(
         f"{point.start} at {point.alpha:g}: {number(point.theory[name] / unit)}{doubt(point)}"
-        for point in found.points
+        for point in result.points
     )
-    return Panel(title, (ALPHA, axis), draw, f"Theory. {words}.")
+    return Panel(title, (ALPHA_AXIS, axis), draw, f"Theory. {words}.")
 
 
 def theory_line(
@@ -128,13 +128,13 @@ def half_interval(values: list[float]) -> float | None:
     """Half of the 95 % t-interval of the mean; None of fewer than five, which tell little of others."""
     from glasshead.statistics import interval_of_mean
 
-    if len(values) < SEEDS:
+    if len(values) < FEW_SEEDS:
         return None
     low, high = interval_of_mean(np.array(values))
     return (high - low) / 2
 
 
-def trained_words(values: list[float], digits: int) -> str:
+def describe_trainings(values: list[float], digits: int) -> str:
     """The mean of the trainings with its interval, or of how many seeds it is."""
     mean, half = number(float(np.mean(values)), digits), half_interval(values)
     return (
@@ -144,29 +144,29 @@ def trained_words(values: list[float], digits: int) -> str:
     )
 
 
-def critical_sentence(found: Transition) -> str:
+def critical_sentence(result: Transition) -> str:
     """Where the losses cross."""
-    if found.critical is not None:
-        return f"In theory the semantic solution has the lower loss from α = {number(found.critical, 2)} on."
-    if found.crossing is None:
+    if result.critical is not None:
+        return f"In theory the semantic solution has the lower loss from α = {number(result.critical, 2)} on."
+    if result.crossing is None:
         return "In theory the losses do not cross between these α."
-    low, high = found.crossing
+    low, high = result.crossing
     return (
         f"Between α = {low:g} and {high:g} the theory did not converge: where the losses cross is not known."
     )
 
 
-def transition_lines(found: Transition) -> Iterator[str]:
+def transition_lines(result: Transition) -> Iterator[str]:
     """Theory and trainings, a line for each point."""
-    yield critical_sentence(found)
-    for point in found.points:
+    yield critical_sentence(result)
+    for point in result.points:
         parts = []
         for name in ("m", "theta", "loss", "error"):
             digits = 4 if name in ("loss", "error") else 3
             theory = point.theory[name] if digits == 4 else round(point.theory[name], 4)
             parts.append(
                 f"{name} {number(theory, digits)} "
-                f"({trained_words([run[name] for run in point.trained], digits)})"
+                f"({describe_trainings([run[name] for run in point.trained], digits)})"
             )
         minima = f"two minima for {point.theory['ambiguous']:.1%} of the texts"
         yield f"α {point.alpha:g}, {point.start}{doubt(point)}: {', '.join(parts)}, {minima}"

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows", bound="Dataset")
 
 
-def undecoded(rows: Rows) -> Rows:
-    """The same rows, whose images nobody unpacks: one that is broken would end the reading of all."""
+def keep_images_encoded(rows: Rows) -> Rows:
+    """Rows whose images nobody unpacks: one that is broken would end the reading of all."""
     from datasets import Image
 
     for name, kind in rows.features.items():
