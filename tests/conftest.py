@@ -13,8 +13,6 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import jaxtyping
@@ -22,6 +20,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 from transformers.utils import logging
+
+from short_search import shorten_search
 
 # The same cases everywhere and every time, however slow the machine; `--hypothesis-profile=default` looks for
 # others.
@@ -38,7 +38,7 @@ settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if not torch.cuda.is_available():
-    # Else each call writes down three times where it was made, for devices that never open: 1 ms of every test.
+    # Else each call writes down three times where it was made, for devices that never open: 1 ms of a test.
     torch.manual_seed = torch.default_generator.manual_seed
 
 
@@ -114,15 +114,8 @@ def quiet() -> Iterator[None]:
 
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
-    from glasshead.audits import adversarial
-    from glasshead.audits.adversary import ascent, doublings
-
-    short = {"steps": 20, "doublings": 0}
-    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, **short))
-    monkeypatch.setattr(adversarial, "Search", partial(adversarial.Search, **short, candidates=32))
-    monkeypatch.setattr(ascent, "BISECTIONS", 8)
-    monkeypatch.setattr(doublings, "HALVINGS", 4)
+    """A search of other maps that is not long, for one test."""
+    shorten_search(monkeypatch)
 
 
 @pytest.fixture
