@@ -195,7 +195,7 @@ def indented(program):
 
 
 def test_import_glasshead_changes_nothing_and_each_of_three_ways_makes_folders_known(said):
-    """What we plugged and our own models are refused by transformers; load, doctor and an import need no other."""
+    """Until then transformers refuses what we plugged, and our own models."""
     program = f"""
 {UNCHANGED}
 {REFUSED}
