@@ -13,11 +13,14 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import jaxtyping
 import pytest
 import torch
+import typer.testing
 from hypothesis import HealthCheck, settings
 from transformers.utils import logging
 
@@ -42,13 +45,20 @@ if not torch.cuda.is_available():
     torch.manual_seed = torch.default_generator.manual_seed
 
 
+# A program builds its commands once; called from a test, it would build all of them for each call.
+typer.testing._get_command = cache(typer.testing._get_command)
+
+
 def pytest_collection() -> None:
     """Nothing that is collected becomes garbage: looking for it was a third of the collecting."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: the trainer collects garbage, which looked at all of it in every training."""
+    """What was imported stays; the trainer collects no garbage, as it would before and after all training."""
+    from accelerate.utils import memory
+
+    memory.gc = SimpleNamespace(collect=lambda: 0)
     gc.enable()
     gc.collect()
     gc.freeze()

@@ -20,6 +20,14 @@ SMALL = ("--set", "hidden_size=16", "--set", "num_hidden_layers=1", "--set", "nu
 TINY = (*SMALL, "--set", "patch_size=8")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_squares():
+    """Drawing all 1,800 takes as long as a command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("glasshead.data.image_sets.EACH", 100)
+        yield
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("images") / "run"
