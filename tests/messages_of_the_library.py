@@ -11,7 +11,7 @@ SOURCE = Path(glasshead.__file__).parent
 
 @cache
 def nodes_of(path):
-    """All that a file of the library says, node by node; read once for all tests."""
+    """All that a file of Python says, node by node; read once for all tests."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 

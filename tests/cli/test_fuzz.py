@@ -174,7 +174,7 @@ def reading(place, tiny):
 
 @pytest.mark.parametrize("kind", ["run", "audit"])
 def test_damaged_folders(place, reading, kind):
-    check(bad_folders(place, *reading[kind], range(16 if kind == "run" else 8)))
+    check(bad_folders(place, *reading[kind], range(12 if kind == "run" else 5)))
 
 
 @pytest.mark.slow

@@ -415,20 +415,19 @@ def peak(kernel, name, length, mask):
     return peak_bytes(lambda: gradients(call, KERNELS[kernel](call)))
 
 
-@pytest.mark.parametrize("mask", ["none", "causal+padding"])
 @pytest.mark.parametrize(
-    ("kernel", "name"),
+    ("kernel", "name", "mask"),
     [
-        ("blockwise", "softmax"),
-        ("blockwise", "distance-aware"),
-        ("blockwise", "shaw"),
-        ("sdpa", "softmax"),
-        ("sdpa", "tanhmax"),
-        ("sdpa", "tener"),
-        ("linear", "dot-product"),
-        ("linear", "cosformer"),
-        ("native", "tanhmax"),
-        ("native", "tanhmax+distance-aware"),
+        ("blockwise", "softmax", "none"),
+        ("blockwise", "distance-aware", "causal+padding"),
+        ("blockwise", "shaw", "none"),
+        ("sdpa", "softmax", "causal+padding"),
+        ("sdpa", "tanhmax", "none"),
+        ("sdpa", "tener", "causal+padding"),
+        ("linear", "dot-product", "causal+padding"),
+        ("linear", "cosformer", "none"),
+        ("native", "tanhmax", "causal+padding"),
+        ("native", "tanhmax+distance-aware", "none"),
     ],
 )
 def test_memory_is_linear_forward_and_backward(kernel, name, mask, monkeypatch):
