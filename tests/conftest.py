@@ -13,15 +13,18 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import jaxtyping
 import pytest
 import torch
+import typer.testing
 from hypothesis import HealthCheck, settings
 from transformers.utils import logging
+
+from short_search import shorten_search
 
 # The same cases everywhere and every time, however slow the machine; `--hypothesis-profile=default` looks for
 # others.
@@ -37,9 +40,26 @@ settings.load_profile("repeatable")
 # Started in the background of a shell, a process ignores Ctrl-C, and so would those that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if not torch.cuda.is_available():
+    # Else each call writes down three times where it was made, for devices that never open: 1 ms of a test.
+    torch.manual_seed = torch.default_generator.manual_seed
+
+
+# A program builds its commands once; called from a test, it would build all of them for each call.
+typer.testing._get_command = cache(typer.testing._get_command)
+
+
+def pytest_collection() -> None:
+    """Nothing that is collected becomes garbage: looking for it was a third of the collecting."""
+    gc.disable()
+
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: the trainer collects garbage, which looked at all of it in every training."""
+    """What was imported stays; the trainer collects no garbage, as it would before and after all training."""
+    from accelerate.utils import memory
+
+    memory.gc = SimpleNamespace(collect=lambda: 0)
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -104,15 +124,8 @@ def quiet() -> Iterator[None]:
 
 @pytest.fixture
 def short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search of other maps that is not long, where what is tested does not depend on how far it gets."""
-    from glasshead.audits import adversarial
-    from glasshead.audits.adversary import ascent, doublings
-
-    short = {"steps": 20, "doublings": 0}
-    monkeypatch.setattr(adversarial, "PASS_SEARCH", replace(adversarial.PASS_SEARCH, **short))
-    monkeypatch.setattr(adversarial, "Search", partial(adversarial.Search, **short, candidates=32))
-    monkeypatch.setattr(ascent, "BISECTIONS", 8)
-    monkeypatch.setattr(doublings, "HALVINGS", 4)
+    """A search of other maps that is not long, for one test."""
+    shorten_search(monkeypatch)
 
 
 @pytest.fixture

@@ -53,7 +53,9 @@ def expected():
     return list(answers(*classifier()))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [pytest.param(mode, marks=pytest.mark.slow if mode == "no_grad" else ()) for mode in MODES]
+)
 def test_every_front_door_gives_the_same(mode, expected):
     with MODES[mode]():
         model, tokenizer = classifier()  # made inside, as a notebook does

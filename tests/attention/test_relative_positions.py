@@ -239,7 +239,12 @@ def test_sinusoids_score_as_their_features(name, batch):
 
 
 @pytest.mark.parametrize(
-    ("name", "is_causal"), [("distance-aware", False), ("shaw", True), ("tener", False), ("cosine", True)]
+    ("name", "is_causal"),
+    [
+        ("distance-aware", False),
+        ("shaw", True),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("tener", False), ("cosine", True))),
+    ],
 )
 @pytest.mark.compiled
 def test_positions_and_padding_compile_whole(name, is_causal):

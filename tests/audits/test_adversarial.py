@@ -31,7 +31,10 @@ from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
 from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
-COUNTS = pytest.mark.parametrize("counts", [(20, 20), (36, 4)], ids=["balanced", "9 to 1"])
+COUNTS = pytest.mark.parametrize(
+    "counts",
+    [pytest.param((20, 20), id="balanced", marks=pytest.mark.slow), pytest.param((36, 4), id="9 to 1")],
+)
 AUDIT = ["adversarial"]
 
 
@@ -196,7 +199,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
     model, tokens = heads_model(words)
     card = audit(
         model,
-        as_data(heads_texts(words, 12)),
+        as_data(heads_texts(words, 6)),
         tokenizer=tokens,
         audits=AUDIT,
         layer=0,
@@ -206,7 +209,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
     assert (bound.estimate, bound.bound) == (flat, "upper")
     finding = card.finding("adversarial.found.free.all")
     if found is None:
-        assert (finding.n, finding.undefined) == (0, {"flat prediction": 12})
+        assert (finding.n, finding.undefined) == (0, {"flat prediction": 6})
     else:
         assert (finding.estimate, finding.bound, finding.interval) == (found, "lower", None)
         assert finding.null["random"] > 0.9
@@ -218,7 +221,7 @@ def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     context = build_context(open_subject(run), data("encoder")["test"])
     setting, every = (
         Setting(context, Search(steps=80, starts=4, candidates=16, doublings=1)),
-        np.arange(10),
+        np.arange(5),
     )
     linear, flat = free_distances(setting, every, 0, Effort(80))
     explanation = context.explanation
@@ -234,7 +237,7 @@ def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
 @pytest.mark.usefixtures("short_search")
 def test_a_model_that_shows_no_values_is_asked_what_it_can_be_asked():
     family = FAMILIES["DebertaV2"]
-    model, data = family.build(labels=2, id2label={0: "bad", 1: "good"}), labelled_data(12)
+    model, data = family.build(labels=2, id2label={0: "bad", 1: "good"}), labelled_data(6)
     card = audit(model, data, audits=AUDIT, tokenizer=family.tokenizer())
     assert set(card.facts["adversarial"]["left_out"]) == {"same-output", "producible"}
     assert {finding.against for finding in card.findings} == {"free", ""}

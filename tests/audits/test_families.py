@@ -51,6 +51,9 @@ ALIKE = (
     "pair-encoder compare",
     "hierarchical normalised",
     "encoder mean",
+    "pair-encoder",
+    "encoder first",
+    "hierarchical first, rating",
 )
 """Families that others stand for."""
 

@@ -40,7 +40,7 @@ def contexts_of(name):
 @pytest.mark.parametrize(
     ("name", "removal"),
     [
-        (name, removal)
+        pytest.param(name, removal, marks=() if place % 6 == number % 6 else pytest.mark.slow)
         for number, name in enumerate(readable.KINDS)
         for place, removal in enumerate(sorted(set(REMOVALS) - set(EncodedImages.removals)))
         if place % 3 == number % 3

@@ -71,7 +71,8 @@ def test_the_key_word_is_first_in_texts_of_either_class(method, planted):
 )
 def test_faithfulness_is_about_the_predicted_class(method, planted):
     model, tokenizer, data = planted
-    card = glasshead.audit(model, data, tokenizer=tokenizer, method=method, audits=["faithfulness"])
+    asked = {"tokenizer": tokenizer, "method": method, "audits": ["faithfulness"], "limit": 22}
+    card = glasshead.audit(model, data, **asked)
     for group in ("all", "class bad"):
         finding = card.finding(f"faithfulness.comprehensiveness.{group}")
         assert finding.over_null["random"].interval[0] > 0.1, (group, finding)

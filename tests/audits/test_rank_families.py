@@ -22,7 +22,7 @@ def of_family(name):
     return model, family.tokenizer()
 
 
-@pytest.mark.parametrize("name", ["pooled rating", "pair-encoder", "encoder added, three classes"])
+@pytest.mark.parametrize("name", ["pooled rating", "pair-encoder"])
 def test_every_kind_of_prediction(name):
     kind = readable.KINDS[name]()
     labels = [0, 1] * (len(kind.texts) // 2)

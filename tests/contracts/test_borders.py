@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import glasshead
+from messages_of_the_library import nodes_of
 
 SOURCE = Path(glasshead.__file__).parent
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -17,9 +18,9 @@ WING = "glasshead.papers."
 """Its rooms are entered one by one, as those of the tool are."""
 
 
-def crossing(tree, room):
+def crossing(nodes, room):
     """Module and name of every import of another room, also of those under TYPE_CHECKING and in functions."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("glasshead."):
             if node.module.split(".")[1] in set(ROOMS) - {room}:
                 yield from ((node.module, alias.name) for alias in node.names)
@@ -31,11 +32,11 @@ def crossing(tree, room):
             yield from ((alias.name, "") for alias in node.names if alias.name.count(".") > 1)
 
 
-def wrong(tree, room):
+def wrong(nodes, room):
     """The imports that reach beyond a border."""
     return [
         f"{module}: {name}"
-        for module, name in crossing(tree, room)
+        for module, name in crossing(nodes, room)
         if module.count(".") != (2 if module.startswith(WING) else 1) or name not in exports(module)
     ]
 
@@ -51,14 +52,14 @@ def test_other_rooms_are_entered_by_their_front_door(room):
     found = {
         str(path.relative_to(SOURCE)): imports
         for path in (SOURCE / room).rglob("*.py")
-        if (imports := wrong(ast.parse(path.read_text(encoding="utf-8")), room))
+        if (imports := wrong(nodes_of(path), room))
     }
     assert not found
 
 
 def test_what_reaches_deeper_is_found():
     def reaches(line):
-        return bool(wrong(ast.parse(line), "audits"))
+        return bool(wrong(ast.walk(ast.parse(line)), "audits"))
 
     assert reaches("from glasshead.data.encode import encode")
     assert reaches("def f():\n    from glasshead.data import encodings")
@@ -69,7 +70,7 @@ def test_what_reaches_deeper_is_found():
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_examples_import_what_packages_export(example):
-    assert not wrong(ast.parse(example.read_text(encoding="utf-8")), room=None)
+    assert not wrong(nodes_of(example), room=None)
 
 
 @pytest.mark.parametrize(

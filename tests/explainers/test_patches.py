@@ -71,7 +71,7 @@ def context_of(opened, images, blocks=None, **options):
 @pytest.mark.parametrize(
     ("method", "name"),
     [
-        pytest.param(method, name, marks=() if (place + number) % 4 == 0 else pytest.mark.slow)
+        pytest.param(method, name, marks=() if (place + number) % 6 == 0 else pytest.mark.slow)
         for number, name in enumerate(FAMILIES)
         for place, method in enumerate(METHODS)
     ],

@@ -30,7 +30,14 @@ ANSWERERS = {
 ROWS = [{"text": text} for text in TEXTS]
 
 
-@pytest.mark.parametrize(("name", "saved"), [("t5", True), *((name, False) for name in ANSWERERS)])
+@pytest.mark.parametrize(
+    ("name", "saved"),
+    [
+        ("t5", True),
+        ("marian", False),
+        *(pytest.param(name, False, marks=pytest.mark.slow) for name in ANSWERERS if name != "marian"),
+    ],
+)
 def test_what_an_encoder_decoder_is_said_to_be_good_for_works(name, saved, tmp_path):
     model, options = ANSWERERS[name](), {"tokenizer": word_tokenizer("end")}
     if saved:
@@ -75,8 +82,15 @@ def qwen_audio():
     return widened(hf.Qwen2AudioForConditionalGeneration, config)
 
 
-@pytest.mark.parametrize("saved", [False, True])
-@pytest.mark.parametrize(("make", "beside"), [(llava, "images"), (qwen_audio, "sounds")])
+@pytest.mark.parametrize(
+    ("make", "beside", "saved"),
+    [
+        (llava, "images", False),
+        (qwen_audio, "sounds", True),
+        pytest.param(llava, "images", True, marks=pytest.mark.slow),
+        pytest.param(qwen_audio, "sounds", False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_model_that_also_reads_something_else_is_explained_and_writes_behind_texts(
     saved, make, beside, tmp_path
 ):

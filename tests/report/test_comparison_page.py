@@ -11,6 +11,8 @@ from glasshead.report.comparison_rows import compared_settings, round_limits
 from glasshead.results import Difference, Floor, RunComparison, RunDifference, RunGroup, SeedTest
 from pages import Page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 NASTY = "<script>alert(1)</script>"
 
 

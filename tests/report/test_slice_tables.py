@@ -14,6 +14,8 @@ from glasshead.report.slice_tables import slice_tables
 from glasshead.results import AuditCard, Difference, SliceTest
 from pages import Page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 GRADIENT = ("agreement", "attention-absolute", "gradient")
 ERASURE = ("agreement", "attention-absolute", "erasure-renormalise")
 BY = "<b>ki\x1b[31mnd\u202e</b>"

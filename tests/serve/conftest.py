@@ -23,7 +23,7 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "served-audits", write_audits)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client(models: Path, audits: Path) -> Iterator[TestClient]:
     """All of them served, without a network."""
     with served(sorted(models.iterdir()), audits) as client:
