@@ -2,12 +2,14 @@
 
 import io
 import re
+from dataclasses import replace
 
 import fake_rankings
 import fake_writing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from rich.console import Console
 from test_comparison_page import group
 
@@ -31,10 +33,12 @@ from glasshead.report import (
     written_document,
 )
 from glasshead.report.document import Listing, Mark, Passage, Piece, cell_of, columns_in_words, pieces_of
+from glasshead.report.documents.rankings import numbers_table, pairs_table, standings_table
 from glasshead.report.html.notebook_view import notebook_view
 from glasshead.report.html.page_view import page_table
 from glasshead.report.interval_marks import IntervalMark
-from glasshead.report.markdown_view import MARKS, markdown_view
+from glasshead.report.markdown_view import markdown_view
+from glasshead.report.weight_intervals import HATCH
 from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
 from pages import Page
 
@@ -57,6 +61,10 @@ DOCUMENTS = {
     "tokens": lambda: tokens_document(
         fake_cards.ranged(fake_cards.make("tanhmax").highlights[0].attribution)
     ),
+    "numbers": lambda: [
+        make(fake_rankings.make(), "comprehensiveness")
+        for make in (standings_table, numbers_table, pairs_table)
+    ],
     "written": lambda: written_document(fake_writing.writing()),
 }
 
@@ -76,6 +84,7 @@ def words_of(document):
                     yield says
                     yield from (piece.words for piece in pieces_of(reason))
             case Table():
+                yield from (block.title, block.caption)
                 shown = columns_in_words(block)
                 # A terminal puts sentences below a row, under no title.
                 heads = (block.columns[place] for place in shown)
@@ -104,6 +113,11 @@ def test_all_back_ends_say_all_of_it(name):
         "notebook": Page(notebook_view(document)).elements[0].text,
         "markdown": re.sub(r"\\(.)", r"\1", markdown_view(document)),
     }
+    tables = [block for block in document if isinstance(block, Table)]
+    pages = "".join(Page(str(page_table(one))).elements[0].text for one in tables)
+    for words in words_of(replace(one, caption="") for one in tables):  # below a page's table
+        if words.strip() != HATCH:  # a picture on pages
+            assert letters(one_line(words)) in letters(pages.replace("\n", "↵")), words
     said = [letters(one_line(words)) for words in words_of(document) if words.strip()]
     assert len(said) > 5
     for back_end, text in printed.items():
@@ -123,11 +137,17 @@ def test_whatever_a_cell_says_is_text(words):
     shown = terminal([one])
     assert letters(one_line(words)) in letters(shown) or len(words) > 100
     assert "\x1b" not in shown.replace("␛", "")
-    lines = [line for line in markdown_view([one]).splitlines() if line.startswith("|")]
-    assert len(lines) == 3
-    for line in lines:
-        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
-    assert one_line(words).translate(MARKS) in lines[-1]
+    sentence, quotation = Sentence(words), Passage(words)
+    row = (cell(Piece(words, "strong")), cell(Piece(words, "code")))
+    document = [sentence, quotation, table(columns((words,), ("number",)), [row])]
+    parse = MarkdownIt("commonmark", {"html": True}).enable("table").parse
+    read = parse(markdown_view(document))
+    kinds = {token.type for token in read} | {child.type for token in read for child in token.children or ()}
+    assert not kinds & {"html_block", "html_inline", "link", "image", "list_item_open", "code_block", "hr"}
+    cells = [read[at + 1] for at, token in enumerate(read) if token.type in ("th_open", "td_open")]
+    assert len(cells) == 4
+    spoken = "".join(child.content for child in cells[2].children)
+    assert letters(spoken) == letters(one_line(words))
 
 
 def test_an_axis_stands_above_marks_that_share_one():

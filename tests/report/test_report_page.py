@@ -161,7 +161,7 @@ def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
     assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot
     assert not page.all("table", "short")  # what has no number is no headline
     assert any(span.text.strip() == "+3 a" for span in page.all("span", "pale"))
-    assert "Left out of n as undefined: a constant attention." in page.all("main")[0].text
+    assert "Left out of n as undefined: a: constant attention." in page.all("main")[0].text
     assert "nan" not in page.all("main")[0].text
 
 

@@ -23,8 +23,8 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "served-audits", write_audits)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(models: Path, audits: Path) -> Iterator[TestClient]:
-    """All of them served, without a network."""
+    """All of them served, without a network. While they are, torch calls a hook before every module."""
     with served(sorted(models.iterdir()), audits) as client:
         yield client

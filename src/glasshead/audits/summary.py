@@ -8,8 +8,7 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.slices import Group
-from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
-from glasshead.results.verdict import Interval
+from glasshead.results import MIN_UNITS, Finding, Interval, PairedDifference, Verdict
 from glasshead.statistics import LEVEL, interval_of_equals, intervals_beside_nulls, nan_mean, share_interval
 
 Nulls = Mapping[str, AnyFloats | None]

@@ -42,7 +42,7 @@ from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
 from glasshead.data.schema import NoLabelError
-from glasshead.data.split_inputs import inputs_of
+from glasshead.data.split_inputs import PAIR, inputs_of
 from glasshead.data.synthetic import (
     DATASETS,
     DrawnSplit,
@@ -69,6 +69,7 @@ __all__ = [
     "IMAGE_SUFFIXES",
     "NEUTRAL_WORDS",
     "NO_MAXIMUM",
+    "PAIR",
     "PAIRS",
     "ROOT",
     "SUFFIXES",

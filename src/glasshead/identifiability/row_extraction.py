@@ -21,7 +21,7 @@ from glasshead.identifiability.attention_row import AttentionRow, weight_domain
 from glasshead.identifiability.pooled import read_pooled_rows
 from glasshead.identifiability.row_selector import MOST_ROWS, ROW_NAMES, RowSelector
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
-from glasshead.opening.precision import HALVES
+from glasshead.opening import HALVES
 from glasshead.trace import (
     READ,
     AttentionSelector,

@@ -1,7 +1,7 @@
-"""What is said of a value, once: a document is a sequence of blocks, which terminals, notebooks, pages and
-Markdown print, each in its own way.
+"""What is said of a value, once: a document is a sequence of blocks, which terminals, notebooks and Markdown
+print, each in its own way. Pages print its tables between sentences of their own.
 
-Words are plain text. What comes from outside is made harmless where it is printed, and nowhere before.
+Words are plain text. What comes from outside is made harmless where it is printed.
 """
 
 from __future__ import annotations
@@ -123,11 +123,6 @@ class Cell:
     drawing: Bar | RangeBar | Mark | None = None
     hint: str = ""
     faint: bool = False
-
-    @property
-    def empty(self) -> bool:
-        """Whether it says nothing."""
-        return self.drawing is None and not any(piece.words for line in self.lines for piece in line)
 
 
 Row = Sequence[str | Cell]

@@ -1,5 +1,6 @@
 """A document in Markdown, for a model card, an issue or a README."""
 
+import re
 from collections.abc import Iterator
 
 from glasshead.escaping import one_line
@@ -21,9 +22,8 @@ from glasshead.report.document import (
     columns_in_words,
     pieces_of,
 )
-from glasshead.report.text_spans import strongest_tokens
 
-MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#~$"})
+MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#~$&"})
 
 
 def markdown_view(document: Document) -> str:
@@ -38,17 +38,16 @@ def block_view(block: Block) -> Iterator[str]:
         case Heading(words, level):
             yield f"{'#' * (level + 1)} {escape(words)}"
         case Sentence(words, tone):
-            yield f"{'> ' * (tone == 'caution')}{line_view(words)}"
+            yield f"{'> ' * (tone == 'caution')}{as_line(line_view(words))}"
         case Passage(words):
-            yield f"> {line_view(words)}"
+            text = "".join(piece.words for piece in pieces_of(words))
+            yield from quote(text)
         case Facts(facts):
-            yield escape(" · ".join(facts))
+            yield as_line(escape(" · ".join(facts)))
         case Listing(items):
             yield from (f"- **{escape(says)}** {line_view(reason)}" for says, reason in items)
         case ColouredInput(attribution):
-            yield f"> {escape(attribution.text)}"
-            if strongest := strongest_tokens(attribution):
-                yield f">\n> strongest: {escape(strongest)}"
+            yield from quote(attribution.text)
         case Table():
             yield from table_view(block)
         case Drawing():
@@ -61,13 +60,24 @@ def line_view(words: Words) -> str:
 
 
 def piece_view(piece: Piece) -> str:
-    """Some words in their tone."""
-    match piece.tone:
-        case "code":
-            return f"`{one_line(piece.words)}`"
-        case "strong" | "good" | "bad":
-            return f"**{escape(piece.words)}**"
-    return escape(piece.words)
+    """Some words in their tone; blanks at their ends stay outside of its marks."""
+    words = piece.words.strip()
+    if not words or piece.tone not in ("strong", "good", "bad", "code"):
+        return escape(piece.words)
+    before, after = piece.words.split(words, 1)
+    return f"{escape(before)}{code(words) if piece.tone == 'code' else f'**{escape(words)}**'}{escape(after)}"
+
+
+def code(words: str) -> str:
+    """Words between more backticks than they have; a bar would end the cell of a table."""
+    inside = one_line(words).replace("|", "\\|")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", inside)), default=0))
+    return f"{fence} {inside} {fence}" if "`" in inside else f"{fence}{inside}{fence}"
+
+
+def quote(text: str) -> Iterator[str]:
+    """A text with its own lines."""
+    yield from (f"> {as_line(escape(line))}  " for line in text.split("\n"))
 
 
 def table_view(table: Table) -> Iterator[str]:
@@ -100,3 +110,9 @@ def cell_view(cell: Cell) -> str:
 def escape(text: str) -> str:
     """Text in which no character is taken for Markdown."""
     return one_line(text).translate(MARKS)
+
+
+def as_line(words: str) -> str:
+    """Escaped words as a line that begins no list, rule or block of code."""
+    line = re.sub(r"^(\d+)([.)])", r"\1\\\2", words.lstrip())
+    return re.sub(r"^([-+=])", r"\\\1", line)

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
+from glasshead.report.document import Table, columns, table
 from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.sign_gauge import sign_fact
 from glasshead.results import (
@@ -209,3 +210,8 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, int) and "seed" not in key:
         return f"{value:,}"
     return str(value)
+
+
+def facts_table(rows: Sequence[tuple[str, Sequence[str]]], names: Sequence[str], title: str = "") -> Table:
+    """A row for each fact, a column for each of these names."""
+    return table(columns(("fact", *names), ()), [(name, *values) for name, values in rows], title)

@@ -12,6 +12,7 @@ from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPi
 
 from glasshead.attention import parse_head_combination
 from glasshead.data import (
+    PAIR,
     Coverage,
     Encoded,
     ImageReader,
@@ -24,7 +25,6 @@ from glasshead.data import (
     has_ratings,
     inputs_of,
 )
-from glasshead.data.split_inputs import PAIR
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import plug
 from glasshead.models import (

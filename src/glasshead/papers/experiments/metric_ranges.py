@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from glasshead.registry import did_you_mean
-from glasshead.results.verdict import Interval
+from glasshead.results import Interval
 
 CORRELATION, SHARE, HALF, SIZE, ANY = (-1.0, 1.0), (0.0, 1.0), (0.0, 0.5), (0.0, np.inf), (-np.inf, np.inf)
 METRIC_RANGES = {

@@ -14,7 +14,7 @@ from glasshead.papers.experiments.metric_ranges import within, within_difference
 from glasshead.papers.experiments.row import Row
 from glasshead.papers.experiments.table import Claim, PaperTable, PooledClaim, pairs_of, table_metrics
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_points
-from glasshead.results.verdict import Interval
+from glasshead.results import Interval
 from glasshead.statistics import (
     METRICS,
     Predictions,

@@ -18,8 +18,7 @@ from glasshead.models import PooledClassifier, is_regression
 from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject, run_folders
 from glasshead.papers.results import MAPS, PREDICTIONS, MapDivergence
-from glasshead.results import TOO_FEW_EXAMPLES, Verdict
-from glasshead.results.verdict import Interval
+from glasshead.results import TOO_FEW_EXAMPLES, Interval, Verdict
 from glasshead.spelling import spell
 from glasshead.statistics import jensen_shannon, total_variation
 from glasshead.torch_modes import in_own_modes

@@ -13,10 +13,10 @@ from glasshead.results import (
     NEGLIGIBLE,
     SMALL_CHANGE,
     Finding,
+    Interval,
     Verdict,
     too_few,
 )
-from glasshead.results.verdict import Interval
 from glasshead.statistics import interval_of_equals
 
 HARDLY_RELATED = 0.1

@@ -138,18 +138,18 @@ def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) 
     rows = [
         (
             question_cell(answer, Piece(answer.question.measure, "quiet"), answer.difference),
-            *(answer_of(answer, finding, nouns) for finding in answer.findings),
+            *(answer_of(finding, nouns) for finding in answer.findings),
         )
         for answer in asked
     ]
-    titles = [Column("question", share=3), *(Column(name, share=2) for name in names)]
+    titles = [Column("question", share=3), *(Column(name, share=2, over=name) for name in names)]
     return Table(titles, [Rows(rows)], spaced=True)
 
 
-def answer_of(answer: Answer, finding: Finding | None, nouns: Nouns) -> str | Cell:
+def answer_of(finding: Finding | None, nouns: Nouns) -> str | Cell:
     """The answer of one audit, line by line."""
     if finding is None:
-        return DASH
+        return cell("does not apply, has no number, or was not asked", tone="quiet")
     if not speaks(finding):
         return cell(Piece(DASH, "strong"), sentence(finding.verdict))
     return cell(
@@ -158,7 +158,6 @@ def answer_of(answer: Answer, finding: Finding | None, nouns: Nouns) -> str | Ce
         Piece(f"null {null_of(finding)}" if finding.null else "", "quiet"),
         sentence(finding.verdict) if finding.verdict else "",
         Piece(over_nulls(finding, nouns), "quiet"),
-        drawing=Mark(finding_mark(finding), answer.limits),
     )
 
 
@@ -189,7 +188,7 @@ def slices_table(rows: Sequence[SliceRow], percent: str) -> Table:
         Rows(
             [
                 (
-                    f"  {row.name(one)}",
+                    row.name(one),
                     estimate(one),
                     cell(
                         bounds(one), drawing=Mark(finding_mark(one), row.limits), hint=sentence(one.verdict)

@@ -45,7 +45,8 @@ def runs_document(comparison: RunComparison) -> Document:
     """Metrics of all groups, then the differences and their tests."""
     floor = Sentence(f"floor: {comparison.floor.guess}", "quiet")
     tables = metrics_table(comparison), floor, differences_table(comparison)
-    return [Heading(intro_sentence(comparison)), *tables]
+    names = " and ".join(group.name for group in comparison.groups)
+    return [Heading(names), Sentence(intro_sentence(comparison)), *tables]
 
 
 def differences_table(comparison: RunComparison) -> Table:

@@ -61,7 +61,8 @@ def standings_table(ranking: MethodRanking, statistic: str) -> Table:
     chance = (cell(value, tone="quiet") for value in random_cells(ranking, statistic))
     rows.append((cell(RANDOM, tone="quiet"), *chance, "", ""))
     titles = [column.title for column in criterion_columns(ranking, statistic)]
-    head = columns((statistic,), (*titles, time_title(ranking), "in predictions"))
+    numbers = (*titles, time_title(ranking), "in predictions")
+    head = [Column(statistic, "name"), *columns((), numbers)]
     return table(head, rows, statistic_title(ranking, statistic))
 
 
@@ -77,8 +78,9 @@ def numbers_table(ranking: MethodRanking, statistic: str) -> Table:
     """Every number behind the standings."""
     groups = []
     for column in criterion_columns(ranking, statistic):
-        found = [(m.name, f) for m in ranking.methods if (f := m.finding(column.statistic, column.against))]
-        limits = finding_limits([finding for _, finding in found])
+        methods = [row.method for row in ranking_rows(ranking, statistic)]
+        named = [(one.name, f) for one in methods if (f := one.finding(column.statistic, column.against))]
+        limits = finding_limits([finding for _, finding in named])
         rows = [
             (
                 name,
@@ -89,7 +91,7 @@ def numbers_table(ranking: MethodRanking, statistic: str) -> Table:
                 sentence(one.verdict),
                 str(one.n),
             )
-            for name, one in found
+            for name, one in named
         ]
         groups.append(Rows(rows, column.title))
     head = [Column("method"), Column("estimate", "numbers"), Column("interval", "marked")]
@@ -133,14 +135,13 @@ def agreement_table(ranking: MethodRanking) -> Table:
             f"{ranking.names[pair.one]} and {ranking.names[pair.other]}",
             cell(number(pair.finding.estimate), tone="strong"),
             cell(interval(pair.finding.interval), drawing=Mark(finding_mark(pair.finding), limits)),
+            sentence(pair.finding.verdict),
+            count(pair.finding.n),
         )
         for pair in ranking.agreement
     ]
-    head = [
-        Column("agreement of"),
-        Column("Kendall τ-b", "numbers"),
-        Column("interval", "marked"),
-    ]
+    head = [Column("agreement of"), Column("Kendall τ-b", "numbers"), Column("interval", "marked")]
+    head += [Column("verdict"), Column("n", "numbers")]
     return table(head, rows)
 
 

@@ -1,6 +1,6 @@
 """The templates of the pages, which escape whatever comes from outside."""
 
-from functools import cache, partial
+from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -9,14 +9,11 @@ from glasshead.escaping import visible
 from glasshead.nouns import TEXTS, Nouns
 from glasshead.report.colours import DARK, LIGHT, PRINT, css
 from glasshead.report.documents.audits import slices_table
-from glasshead.report.documents.facts import facts_table
-from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls
 from glasshead.report.html.captions import caption, format_options
-from glasshead.report.html.interval_drawings import axis, draw
 from glasshead.report.html.page_view import page_table
-from glasshead.report.interval_marks import difference_mark, finding_mark
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import interval, number
+from glasshead.report.number_format import number
+from glasshead.report.run_facts import facts_table
 
 
 @cache
@@ -36,20 +33,12 @@ def environment(nouns: Nouns = TEXTS) -> Environment:
     jinja.filters |= {
         "sentence": sentence,
         "number": number,
-        "interval": interval,
-        "nulls": nulls,
-        "estimate": estimate,
-        "bounds": bounds,
-        "over_nulls": partial(over_nulls, nouns=nouns),
         "visible": visible,
         "caption": caption,
         "table": page_table,
         "slices": slices_table,
         "facts_table": facts_table,
         "format_options": format_options,
-        "finding_mark": lambda finding, limits: draw(finding_mark(finding), limits),
-        "difference_mark": lambda difference, limits: draw(difference_mark(difference), limits),
-        "axis": axis,
     }
     return jinja
 

@@ -45,7 +45,7 @@ class Section:
     answers: list[str]
     question: str
     table: Table
-    folds: list[Table]
+    folds: list[tuple[str, Table]]
     citations: list[str]
     reasons: list[tuple[str, str]]
     verdicts: list[tuple[str, list[tuple[str, str]]]]
@@ -113,7 +113,7 @@ def _section(
         question,
         _table(f"{title}: all examples", folded.pop("", []), by_name, footnotes, differences),
         [
-            _table(f"{title}: {name}", findings, by_name, footnotes, differences, fold=True)
+            (name, _table(f"{title}: {name}", findings, by_name, footnotes, differences, fold=True))
             for name, findings in folded.items()
         ],
         footnotes.citations,

@@ -32,7 +32,7 @@ LOOKS = (
 )  # fmt: skip
 """What a head looks at."""
 BRIEF = ("entropy", *IMPORTANCE, "identifiable")
-"""What a notebook shows of every head."""
+"""What stands above the map of every head."""
 
 
 TITLE_LETTERS = 60

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from glasshead.escaping import visible
+from glasshead.report.colours import GROUNDS
 from glasshead.report.document import (
     Block,
     Cell,
@@ -34,13 +35,22 @@ from glasshead.report.html.text_heatmap import notebook_heatmap
 
 BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;max-width:900px;margin:.4em 0 .9em"
 TEXT = "white-space:pre-wrap;max-width:644px;line-height:1.9"
+CAUTION = "border-left:3px solid rgba(200,130,0,.9);padding-left:.7em;margin:.3em 0"
 QUIET = "opacity:.72;font-size:12px;line-height:1.5"
 CELL = "padding:.25em .9em .25em 0;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
 WORDS, NUMBERS = "text-align:left;min-width:9em", "text-align:right;white-space:nowrap"
 
 
-BOLD, FAINT = Markup("<b>{}</b>"), Markup('<span style="opacity:.72">{}</span>')
-CODE, PLAIN = Markup("<code>{}</code>"), Markup("{}")
+BOLD = Markup("<b>{}</b>")
+ELEMENTS: dict[Tone, Markup] = {
+    "strong": BOLD,
+    "good": BOLD,
+    "bad": BOLD,
+    "quiet": Markup('<span style="opacity:.72">{}</span>'),
+    "code": Markup("<code>{}</code>"),
+    "for": Markup(f'<span style="color:rgb{GROUNDS["for"]}">{{}}</span>'),
+    "against": Markup(f'<span style="color:rgb{GROUNDS["against"]}">{{}}</span>'),
+}
 
 
 def notebook_view(document: Document) -> str:
@@ -55,7 +65,7 @@ def block_view(block: Block) -> Markup:
         case Heading(words):
             return Markup("<div><b>{}</b></div>").format(visible(words))
         case Sentence(words, tone):
-            style = QUIET if tone == "quiet" else ""
+            style = QUIET if tone == "quiet" else CAUTION if tone == "caution" else ""
             return Markup('<div style="{}">{}</div>').format(style, line_view(words, tone))
         case Passage(words):
             return Markup('<div dir="auto" style="{}">{}</div>').format(TEXT, line_view(words))
@@ -87,7 +97,7 @@ def line_view(words: Words, tone: Tone = "plain") -> Markup:
 
 def piece_view(piece: Piece) -> Markup:
     """Some words in their tone."""
-    element = {"strong": BOLD, "good": BOLD, "bad": BOLD, "quiet": FAINT, "code": CODE}.get(piece.tone, PLAIN)
+    element = ELEMENTS.get(piece.tone, Markup("{}"))
     return element.format(visible(piece.words))
 
 
@@ -112,5 +122,6 @@ def row_view(table: Table, places: Sequence[int], cells: Sequence[Cell]) -> Mark
     for place in places:
         lines = Markup("<br>").join(line_view(line) for line in cells[place].lines)
         kind = NUMBERS if table.columns[place].kind in ("numbers", "marked") else WORDS
-        parts.append(Markup('<td style="{};{}">{}</td>').format(CELL, kind, lines))
+        hint = Markup(' title="{}"').format(visible(cells[place].hint)) if cells[place].hint else ""
+        parts.append(Markup('<td style="{};{}"{}>{}</td>').format(CELL, kind, hint, lines))
     return Markup("<tr>{}</tr>").format(Markup("").join(parts))

@@ -52,7 +52,7 @@ def page_table(table: Table, classes: str = "findings wide", title: str = "") ->
     bodies = (Markup("").join(rows_of(table, group, places)) for group in table.groups)
     return Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="{}">'
-        '<caption class="heard">{}</caption><thead>{}<tr>{}</tr></thead>{}</table></div>'
+        '<caption class="heard">{}</caption><thead>{}<tr>{}</tr></thead>{}</table></div>{}'
     ).format(
         visible(title or table.title),
         classes,
@@ -60,6 +60,7 @@ def page_table(table: Table, classes: str = "findings wide", title: str = "") ->
         names_over(table, places),
         titles,
         Markup("").join(map(Markup("<tbody>{}</tbody>").format, bodies)),
+        Markup('<p class="sources">{}</p>').format(caption(table.caption)) if table.caption else "",
     )
 
 

@@ -3,7 +3,7 @@
 What comes from outside is always a `rich.text.Text`: square brackets in it are never read as markup.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -115,9 +115,11 @@ class GroupedRows:
         if fit_table(whole.table, console, options, folds=False) is whole.table:
             yield whole
             return
+        yield from [Text(one_line(self.table.title), style="bold")] if self.table.title else []
         for group in self.table.groups:
             alone = Rows(group.rows)
-            yield wrapping_view(replace(self.table, groups=[alone], title=group.heading))
+            yield wrapping_view(replace(self.table, groups=[alone], title=group.heading, caption=""))
+        yield from [Text(one_line(self.table.caption), style="dim")] if self.table.caption else []
 
 
 def wrapping_view(table: Table) -> WrappingTable:
@@ -165,19 +167,35 @@ def drawing_width(table: Table) -> int:
 
 def rows_with_sentences(table: Table) -> Iterator[RenderableType]:
     """A line of numbers for each row, and its sentences below it at full width."""
-    beside = [place for place, column in enumerate(table.columns) if column.kind != "below"]
-    below = [place for place, column in enumerate(table.columns) if column.kind == "below"]
-    rows = [[cell_view(cell_of(content)) for content in row] for group in table.groups for row in group.rows]
+    readable = columns_in_words(table)
+    beside = [place for place in readable if table.columns[place].kind != "below"]
+    below = [place for place in readable if table.columns[place].kind == "below"]
     head = [Text(one_line(column.title), style="dim") for column in table.columns]
-    widths = [max(line[place].cell_len for line in (head, *rows)) for place in beside[1:]]
+    groups = [
+        (group.heading, [[cell_view(cell_of(content)) for content in row] for row in group.rows])
+        for group in table.groups
+    ]
+    every = [head, *(row for _, rows in groups for row in rows)]
+    widths = [max(line[place].cell_len for line in every) for place in beside[1:]]
     yield Text()
-    for line in (head, *rows):
-        grid = Grid.grid(expand=True, padding=(0, 1))
-        grid.add_column(ratio=1)
-        for place, width in zip(beside[1:], widths, strict=True):
-            title = one_line(table.columns[place].title)
-            grid.add_column(title, justify="right", no_wrap=True, min_width=width)
-        grid.add_row(*(line[place] for place in beside))
-        yield WrappingTable(grid)
-        if line is not head:
-            yield Padding(Group(*(line[place] for place in below if line[place])), (0, 0, 1, 2))
+    yield from [Text(one_line(table.title), style="bold")] if table.title else []
+    yield number_line(table, head, beside, widths)
+    for heading, rows in groups:
+        yield from [Text(one_line(heading), style="bold")] if heading else []
+        for row in rows:
+            yield number_line(table, row, beside, widths)
+            yield Padding(Group(*(row[place] for place in below if row[place])), (0, 0, 1, 2))
+    yield from [Text(one_line(table.caption), style="dim")] if table.caption else []
+
+
+def number_line(
+    table: Table, row: Sequence[Text], beside: Sequence[int], widths: Sequence[int]
+) -> WrappingTable:
+    """The numbers of a row, in columns as wide as those of all rows."""
+    grid = Grid.grid(expand=True, padding=(0, 1))
+    grid.add_column(ratio=1)
+    for place, width in zip(beside[1:], widths, strict=True):
+        title = one_line(table.columns[place].title)
+        grid.add_column(title, justify="right", no_wrap=True, min_width=width)
+    grid.add_row(*(row[place] for place in beside))
+    return WrappingTable(grid)
