@@ -2,8 +2,9 @@
 python -m reproduction STUDY [TABLE …]    measure what is missing, then write the pages
 python -m reproduction --write [STUDY]    write the pages of what was measured
 
-An interrupted measurement goes on where it stopped, and trained models stay in runs/STUDY. The data are read
-from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout).
+What an interrupted measurement has written down stays, and trained models stay in runs/STUDY, those of the
+tables of papers in reproduction/runs. The data are read from the folder GLASSHEAD_DATA (default
+../shared/data beside the checkout).
 """
 
 import argparse
@@ -25,15 +26,22 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("tables", nargs="*", metavar="table", help="of it; else all that are usual")
     parser.add_argument("--all", action="store_true", help="every study: many hours")
     parser.add_argument("--write", action="store_true", help="measure nothing")
-    parser.add_argument("--processes", type=int, default=1, metavar="N", help="measurements at a time")
+    parser.add_argument(
+        "--processes", type=int, default=1, metavar="N", help="trainings at a time, where a study has many"
+    )
     asked = parser.parse_args(words)
     known = studies()
+    if asked.all and (asked.study or asked.write):
+        parser.error("--all measures every study: name none, and leave --write out")
+    if asked.write and asked.tables:
+        parser.error("--write writes all pages of a study: name no tables")
     if asked.study is None and not asked.all and not asked.write:
         width = max(map(len, known))
         print("\n".join(f"{name:{width}}  {question}" for name, question in known.items()))
         return
     if asked.study is not None and asked.study not in known:
         parser.error(f"no study is called {asked.study!r}: {did_you_mean(asked.study, known)}")
+    failures = 0
     for name in known if asked.study is None else [asked.study]:
         study = load_study(name)
         for table in asked.tables:
@@ -41,11 +49,13 @@ def main(words: list[str] | None = None) -> None:
                 parser.error(f"{name} has no table {table!r}: {did_you_mean(table, study.tables)}")
         if not asked.write:
             try:
-                study.measure(asked.tables, asked.processes)
+                failures += study.measure(asked.tables, asked.processes)
             except InputError as error:
                 parser.error(str(error))
         for path in study.write():
             print(f"Written to {path}")
+    if failures:
+        sys.exit(f"{failures} cells failed: their reasons are above, and the next run tries them again")
 
 
 if __name__ == "__main__":

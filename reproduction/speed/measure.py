@@ -24,9 +24,6 @@ def measure(table: str, *words: str) -> None:
 
 
 def measure_kernel(processes: int = 1) -> None:
-    """The native kernel, part by part."""
+    """The native kernel, all parts in one run: ratios of one machine and hour."""
     if not read_numbers("speed", "native"):
-        values = {}
-        for part, numbers in measure_native():
-            values[part] = numbers
-            write_numbers("speed", "native", values)
+        write_numbers("speed", "native", dict(measure_native()))

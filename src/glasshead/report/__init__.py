@@ -88,7 +88,7 @@ def lazy_function(module: str, name: str) -> Callable[..., Any]:
     return lambda *args: getattr(import_module(f"{__name__}.{module}"), name)(*args)
 
 
-VALUE_IMAGE = lazy_function("value_image", "value_image")
+draw_value = lazy_function("value_image", "value_image")
 notebook = lazy_function("html.notebook_view", "notebook_view")
 markdown = lazy_function("markdown_view", "markdown_view")
 
@@ -97,13 +97,15 @@ def register(
     value: str,
     document: Callable[[Any], Any],
     page: Callable[[Any], str],
-    image: Callable[[Any, str], bytes] | None = VALUE_IMAGE,
+    image: Callable[[Any, str], bytes] | None = draw_value,
     words: Callable[[Any], dict[str, Any]] | None = None,
+    in_notebook: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Draw the values of a class by its document, its page and its picture."""
+    """Draw the values of a class by its document, another ``in_notebook`` if there is one, its page and its
+    picture."""
     RENDERERS.register(value)(
         Renderer(
-            notebook=lambda value: notebook(document(value)),
+            notebook=lambda value: notebook((in_notebook or document)(value)),
             page=page,
             image=image,
             markdown=lambda value: markdown(document(value)),
@@ -112,14 +114,17 @@ def register(
     )
 
 
-ATTRIBUTION_PAGE = lazy_function("html.attribution_page", "attribution_page")
-register("Attribution", lazy_function("documents.attributions", "attribution_document"), ATTRIBUTION_PAGE)
-register("Attributions", lazy_function("documents.attributions", "attributions_document"), ATTRIBUTION_PAGE)
+attribution_page_of = lazy_function("html.attribution_page", "attribution_page")
+register("Attribution", lazy_function("documents.attributions", "attribution_document"), attribution_page_of)
+register(
+    "Attributions", lazy_function("documents.attributions", "attributions_document"), attribution_page_of
+)
 register(
     "AuditCard",
     lazy_function("documents.audits", "card_document"),
     lazy_function("html.audit_page", "card_page"),
     words=lazy_function("headline", "words_of_card"),
+    in_notebook=lazy_function("documents.audits", "card_in_notebook"),
 )
 RENDERERS.register("Figure")(
     Renderer(
@@ -130,13 +135,15 @@ RENDERERS.register("Figure")(
 )
 register(
     "HeadReport",
-    lazy_function("documents.heads", "heads_in_notebook"),
+    lazy_function("documents.heads", "heads_document"),
     lazy_function("html.heads_page", "heads_page"),
+    in_notebook=lazy_function("documents.heads", "heads_in_notebook"),
 )
 register(
     "MethodRanking",
-    lazy_function("documents.rankings", "ranking_in_notebook"),
+    lazy_function("documents.rankings", "ranking_document"),
     lazy_function("html.ranking_page", "ranking_page"),
+    in_notebook=lazy_function("documents.rankings", "ranking_in_notebook"),
 )
 register(
     "RecordedAttention",
@@ -152,6 +159,7 @@ register(
 for compared in ("AuditComparison", "RunComparison"):
     register(
         compared,
-        lazy_function("documents.comparisons", "comparison_in_notebook"),
+        lazy_function("documents.comparisons", "comparison_document"),
         lazy_function("html.comparison_page", "comparison_page"),
+        in_notebook=lazy_function("documents.comparisons", "comparison_in_notebook"),
     )

@@ -204,7 +204,7 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_value('', part)}" for name, part in value.items()) or "–"
     if isinstance(value, (list, tuple)):
-        return ", ".join(str(part) for part in value) or "–"
+        return ", ".join(_value(key, part) for part in value) or "–"
     if isinstance(value, float):
         return number(value) if finite(value) is not None else "–"
     if isinstance(value, int) and "seed" not in key:

@@ -71,8 +71,13 @@ def card_document(card: AuditCard) -> Document:
     shown = [highlight.attribution for highlight in card.highlights[:TEXTS]]
     scale = shared_scale(shown)
     texts = [block for one in shown for block in (ColouredInput(one, scale), Facts(text_facts(one, scale)))]
-    rest = Sentence(f'{len(card.findings)} findings in all: to_pandas(), save("card.html")', "quiet")
-    return [*audits_document([card]), *texts, rest]
+    return [*audits_document([card]), *texts]
+
+
+def card_in_notebook(card: AuditCard) -> Document:
+    """The same, and where to find the rest."""
+    rest = f'{len(card.findings)} findings in all: to_pandas(), save("card.html")'
+    return [*card_document(card), Sentence(rest, "quiet")]
 
 
 def claims_blocks(card: AuditCard) -> Iterator[Block]:
@@ -96,7 +101,7 @@ def verdicts_table(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) 
 def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
     """The questions of one audit; its columns are named here, for whatever prints them."""
     rows = [
-        (question_cell(answer), *numbers_of(answer, finding), verdict_of(answer, finding, nouns))
+        (question_cell(answer), *numbers_of(answer, finding), verdict_of(finding, nouns))
         for answer in asked
         for finding in answer.findings
         if finding is not None
@@ -107,8 +112,9 @@ def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
 
 
 def question_cell(answer: Answer, *more: Words) -> Cell:
-    """What is asked, leading to its audit."""
-    return cell([Piece(answer.question.asks, "strong", f"audit-{answer.audit}")], *more)
+    """What is asked, leading to its audit, and what is measured."""
+    asks = Piece(answer.question.asks, "strong", f"audit-{answer.audit}")
+    return cell([asks], Piece(answer.question.measure, "quiet"), *more)
 
 
 def numbers_of(answer: Answer, finding: Finding) -> tuple[str | Cell, ...]:
@@ -127,17 +133,16 @@ def interval_cell(finding: Finding, limits: tuple[float, float]) -> Cell:
     return cell(bounds(finding), drawing=Mark(finding_mark(finding), limits), hint=sentence(finding.verdict))
 
 
-def verdict_of(answer: Answer, finding: Finding, nouns: Nouns) -> Cell:
-    """What was measured and what it comes to; below it the differences from nulls."""
-    says: Words = [Piece(f"{answer.question.measure}. ", "quiet"), sentence(finding.verdict)]
-    return cell(says, Piece(differences_of(finding, nouns), "quiet"))
+def verdict_of(finding: Finding, nouns: Nouns) -> Cell:
+    """What a finding comes to; below it the differences from nulls."""
+    return cell(sentence(finding.verdict), Piece(differences_of(finding, nouns), "quiet"))
 
 
 def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
     """The questions of several audits, one column for each."""
     rows = [
         (
-            question_cell(answer, Piece(answer.question.measure, "quiet"), answer.difference),
+            question_cell(answer, answer.difference),
             *(answer_of(finding, nouns) for finding in answer.findings),
         )
         for answer in asked

@@ -42,7 +42,8 @@ MOST_HEADS = 40
 def heads_document(report: HeadReport) -> Document:
     """The conclusion, a row for each head, and the relations that heads follow."""
     return [
-        Heading(" ".join(report.conclusion)),
+        Heading(report.conclusion[0]),
+        *(Sentence(" ".join(report.conclusion[1:])) for _ in report.conclusion[1:2]),
         Sentence(f"{intro_sentence(report)} {numbers_sentence(report)}", "quiet"),
         summary_table(report),
         *([relations_table(report)] if report.relations else []),
@@ -51,10 +52,9 @@ def heads_document(report: HeadReport) -> Document:
 
 def heads_in_notebook(report: HeadReport) -> Document:
     """The same with a picture of all heads, remarks, and where to find the maps."""
-    title, about, *tables = heads_document(report)
     picture = [Drawing(head_grid(report))] if report.texts else []
     rest = (*report.remarks, 'All maps: save("heads.html")')
-    return [title, about, *picture, *tables, *(Sentence(words, "quiet") for words in rest)]
+    return [*heads_document(report), *picture, *(Sentence(words, "quiet") for words in rest)]
 
 
 def intro_sentence(report: HeadReport) -> str:

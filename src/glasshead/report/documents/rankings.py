@@ -44,7 +44,8 @@ TONES: dict[Standing, Tone] = {Standing.LEADS: "strong", Standing.BEHIND: "plain
 def ranking_document(ranking: MethodRanking) -> Document:
     """The conclusion, a row for each method with a column for each criterion, and how they agree."""
     return [
-        Heading(" ".join(ranking.conclusion)),
+        Heading(ranking.conclusion[0]),
+        *(Sentence(" ".join(ranking.conclusion[1:])) for _ in ranking.conclusion[1:2]),
         Sentence(intro_sentence(ranking), "quiet"),
         replace(standings_table(ranking, ranking.statistic), title=""),
         Sentence(key_in_words(ranking), "quiet"),

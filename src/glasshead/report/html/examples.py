@@ -145,7 +145,7 @@ def leading_examples(found: Sequence[Example], nouns: Nouns = TEXTS) -> list[tup
     choose("Predicted right", [one for one in pool if "right" in one.sides])
     choose("Predicted wrong", [one for one in pool if "wrong" in one.sides])
     order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
-    shared = "" if len(pool) == len(found) else f" among the {nouns.texts} shared"
+    shared = "" if len(pool) == len(found) else f" among the {nouns.texts} that all audits show"
     choose(
         f"Least agreement with weight removal{shared}",
         sorted((one for one in pool if one.faithfulness is not None), key=order),
