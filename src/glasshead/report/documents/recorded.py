@@ -25,7 +25,7 @@ def recorded_document(recorded: RecordedAttention) -> Document:
             rows,
             caption=f"{left} more layers are recorded" if left > 0 else "",
         ),
-        Sentence(f"{maps.layer}: {scale_words(shown)}", "quiet"),
+        Sentence(f"{maps.layer}: {map_scale_words(shown)}", "quiet"),
         Drawing(head_maps(shown)),
         Sentence('all weights: to_pandas(), save("trace.html")', "quiet"),
     ]
@@ -43,7 +43,7 @@ def layer_row(layer: RecordedLayer, several: bool) -> tuple[str, ...]:
     )
 
 
-def scale_words(maps: HeadMaps) -> str:
+def map_scale_words(maps: HeadMaps) -> str:
     """What the darkest cell is, and what is left out."""
     values = [abs(float(value)) for one in maps.maps for value in one.weights.ravel() if value == value]
     sides = "raw signs, red above zero, blue below" if maps.signed else "the darker, the larger"

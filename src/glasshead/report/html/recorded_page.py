@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from glasshead.report.documents.recorded import scale_words
+from glasshead.report.documents.recorded import map_scale_words
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import render
 from glasshead.report.plots.head_maps import head_maps
@@ -22,7 +22,7 @@ def recorded_page(recorded: RecordedAttention) -> str:
             continue
         drawn += heads
         maps = recorded.head_maps(rank, text)
-        figure = replace(head_maps(maps), title=maps.layer, caption=f"{scale_words(maps).capitalize()}.")
+        figure = replace(head_maps(maps), title=maps.layer, caption=f"{map_scale_words(maps).capitalize()}.")
         figures.append(render(figure, f"maps-{rank}-{text}"))
     remark = f"{left_out:,} of {drawn + left_out:,} maps are left out: record fewer layers, heads or texts"
     lead = "Attention weights of every recorded layer and head, text by text."
