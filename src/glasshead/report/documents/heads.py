@@ -80,7 +80,7 @@ def summary_table(report: HeadReport) -> Table:
     heads = shown_heads(report)
     named = {name: title for name, title in COLUMNS.items() if any(head.finding(name) for head in heads)}
     rows: list[Row] = [
-        (head.name, head.pattern or DASH, *(estimate_with_interval(head.finding(name)) for name in named))
+        (head.name, head.pattern or DASH, *(with_interval(head.finding(name)) for name in named))
         for head in heads
     ]
     left_out = f"{len(heads)} of {pluralise(len(report.heads), 'head')}: the report has all"
@@ -220,7 +220,7 @@ def finding_cell(one: Finding) -> Cell:
     return cell(number(one.estimate), Piece(interval(one.interval), "quiet"), hint=hint)
 
 
-def estimate_with_interval(finding: Finding | None) -> str:
+def with_interval(finding: Finding | None) -> str:
     """0.612 [0.580, 0.641]."""
     if finding is None or finding.estimate is None:
         return DASH

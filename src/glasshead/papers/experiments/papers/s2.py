@@ -153,7 +153,7 @@ TABLE4_CELLS = [*mechanism_cells(SST2), *mechanism_cells(SNLI, "pair-encoder")]
 TABLES = (
     PaperTable(
         "table3",
-        "Table 3, AG_10K News and Amazon",
+        "Table 3, AG News and Amazon",
         TABLE3,
         claims=[*distance_claims(AG_10K), *distance_claims(AMAZON)],
         floor_claims=[floor_claim(AG_10K), floor_claim(AMAZON)],
