@@ -106,7 +106,7 @@ def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
         for finding in answer.findings
         if finding is not None
     ]
-    head = [Column(""), Column("estimate", "numbers"), Column("95 % interval", "marked")]
+    head = [Column("question"), Column("estimate", "numbers"), Column("95 % interval", "marked")]
     head += [Column("null", "numbers"), Column("verdict", "below")]
     return Table(head, [Rows(rows)])
 
