@@ -12,7 +12,6 @@ from glasshead.report.number_format import DASH, count, number
 from glasshead.report.run_facts import split_in_words
 from glasshead.results import METRIC_NAMES, RunComparison, RunDifference, RunGroup
 
-Setting = tuple[str, list[str]]
 LOWER = ("rmse", "mae", "cross-entropy")
 SPLITS = ("test", "dev")
 ONE_SEED = "One seed says nothing of others: train each model with five seeds and compare those folders."

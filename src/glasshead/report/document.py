@@ -129,11 +129,15 @@ Row = Sequence[str | Cell]
 
 
 def cell(
-    *lines: Words, tone: Tone = "plain", drawing: Bar | RangeBar | Mark | None = None, hint: str = ""
+    *lines: Words,
+    tone: Tone = "plain",
+    drawing: Bar | RangeBar | Mark | None = None,
+    hint: str = "",
+    faint: bool = False,
 ) -> Cell:
     """A cell of these lines, without those that are empty."""
     kept = [pieces for line in lines if (pieces := [p for p in pieces_of(line, tone) if p.words])]
-    return Cell(kept, drawing, hint)
+    return Cell(kept, drawing, hint, faint)
 
 
 def cell_of(content: str | Cell) -> Cell:
@@ -152,6 +156,11 @@ class Column:
     kind: Literal["words", "name", "numbers", "marked", "drawing", "below"] = "words"
     share: int | None = None
     over: str = ""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether its cells stand at the right."""
+        return self.kind in ("numbers", "marked")
 
 
 def columns(words: Sequence[str], numbers: Sequence[str]) -> list[Column]:
@@ -180,11 +189,11 @@ class Table:
 
 def columns_in_words(table: Table) -> list[int]:
     """The columns in which something can be read: a mark alone is for pages."""
+    rows = [row for group in table.groups for row in group.rows]
     return [
         place
         for place in range(len(table.columns))
-        if not any(group.rows for group in table.groups)
-        or any(cell_of(row[place]).lines for group in table.groups for row in group.rows)
+        if not rows or any(cell_of(row[place]).lines for row in rows)
     ]
 
 
@@ -195,3 +204,9 @@ def table(columns: Sequence[Column], rows: Sequence[Row], title: str = "", capti
 
 Block = Heading | Sentence | Passage | Facts | Listing | ColouredInput | Drawing | Table
 Document = Sequence[Block]
+
+
+def conclusion_blocks(sentences: Sequence[str]) -> list[Block]:
+    """The first sentence as the title, the others below it."""
+    first, *others = sentences
+    return [Heading(first), *([Sentence(" ".join(others))] if others else [])]

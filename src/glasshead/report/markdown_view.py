@@ -86,9 +86,7 @@ def table_view(table: Table) -> Iterator[str]:
     if table.title:
         yield f"**{escape(table.title)}**\n"
     yield row_view([escape(table.columns[place].title) for place in places])
-    yield row_view(
-        ["---:" if table.columns[place].kind in ("numbers", "marked") else "---" for place in places]
-    )
+    yield row_view(["---:" if table.columns[place].is_numeric else "---" for place in places])
     for group in table.groups:
         if group.heading:
             yield row_view([f"**{escape(group.heading)}**", *[""] * (len(places) - 1)])

@@ -36,7 +36,7 @@ from glasshead.report.text_spans import shared_scale
 from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
 
 TEXTS = 3
-"""So many inputs are shown in a notebook."""
+"""So many inputs go with an audit in a notebook or a file."""
 
 
 def audits_document(
@@ -195,9 +195,7 @@ def slices_table(rows: Sequence[SliceRow], percent: str) -> Table:
                 (
                     row.name(one),
                     estimate(one),
-                    cell(
-                        bounds(one), drawing=Mark(finding_mark(one), row.limits), hint=sentence(one.verdict)
-                    ),
+                    interval_cell(one, row.limits),
                     count(one.n),
                 )
                 for one in row.findings

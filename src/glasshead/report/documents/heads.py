@@ -10,7 +10,6 @@ from glasshead.report.document import (
     Column,
     Document,
     Drawing,
-    Heading,
     Piece,
     Row,
     Rows,
@@ -18,6 +17,7 @@ from glasshead.report.document import (
     Table,
     cell,
     columns,
+    conclusion_blocks,
     table,
 )
 from glasshead.report.findings_in_words import nulls
@@ -42,8 +42,7 @@ MOST_HEADS = 40
 def heads_document(report: HeadReport) -> Document:
     """The conclusion, a row for each head, and the relations that heads follow."""
     return [
-        Heading(report.conclusion[0]),
-        *(Sentence(" ".join(report.conclusion[1:])) for _ in report.conclusion[1:2]),
+        *conclusion_blocks(report.conclusion),
         Sentence(f"{intro_sentence(report)} {numbers_sentence(report)}", "quiet"),
         summary_table(report),
         *([relations_table(report)] if report.relations else []),

@@ -8,7 +8,6 @@ from glasshead.report.document import (
     Cell,
     Column,
     Document,
-    Heading,
     Mark,
     Row,
     Rows,
@@ -17,6 +16,7 @@ from glasshead.report.document import (
     Tone,
     cell,
     columns,
+    conclusion_blocks,
     table,
 )
 from glasshead.report.interval_marks import difference_mark, finding_mark
@@ -44,8 +44,7 @@ TONES: dict[Standing, Tone] = {Standing.LEADS: "strong", Standing.BEHIND: "plain
 def ranking_document(ranking: MethodRanking) -> Document:
     """The conclusion, a row for each method with a column for each criterion, and how they agree."""
     return [
-        Heading(ranking.conclusion[0]),
-        *(Sentence(" ".join(ranking.conclusion[1:])) for _ in ranking.conclusion[1:2]),
+        *conclusion_blocks(ranking.conclusion),
         Sentence(intro_sentence(ranking), "quiet"),
         replace(standings_table(ranking, ranking.statistic), title=""),
         Sentence(key_in_words(ranking), "quiet"),
@@ -77,9 +76,8 @@ def standing_cell(one: RankingCell | None) -> str | Cell:
 
 def numbers_table(ranking: MethodRanking, statistic: str) -> Table:
     """Every number behind the standings."""
-    groups = []
+    groups, methods = [], [row.method for row in ranking_rows(ranking, statistic)]
     for column in criterion_columns(ranking, statistic):
-        methods = [row.method for row in ranking_rows(ranking, statistic)]
         named = [(one.name, f) for one in methods if (f := one.finding(column.statistic, column.against))]
         limits = finding_limits([finding for _, finding in named])
         rows = [

@@ -1,7 +1,7 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
@@ -256,7 +256,7 @@ def _name_cell(finding: Finding, fold: bool, notes: Footnotes) -> Cell:
     source = str(notes.citations.index(finding.citation) + 1) if several else ""
     reason = no_evidence(finding)
     name = [_row_label(finding, fold, notes), f" {source.translate(RAISED)}" if source else ""]
-    return replace(cell([*name, Piece(f" {reason}" if reason else "", "quiet")]), faint=bool(reason))
+    return cell([*name, Piece(f" {reason}" if reason else "", "quiet")], faint=bool(reason))
 
 
 def _cells(finding: Finding | None, limits: tuple[float, float], notes: Footnotes) -> Iterator[str | Cell]:

@@ -25,6 +25,7 @@ from glasshead.report.document import (
     Table,
     Tone,
     Words,
+    cell,
     cell_of,
     columns_in_words,
     pieces_of,
@@ -39,8 +40,6 @@ CAUTION = "border-left:3px solid rgba(200,130,0,.9);padding-left:.7em;margin:.3e
 QUIET = "opacity:.72;font-size:12px;line-height:1.5"
 CELL = "padding:.25em .9em .25em 0;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
 WORDS, NUMBERS = "text-align:left;min-width:9em", "text-align:right;white-space:nowrap"
-
-
 BOLD = Markup("<b>{}</b>")
 ELEMENTS: dict[Tone, Markup] = {
     "strong": BOLD,
@@ -106,7 +105,7 @@ def table_view(table: Table) -> Markup:
     places = columns_in_words(table)
     title = Markup("<b>{}</b>").format(visible(table.title)) if table.title else Markup("")
     note = Markup('<div style="{}">{}</div>').format(QUIET, visible(table.caption)) if table.caption else ""
-    rows = [row_view(table, places, [Cell([[Piece(column.title)]]) for column in table.columns])]
+    rows = [row_view(table, places, [cell(column.title) for column in table.columns])]
     for group in table.groups:
         if group.heading:
             across = Markup('<tr><td colspan="{}" style="{}"><b>{}</b></td></tr>')
@@ -121,7 +120,7 @@ def row_view(table: Table, places: Sequence[int], cells: Sequence[Cell]) -> Mark
     parts = []
     for place in places:
         lines = Markup("<br>").join(line_view(line) for line in cells[place].lines)
-        kind = NUMBERS if table.columns[place].kind in ("numbers", "marked") else WORDS
+        kind = NUMBERS if table.columns[place].is_numeric else WORDS
         hint = Markup(' title="{}"').format(visible(cells[place].hint)) if cells[place].hint else ""
         parts.append(Markup('<td style="{};{}"{}>{}</td>').format(CELL, kind, hint, lines))
     return Markup("<tr>{}</tr>").format(Markup("").join(parts))

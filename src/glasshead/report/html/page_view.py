@@ -75,11 +75,15 @@ def names_over(table: Table, places: Sequence[int]) -> Markup:
     return Markup("<tr>{}</tr>").format(Markup("").join(cells))
 
 
+def begins_group(table: Table, place: int) -> bool:
+    """Whether a column is the first below a name."""
+    over = table.columns[place].over
+    return bool(over) and table.columns[place - 1].over != over
+
+
 def class_of(table: Table, place: int) -> str:
-    """The class of a column; the first below a name is marked."""
-    own = table.columns[place]
-    first = own.over and table.columns[place - 1].over != own.over
-    return f"{KINDS[own.kind]}{' first' if first else ''}"
+    """The class of a column."""
+    return f"{KINDS[table.columns[place].kind]}{' first' if begins_group(table, place) else ''}"
 
 
 def is_shown(table: Table, place: int) -> bool:
@@ -117,10 +121,9 @@ def cells_of(table: Table, row: Row, places: Sequence[int]) -> Iterator[Markup]:
         if place == 0:
             yield Markup('<th scope="row"{}>{}</th>').format(hint, cell_view(cell))
             continue
-        kind = class_of(table, place)
-        name = column.over if "first" in kind else column.title.replace("\n", " ")
+        name = column.over if begins_group(table, place) else column.title.replace("\n", " ")
         element = Markup('<td class="{}" data-of="{}"{}>{}</td>')
-        yield element.format(kind, visible(name), hint, cell_view(cell))
+        yield element.format(class_of(table, place), visible(name), hint, cell_view(cell))
 
 
 def cell_view(cell: Cell) -> Markup:

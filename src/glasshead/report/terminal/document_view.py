@@ -115,11 +115,11 @@ class GroupedRows:
         if fit_table(whole.table, console, options, folds=False) is whole.table:
             yield whole
             return
-        yield from [Text(one_line(self.table.title), style="bold")] if self.table.title else []
+        yield from optional_line(self.table.title, "bold")
         for group in self.table.groups:
             alone = Rows(group.rows)
             yield wrapping_view(replace(self.table, groups=[alone], title=group.heading, caption=""))
-        yield from [Text(one_line(self.table.caption), style="dim")] if self.table.caption else []
+        yield from optional_line(self.table.caption, "dim")
 
 
 def wrapping_view(table: Table) -> WrappingTable:
@@ -146,13 +146,13 @@ def wrapping_view(table: Table) -> WrappingTable:
 
 def add_column(grid: Grid, column: Column, table: Table) -> None:
     """A column with its title."""
-    title, numbers = Text(one_line(column.title)), column.kind in ("numbers", "marked")
+    title = Text(one_line(column.title))
     if column.kind == "drawing":
         grid.add_column(title, no_wrap=True, width=drawing_width(table))
     else:
         grid.add_column(
             title,
-            justify="right" if numbers else "left",
+            justify="right" if column.is_numeric else "left",
             no_wrap=column.kind != "words" and column.share is None,
             overflow="fold",
             ratio=column.share,
@@ -178,14 +178,19 @@ def rows_with_sentences(table: Table) -> Iterator[RenderableType]:
     every = [head, *(row for _, rows in groups for row in rows)]
     widths = [max(line[place].cell_len for line in every) for place in beside[1:]]
     yield Text()
-    yield from [Text(one_line(table.title), style="bold")] if table.title else []
+    yield from optional_line(table.title, "bold")
     yield number_line(table, head, beside, widths)
     for heading, rows in groups:
-        yield from [Text(one_line(heading), style="bold")] if heading else []
+        yield from optional_line(heading, "bold")
         for row in rows:
             yield number_line(table, row, beside, widths)
             yield Padding(Group(*(row[place] for place in below if row[place])), (0, 0, 1, 2))
-    yield from [Text(one_line(table.caption), style="dim")] if table.caption else []
+    yield from optional_line(table.caption, "dim")
+
+
+def optional_line(words: str, style: str) -> list[Text]:
+    """A line of its own; nothing for no words."""
+    return [Text(one_line(words), style=style)] if words else []
 
 
 def number_line(
