@@ -24,7 +24,7 @@ from datasets import Dataset
 from scipy.stats import kendalltau
 
 from benchmarks.measuring import DATA, Spread, Work, print_table, ratios, time_once
-from glasshead.audits import AUDITS, audit, build_context
+from glasshead.audits import AUDITS, audit, build_view
 from glasshead.data import encode, load
 from glasshead.opening import Run, load_run, open_subject
 from glasshead.training import TRAINING_PRESETS, train
@@ -110,7 +110,7 @@ def main() -> None:
     texts = posts["text"][:]
 
     def two_audits() -> None:
-        subject = build_context(open_subject(run), posts)
+        subject = build_view(open_subject(run), posts)
         for name in ("agreement", "perturbation"):
             AUDITS[name](subject, seed=0)
 

@@ -16,7 +16,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
 from glasshead.audits import AUDITS, adversarial, audit
-from glasshead.audits.adversary import ascent, doublings
 from glasshead.data import EncodedImages
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, explain_texts
@@ -111,12 +110,8 @@ def audits_of(family: ClassifierFamily) -> Row:
     data = data.add_column("marks", [[[0, 3]]] * len(data))
     options = {"tokenizer": family.tokenizer(), "limit": 6, "train": data}
     # How far a search gets is not on the page: only whether there is one.
-    short = replace(adversarial.PASS_SEARCH, steps=1, starts=1, candidates=1, doublings=0)
-    with (
-        mock.patch.object(adversarial, "PASS_SEARCH", short),
-        mock.patch.object(ascent, "BISECTIONS", 1),
-        mock.patch.object(doublings, "HALVINGS", 1),
-    ):
+    short = replace(adversarial.SEARCH, starts=1, passes=1, waves=1)
+    with mock.patch.object(adversarial, "SEARCH", short):
         named = {
             name: outcome(lambda name=name: audit(model, data, audits=[name], **options))
             for name, entry in AUDITS.items()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glasshead.audits import AUDITS, build_context
+from glasshead.audits import AUDITS, build_view
 from glasshead.opening import load_run, open_subject
 from glasshead.training import TRAINING_PRESETS, train
 from reproduction.encoder_scale.measure import SST2
@@ -35,7 +35,7 @@ def correlation(attention: str, weights: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / attention
         train(data, TRAINING_PRESETS["s0-paper"].with_changes(attention=attention), run)
-        subject = build_context(open_subject(load_run(run)), data["test"], limit=TEXTS)
+        subject = build_view(open_subject(load_run(run)), data["test"], limit=TEXTS)
         column = f"{weights}.median.absolute"
         one, other = (AUDITS["perturbation"](subject, seed=seed).examples[column] for seed in (1, 2))
     return float(np.corrcoef(one, other)[0, 1])

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from datasets import ClassLabel, DatasetDict
 
-from glasshead.audits import build_context
-from glasshead.audits.context import AuditContext
+from glasshead.audits import build_view
+from glasshead.audits.view import ModelView
 from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
 from glasshead.opening import load_run, open_subject
@@ -129,7 +129,7 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
     trained = load_run(out)
     rows = TensorDataset(encoded_split(trained.tokenizer, data["train"]), label_tensor(data["train"]))
     sums = pooled_sums(trained.model, rows)[0].sum(dim=0)[0].tolist()
-    gauge, subject = trained.record["gauge"], build_context(open_subject(trained), data["test"], limit=2000)
+    gauge, subject = trained.record["gauge"], build_view(open_subject(trained), data["test"], limit=2000)
     commonest = np.bincount(subject.predicted).max() / len(subject.predicted)
     return {
         "accuracy": round(float((subject.predicted == subject.labels).mean()), 4),
@@ -141,7 +141,7 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
     }
 
 
-def word_signs(subject: AuditContext) -> dict[str, float]:
+def word_signs(subject: ModelView) -> dict[str, float]:
     """The share of polar words whose mean weight, and polarity, has their sign, in the better gauge."""
     encoded = subject.explanation.encoded
     counts = occurrences(encoded, torch.tensor(subject.labels), classes=2, vocabulary=subject.counts.shape[1])

@@ -77,7 +77,7 @@ def length_words(found: dict[str, Any]) -> str:
 def estimate(values: Sequence[float | None]) -> Estimate:
     """Over texts; those without a value are left out."""
     given = np.array([np.nan if each is None else each for each in values], dtype=float)
-    return mean_interval(given, rng=np.random.default_rng(0))
+    return mean_interval(given, rng=np.random.default_rng(0), within=(0.0, 1.0))
 
 
 def inside(found: Estimate, digits: int) -> str:

@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # imported when first asked for: torch and transformers take seconds
     from glasshead.attention import Mask, Mechanism, attend, mechanism
-    from glasshead.audits import audit, compare, heads, rank
+    from glasshead.audits import audit, compare, heads, judge, rank
     from glasshead.errors import InputError
     from glasshead.explainers import explain
     from glasshead.generation import generate
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported when first asked for: torch and transformers take 
     from glasshead.trace import intervene, record
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "rank", "record"}
+RETURNS_DRAWABLE = {"audit", "compare", "explain", "generate", "heads", "judge", "rank", "record"}
 
 __all__ = [
     "InputError",
@@ -32,6 +32,7 @@ __all__ = [
     "generate",
     "heads",
     "intervene",
+    "judge",
     "load",
     "mechanism",
     "open",

@@ -1,25 +1,34 @@
 """The audit `adversarial` on models whose truth is known, and on what it cannot be asked of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from classifier_families import FAMILIES, labelled_data
-from glasshead.audits import audit, build_context
+from glasshead import nouns
+from glasshead.audits import audit, build_view
 from glasshead.audits.adversarial import Adversarial
-from glasshead.audits.adversary.ascent import Search
-from glasshead.audits.adversary.doublings import Effort
-from glasshead.audits.adversary.free import (
-    exact_distances,
+from glasshead.audits.adversary import (
+    Judgement,
+    Search,
+    Setting,
     free_distances,
+    producible_distances,
+    same_output_distances,
+)
+from glasshead.audits.adversary.climb import Climb
+from glasshead.audits.adversary.free import (
+    FreeStarts,
+    bases_of,
+    exact_distances,
     search_forward,
     search_linear,
 )
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
-from glasshead.audits.adversary.setting import Setting
-from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES as WEIGHT_FAMILIES
-from glasshead.audits.adversary.weight_families import random_starts
-from glasshead.audits.null_weights import base_weights
+from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, two_token_parameters
+from glasshead.audits.slices import Group
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.opening import open_subject
@@ -113,52 +122,63 @@ def test_one_token_that_decides_among_many_is_no_flat_prediction():
 
 def exact_setting(model, texts):
     labels = [row % 2 for row in range(len(texts))]
-    context = build_context(open_subject(as_run(model, texts, labels)), split(texts, labels))
+    context = build_view(open_subject(as_run(model, texts, labels)), split(texts, labels))
     return Setting(context)
 
 
+def seeds(count):
+    return np.arange(count) + 10
+
+
 @pytest.mark.parametrize("activation", ["softmax", pytest.param("tanhmax", marks=pytest.mark.slow)])
-def test_gradients_reach_95_percent_of_the_exact_distance(activation):
+def test_climbs_reach_95_percent_of_the_exact_distance(activation):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, size=n)) for n in rng.integers(3, 20, 40)]
     setting = exact_setting(random_model(activation=activation), texts)
     readout, every = setting.context.readout, np.arange(len(texts))
-    bases = base_weights(readout, rng)
-    exact, _ = exact_distances(setting, readout, bases, every)
-    effort = Effort(setting.search.steps)
-    reached, _ = search_linear(setting, readout, bases, every, torch.Generator().manual_seed(0), effort)
-    assert effort.converged
-    for base, distances in exact.items():
-        assert (reached[base] <= distances + 1e-6).all()
-        assert reached[base].mean() >= 0.999 * distances.mean()  # the first start is the exact answer
-    rows = torch.from_numpy(every).repeat(8)
-    adversary = LinearAdversary(setting, readout, rows, readout.weights[rows])
-    starts = random_starts(adversary.mask, setting.domain, torch.Generator().manual_seed(0))
-    _, found = Search().farthest(adversary, starts.to(adversary.own))
-    by_gradients = found.reshape(8, len(every)).amax(dim=0).numpy()
-    assert (by_gradients <= exact["own"] + 1e-6).all()
-    assert by_gradients.mean() >= 0.95 * exact["own"].mean()
+    bases = bases_of(readout, every, seeds(len(texts)))
+    exact = exact_distances(setting, readout, bases, every)
+    reached = search_linear(setting, readout, bases, every, seeds(len(texts)))
+    assert (reached.converged == 1).mean() > 0.7
+    for base, distances in exact.distances.items():
+        assert (reached.distances[base] <= distances + 1e-6).all()
+        # The first start is the exact answer; a climb keeps away from the end of what is allowed.
+        assert reached.distances[base].mean() >= 0.998 * distances.mean()
+    adversary, starts = random_climbs(setting, 8)
+    climbs = Climb(setting)(adversary, starts)
+    found = climbs.distances.reshape(8, len(every)).amax(dim=0).numpy()
+    assert (found <= exact.distances["own"] + 1e-6).all()
+    assert found.mean() >= 0.95 * exact.distances["own"].mean()
+
+
+def random_climbs(setting, times):
+    """An adversary with variants of every text, and random parameters."""
+    readout = setting.context.readout
+    every = torch.arange(len(readout.mask)).repeat(times)
+    adversary = LinearAdversary(setting, readout, every, readout.weights[every])
+    starts = FreeStarts(setting, [(0, text) for text in range(len(readout.mask))])
+    numbers = torch.arange(times).repeat_interleave(len(readout.mask))
+    return adversary, starts(adversary, every, 2 * numbers + 2)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_every_map_that_a_search_returns_is_feasible(classes):
+def test_every_map_that_a_climb_returns_is_feasible(classes):
     setting = exact_setting(random_model(classes=classes), [text for text in TEXTS if text][:5])
-    readout = setting.context.readout
-    own = readout.weights
-    every = torch.arange(len(own))
-    adversary = LinearAdversary(setting, readout, every, own)
-    starts = random_starts(adversary.mask, "simplex", torch.Generator().manual_seed(0))
-    weights, distances = Search(steps=20).farthest(adversary, starts)
-    assert (adversary.changes(weights) <= setting.search.epsilon).all()
-    assert (weights >= 0).all()
-    np.testing.assert_allclose(weights.sum(dim=1), 1.0, atol=1e-9)
-    assert (distances > 0.01).any()
+    adversary, starts = random_climbs(setting, 2)
+    climbs = Climb(setting)(adversary, starts)
+    changes = setting.change(adversary.before, adversary.logits(climbs.weights))
+    assert (changes <= setting.search.epsilon + 1e-12).all()
+    assert (climbs.weights >= 0).all()
+    np.testing.assert_allclose(climbs.weights.sum(dim=1), 1.0, atol=1e-9)
+    np.testing.assert_allclose(adversary.distances(climbs.weights), climbs.distances, atol=1e-9)
+    assert (climbs.distances > 0.01).any()
 
 
 @pytest.mark.parametrize("domain", list(WEIGHT_FAMILIES))
 def test_families_stay_in_their_domain_and_come_near_its_corners(domain):
     mask = torch.tensor([[True, True, True, False], [True, False, False, False]])
-    starts = random_starts(mask, domain, torch.Generator().manual_seed(0))
+    noise = torch.rand(2, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    starts = two_token_parameters(mask, noise, noise < 0.5, domain)
     for parameters in (starts, 30 * starts, torch.zeros(2, 4)):
         weights = WEIGHT_FAMILIES[domain](parameters, mask)
         assert (weights[~mask] == 0).all()
@@ -218,20 +238,50 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
 def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     """A learned query is linear in its weights; as a model that is run again it must give the same."""
     run = train(data("encoder"), recipe("encoder"), tmp_path / "run")
-    context = build_context(open_subject(run), data("encoder")["test"])
-    setting, every = (
-        Setting(context, Search(steps=80, starts=4, candidates=16, doublings=1)),
-        np.arange(5),
-    )
-    linear, flat = free_distances(setting, every, 0, Effort(80))
+    context = build_view(open_subject(run), data("encoder")["test"])
+    setting, every = Setting(context, Search(starts=4, waves=2)), np.arange(5)
+    linear = free_distances(setting, every, seeds(5))
     explanation = context.explanation
     observed = observe_by_forward(
         explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
-    by_passes, also_flat = search_forward(setting, observed, every, 0, Effort(80))
-    np.testing.assert_array_equal(flat, also_flat)
-    np.testing.assert_allclose(by_passes["own"], linear["own"], rtol=0.1)
-    np.testing.assert_allclose(by_passes["uniform"], linear["uniform"], rtol=0.1)
+    by_passes = search_forward(setting, observed, every, seeds(5))
+    np.testing.assert_array_equal(linear.flat, by_passes.flat)
+    for base in ("own", "uniform"):
+        np.testing.assert_allclose(by_passes.distances[base], linear.distances[base], rtol=0.1)
+
+
+def distances_of(ask, setting, texts, seeds):
+    found = ask(setting, np.array(texts), np.array(seeds))
+    found = found[0] if isinstance(found, tuple) else found
+    return {base: dict(zip(texts, values, strict=True)) for base, values in found.distances.items()}
+
+
+def check_rows(ask, setting, count, tolerance):
+    """Texts alone, in reversed order and among others."""
+    all_seeds = seeds(count)
+    every = distances_of(ask, setting, range(count), all_seeds)
+    for texts in (range(count)[::-1], [1], [0, 3]):
+        some = distances_of(ask, setting, list(texts), all_seeds[list(texts)])
+        for base, values in some.items():
+            for text, value in values.items():
+                assert value == pytest.approx(every[base][text], abs=tolerance), (base, text)
+
+
+@pytest.mark.parametrize("ask", [free_distances, producible_distances, same_output_distances])
+def test_no_text_changes_what_is_found_of_another(ask):
+    """In a readout, in float64, where all texts climb together."""
+    texts = [" ".join(np.random.default_rng(n).choice(WORDS, size=n)) for n in (3, 5, 4, 9)]
+    setting = exact_setting(random_model(classes=3, score="additive"), texts)
+    check_rows(ask, replace(setting, search=Search(waves=1)), 4, 1e-6)
+
+
+@pytest.mark.parametrize("ask", [free_distances, producible_distances])
+def test_no_text_changes_what_is_found_of_another_by_passes(ask):
+    family = FAMILIES["Bert"]
+    model, data = family.build(labels=2, id2label={0: "bad", 1: "good"}), labelled_data(4)
+    setting = Setting(build_view(open_subject(model, family.tokenizer()), data))
+    check_rows(ask, replace(setting, search=Search(starts=2, passes=20, waves=1)), 4, 1e-6)
 
 
 @pytest.mark.usefixtures("short_search")
@@ -255,3 +305,25 @@ def test_every_kind_of_classifier_is_asked(kind, tmp_path):
     same = card.finding("adversarial.jsd.same-output.all")
     assert same.estimate <= card.finding("adversarial.bound.same-output.all").estimate + 1e-9
     assert "producible" in card.facts["adversarial"] or "producible" in card.facts["adversarial"]["left_out"]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_a_search_did_not_find_is_never_said_not_to_exist(exact):
+    """Judged from numbers and facts alone."""
+    count = 60
+    numbers = {"jsd": 0.01, "converged": 1.0, "starts": 8.0}
+    columns = {f"adversarial.{name}.free": np.full(count, value) for name, value in numbers.items()}
+    columns |= {name: np.zeros(count) for name in ("adversarial.one", "adversarial.flat")}
+    columns["adversarial.converged.free"][:3] = 0.0
+    facts = {"epsilon": 0.01, "distance": "jsd", "largest": np.log(2), "exact": ["free"] if exact else []}
+    groups = [Group("all", np.ones(count, dtype=bool))]
+    judgement = Judgement(columns, facts, groups, nouns.TEXTS, np.random.default_rng(0))
+    found = {finding.name: finding for finding in judgement.findings()}["adversarial.found.free.all"]
+    summary = judgement.summary()["free"]
+    if exact:
+        assert found.verdict == "a very different map exists for hardly any text"
+        assert (found.bound, summary) == ("", "exact")
+    else:
+        assert "there may be more" in found.verdict
+        assert (found.bound, found.interval) == ("lower", None)
+        assert summary == "search, converged for 57 of 60 texts, from 8 to 8 starts each"

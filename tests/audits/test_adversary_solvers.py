@@ -172,7 +172,8 @@ def test_same_output_is_between_what_was_found_and_the_bound(seed):
     rng = np.random.default_rng(seed)
     n, d = 8, 3
     row = row_of(rng.normal(size=(n, d)), drawn("simplex", n, rng))
-    found, bound, weights = farthest_same_output(row, jensen_shannon_terms, np.log(2), rng)
+    result = farthest_same_output(row, jensen_shannon_terms, np.log(2), rng)
+    found, bound, weights = result.distance, result.bound, result.weights
     truth = max(float(distance_of("simplex", row.weights, x)) for x in same_output_vertices(row))
     assert found <= truth + 1e-9 <= bound + 2e-9
     assert found > 0.9 * truth
@@ -187,13 +188,15 @@ def test_same_output_is_between_what_was_found_and_the_bound(seed):
 def test_weights_that_the_output_identifies_have_no_other_map(kind, distance):
     rng = np.random.default_rng(3)
     row = row_of(rng.normal(size=(5, 9)), drawn(kind, 5, rng), kind)
-    assert farthest_same_output(row, distance, 1.0, rng)[:2] == (0.0, 0.0)
+    result = farthest_same_output(row, distance, 1.0, rng)
+    assert (result.distance, result.bound, result.converged) == (0.0, 0.0, True)
 
 
 def test_signed_weights_of_the_same_output_stay_in_the_ball():
     rng = np.random.default_rng(4)
     row = row_of(rng.normal(size=(9, 3)), drawn("cross", 9, rng), "cross")
-    found, bound, weights = farthest_same_output(row, total_variation_terms, 1.0, rng)
+    result = farthest_same_output(row, total_variation_terms, 1.0, rng)
+    found, bound, weights = result.distance, result.bound, result.weights
     assert 0.2 < found <= bound <= 1.0
     np.testing.assert_allclose(weights @ row.T, row.weights @ row.T, atol=1e-9)
     assert np.abs(weights).sum() <= 1 + 1e-9

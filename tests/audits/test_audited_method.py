@@ -6,7 +6,7 @@ import pytest
 import glasshead
 from classifier_data import named_bert, table
 from classifier_families import FAMILIES, labelled_data
-from glasshead.audits import build_context
+from glasshead.audits import build_view
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.opening import open_subject
@@ -77,7 +77,7 @@ def test_planted_truth():
     """The decision rests on one word, which the gradient and both erasures put first: the same order."""
     run = as_run(planted_model("softmax"), TEXTS, LABELS)
     card = glasshead.audit(run, DATA, method="gradient", audits=["agreement"])
-    context = build_context(open_subject(run), DATA, method="gradient")
+    context = build_view(open_subject(run), DATA, method="gradient")
     first = np.abs(context.scores).argmax(axis=1)
     assert all(text.split()[place] in ("good", "bad") for text, place in zip(TEXTS, first, strict=True))
     assert card.finding("agreement.gradient.erasure-renormalise.all").interval[0] > 0.3
@@ -186,8 +186,8 @@ def test_scores_of_sentences_are_the_sums_over_their_words():
     kind = KINDS["hierarchical"]()
     labels = [0, 1] * (len(kind.texts) // 2)
     subject, sentences = open_subject(kind_as_run(kind, labels)), AttentionSelector(level="sentence")
-    whole = build_context(subject, kind_data(kind, labels), method="gradient", attention_selector=sentences)
-    words = build_context(subject, kind_data(kind, labels), method="gradient")
+    whole = build_view(subject, kind_data(kind, labels), method="gradient", attention_selector=sentences)
+    words = build_view(subject, kind_data(kind, labels), method="gradient")
     assert whole.scores.shape[1] < words.scores.shape[1]
     np.testing.assert_allclose(whole.scores.sum(axis=1), words.scores.sum(axis=1), atol=1e-12)
     assert whole.scores_signed

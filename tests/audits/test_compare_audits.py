@@ -175,7 +175,7 @@ def test_errors_of_ratings_are_paired():
 
 def test_the_seed_draws():
     cards = [card(0.0, 1), card(0.05, 2)]
-    name = "agreement.contribution.gradient.all"
+    name = "perturbation.permutation.absolute.all"
     intervals = [named(finding_differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
     assert intervals[0] == intervals[1] != intervals[2]
 

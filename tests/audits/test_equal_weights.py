@@ -6,7 +6,7 @@ import pytest
 import glasshead
 import readable
 import small
-from glasshead.audits import audit, build_context
+from glasshead.audits import audit, build_view
 from glasshead.audits.null_weights import are_alike
 from glasshead.data import encode
 from glasshead.opening import open_subject
@@ -47,7 +47,7 @@ def test_weights_are_compared_with_those_that_share_their_row(name):
     texts = small.split(kind.texts, [0, 1] * (len(kind.texts) // 2))
     if kind.pairs is not None:
         texts = texts.add_column("text_pair", list(kind.pairs))
-    context = build_context(open_subject(kind.model, kind.tokenizer), texts)
+    context = build_view(open_subject(kind.model, kind.tokenizer), texts)
     counted = context.mask.sum(axis=1) > 2
     assert not are_alike(context)[counted].any()
     context.__dict__["canonical"] = 0.3 * context.uniform

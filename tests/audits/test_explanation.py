@@ -106,8 +106,8 @@ def bert_card(method="attention"):
     """What a search of one step says is as good a claim as any."""
     family = FAMILIES["Bert"]
     model = family.build(labels=2, id2label={0: "bad", 1: "good"})
-    short = dataclasses.replace(adversarial.PASS_SEARCH, steps=1, doublings=0)
-    with mock.patch.object(adversarial, "PASS_SEARCH", short):
+    short = dataclasses.replace(adversarial.SEARCH, starts=1, passes=1, waves=1)
+    with mock.patch.object(adversarial, "SEARCH", short):
         return audit(
             model, labelled_data(24), audits=["explanation"], tokenizer=family.tokenizer(), method=method
         )

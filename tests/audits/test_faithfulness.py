@@ -9,7 +9,7 @@ import torch
 
 from classifier_data import named_bert
 from classifier_families import FAMILIES
-from glasshead.audits import audit, build_context
+from glasshead.audits import audit, build_view
 from glasshead.audits.faithfulness import (
     Faithfulness,
     difference,
@@ -244,7 +244,7 @@ def test_a_random_method_is_no_better_than_a_random_order(run):
 def test_no_order_is_better_than_the_best(removal, method):
     texts, labels = planted_texts(30)
     subject = open_subject(random_model(activation="tanhmax", encoder="affine"), tokenizer())
-    context = build_context(subject, split(texts, labels), method=method)
+    context = build_view(subject, split(texts, labels), method=method)
     columns = Faithfulness(removal=removal)(context, seed=0).examples
     for name, statistic in STATISTICS.items():
         gap, greedy = (columns[f"faithfulness.{name}.{other}"] for other in ("best", "greedy"))
@@ -259,7 +259,7 @@ def test_signed_scores_are_turned_towards_the_predicted_class():
     """The model's own prediction without each set of tokens, one text after the other."""
     texts, labels = planted_texts(12)
     model = random_model(seed=3)
-    context = build_context(open_subject(model, tokenizer()), split(texts, labels), method="gradient")
+    context = build_view(open_subject(model, tokenizer()), split(texts, labels), method="gradient")
     assert 0 < context.predicted.sum() < 12
     columns = Faithfulness()(context, seed=0).examples
     scores = EXPLAINERS["gradient"](model.double(), tokenizer(), texts)
@@ -295,7 +295,7 @@ def short_texts():
 
 def statistics_of(subject, texts, seed=0, **options):
     names = ("bad", "good")
-    context = build_context(subject, split(texts, [0] * len(texts), names), method="gradient", seed=seed)
+    context = build_view(subject, split(texts, [0] * len(texts), names), method="gradient", seed=seed)
     return Faithfulness(**options)(context, seed=seed)
 
 

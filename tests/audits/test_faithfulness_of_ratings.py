@@ -7,7 +7,7 @@ import pytest
 import torch
 from datasets import Dataset
 
-from glasshead.audits import audit, build_context
+from glasshead.audits import audit, build_view
 from glasshead.audits.class_scores import choose_prediction_side, token_order
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.models import PooledClassifier
@@ -58,7 +58,7 @@ def test_a_random_order_is_not_more_faithful(counts):
 def test_scores_with_signs_are_taken_towards_the_side_of_the_rating():
     """``gradient`` of ``bad`` is negative, and it is the reason of a low rating."""
     data = Dataset.from_list(rated((6, 6)))
-    context = build_context(open_subject(rating_model(), tokenizer=tokenizer()), data, method="gradient")
+    context = build_view(open_subject(rating_model(), tokenizer=tokenizer()), data, method="gradient")
     side = choose_prediction_side(context)
     np.testing.assert_array_equal(side.sign, np.where(context.predicted < 3, -1, 1))
     first = token_order(context).ranks.argmin(axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import audit, build_context
+from glasshead.audits import audit, build_view
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.perturbation import Perturbation
 from glasshead.data import encode
@@ -119,15 +119,14 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     """Medians of many draws, of the read-out's by_readout and of forward passes of the whole model."""
     kind = KINDS[name]().of(0, 1, 3)  # two tokens have two orders, whose median is a coin
     labels = [1] * len(kind.texts)
-    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
+    subject = build_view(open_subject(as_run(kind, labels)), data(kind, labels))
     draws = 300
-    rng = np.random.default_rng(0)
-    by_readout = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
+    by_readout = Perturbation(draws).medians(subject, subject.weights[None])[0]
     explanation = subject.explanation
     asked = observe_by_forward(
         explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
-    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, 0), 1.0)[0]
+    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, "passes"), 1.0)[0]
     for column, values in by_readout.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
 
@@ -135,16 +134,16 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
 def test_shaken_weights_are_what_their_names_say():
     kind = family("encoder", num_hidden_layers=2, pooling="first")
     labels = [1] * len(kind.texts)
-    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
-    found = perturb_by_forward(subject, subject.explanation.observation, 2, 0)
+    subject = build_view(open_subject(as_run(kind, labels)), data(kind, labels))
+    found = perturb_by_forward(subject, subject.explanation.observation, 2, "perturbation")
     np.testing.assert_allclose(found["own"].values[:, 0], subject.prediction, atol=1e-5)
     assert set(found) == {
         "own", "chance", "uniform", "permuted", "permuted-chance", "random", "random-normalised",
     }  # fmt: skip
     assert np.abs(found["random"].values - found["random-normalised"].values).max() > 1e-4
     one, other = (
-        perturb_by_forward(subject, subject.explanation.observation, 2, 0),
-        perturb_by_forward(subject, subject.explanation.observation, 2, 1),
+        perturb_by_forward(subject, subject.explanation.observation, 2, "perturbation"),
+        perturb_by_forward(subject.with_seed(1), subject.explanation.observation, 2, "perturbation"),
     )
     np.testing.assert_array_equal(one["random"].values, found["random"].values)
     assert np.abs(one["random"].values - other["random"].values).max() > 1e-4
@@ -177,7 +176,7 @@ def test_errors_of_ratings_by_hand():
 def test_sentences_are_the_units_where_they_are_read():
     kind, labels = many(family("hierarchical"))
     run, split = as_run(kind, labels), data(kind, labels)
-    subject = build_context(open_subject(run), split, attention_selector=AttentionSelector(level="sentence"))
+    subject = build_view(open_subject(run), split, attention_selector=AttentionSelector(level="sentence"))
     assert subject.mask.sum() < subject.token_mask.sum()
     np.testing.assert_allclose(subject.weights.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_array_equal(

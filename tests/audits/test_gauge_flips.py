@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from glasshead.attention import AttentionInputs
-from glasshead.audits import audit, build_context
-from glasshead.audits.build_context import read_gauge
-from glasshead.audits.forward_perturbation import FixedRandomEdit, UniformEdit, compose_edits, match_row_mass
+from glasshead.audits import audit, build_view
+from glasshead.audits.build_view import read_gauge
+from glasshead.audits.forward_perturbation import RandomEdit, UniformEdit, compose_edits, match_row_mass
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
@@ -111,7 +111,7 @@ def test_shaken_weights_keep_what_their_names_say():
     allowed = call.mask.allowed(own.device).expand_as(own)
     assert not allowed.all()
     mass = own.abs().sum(-1)
-    chance = match_row_mass(FixedRandomEdit(generator, turns))
+    chance = match_row_mass(RandomEdit(generator, turns))
     for edit in (UniformEdit(turns), chance, permute(generator), compose_edits(chance, permute(generator))):
         made = edit(0, own, call)
         torch.testing.assert_close(made.abs().sum(-1), mass)
@@ -121,12 +121,12 @@ def test_shaken_weights_keep_what_their_names_say():
         assert row.abs().max() == pytest.approx(float(row.abs().sum() / count), abs=1e-6)
     assert (even[:, 0] >= 0).all()
     assert (even[:, 1] <= 0).all()
-    fresh = FixedRandomEdit(generator, turns)
+    fresh = RandomEdit(generator, turns)
     drawn = fresh(0, own, call)
     assert drawn is fresh(0, own, call)
     assert drawn.min() < -0.5 < 0.5 < drawn.max()
-    turned = FixedRandomEdit(torch.Generator().manual_seed(7), turns)(0, own, call)
-    plain = FixedRandomEdit(torch.Generator().manual_seed(7), torch.ones(2))(0, own, call)
+    turned = RandomEdit(torch.Generator().manual_seed(7), turns)(0, own, call)
+    plain = RandomEdit(torch.Generator().manual_seed(7), torch.ones(2))(0, own, call)
     torch.testing.assert_close(turned, plain * turns[:, None, None])
     order = permute(generator)(0, own, call)
     torch.testing.assert_close(order.sort(-1).values, own.sort(-1).values)
@@ -136,7 +136,7 @@ def test_shaken_weights_keep_what_their_names_say():
 def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
     """A model all of whose attention is uniform."""
     kind, labels = many(family("hierarchical"))
-    subject = build_context(
+    subject = build_view(
         open_subject(as_run(kind, labels)),
         data(kind, labels),
         attention_selector=AttentionSelector(**reading),
@@ -151,7 +151,7 @@ def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
 
 def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
     kind, labels = many(family("hierarchical", pooling="first", attention="tanhmax"))
-    view = build_context(open_subject(as_run(kind, labels)), data(kind, labels)).explanation
+    view = build_view(open_subject(as_run(kind, labels)), data(kind, labels)).explanation
     layers = view.site.num_layers
     two = view.site.layer, view.site.above.layer
 
@@ -185,16 +185,16 @@ def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
 )
 def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kinds, masses, kind):
     family_kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
-    view = build_context(open_subject(as_run(family_kind, labels)), data(family_kind, labels)).explanation
+    view = build_view(open_subject(as_run(family_kind, labels)), data(family_kind, labels)).explanation
     gauge = {"kinds": [list(kinds)], "margins": [[0.8, 0.2]], "masses": [list(masses)]}
     assert read_gauge(gauge, view)[0] == kind
 
 
 def test_changes_of_ratings_are_measured_by_the_labels():
     kind, labels = many(family("encoder", rating=True))
-    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
+    subject = build_view(open_subject(as_run(kind, labels)), data(kind, labels))
     assert subject.prediction_range == pytest.approx(np.ptp(labels))
-    equal = build_context(open_subject(as_run(kind, [3.0] * 30)), data(kind, [3.0] * 30))
+    equal = build_view(open_subject(as_run(kind, [3.0] * 30)), data(kind, [3.0] * 30))
     assert equal.prediction_range == 0
     assert perturbation_verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).words.startswith(
         "undecided: all labels are equal"

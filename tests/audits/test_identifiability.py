@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import Identifiability, audit, build_context
+from glasshead.audits import Identifiability, audit, build_view
 from glasshead.audits.identifiability_verdicts import judge_maps, keys_verdict
+from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.errors import InputError
 from glasshead.nouns import TEXTS
 from glasshead.opening import open_subject
@@ -74,17 +75,18 @@ def test_signed_weights_have_no_first_place():
     assert made.finding("identifiability.width.all").estimate > 0
 
 
-def test_only_a_part_of_the_texts_is_asked_about_unless_named():
+def test_only_a_part_of_the_texts_is_asked_about_unless_their_number_is_given():
     texts, labels = unlike(), [i % 2 for i in range(30)]
-    context = build_context(open_subject(as_run(random_model(), texts, labels)), split(texts, labels))
+    context = build_view(open_subject(as_run(random_model(), texts, labels)), split(texts, labels))
     made = Identifiability(max_texts=10)(context, seed=0)
     (finding,) = [each for each in made.findings if each.name == "identifiability.identifiable.all"]
     assert finding.n == 10
     assert (~np.isnan(made.examples["maps.identifiable"])).sum() == 10
     asked = AuditRequest("model", "data")
     named = asked.replace(audits=("identifiability", "tokens"))
-    of = [Identifiability.of(request, lambda done, total: None).max_texts for request in (asked, named)]
-    assert of == [Identifiability.max_texts, None]
+    limited = asked.replace(limit=500)
+    of = [Identifiability.of(request, print).max_texts for request in (asked, named, limited)]
+    assert of == [Identifiability.max_texts, Identifiability.max_texts, None]
 
 
 def test_the_same_seed_gives_the_same_numbers():
@@ -105,14 +107,24 @@ def test_pooled_models_know_one_row():
         card(random_model(), unlike(), layers=(1,))
 
 
-def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
-    card(random_model(), unlike(), store=tmp_path / "parts")
-    assert {path.name for path in (tmp_path / "parts").iterdir()} == {
-        "audits",
-        "settings.json",
-        "heads-00000.parquet",
-        "weights-00000.parquet",
-    }
+def test_a_store_keeps_the_lines_about_every_map_and_weight(tmp_path: Path):
+    card(random_model(), unlike(repeats=True), store=tmp_path)
+    (folder,) = (tmp_path / FOLDER).glob("identifiability*")
+    shards = [table for table, _ in Measurements(tmp_path / FOLDER).shards(folder.name)]
+    texts = []
+    for table in shards:
+        for row in range(len(table["id"])):
+            line = {name: values[row] for name, values in table.items()}
+            tokens = line["weights.token"].tolist()
+            texts.append(" ".join(tokens))
+            assert line["lines.tokens"].tolist() == [len(tokens)]  # one map
+            assert line["weights.key"].tolist() == list(range(len(tokens)))
+            assert line["weights.weight"].sum() == pytest.approx(1)
+            low, high = line["weights.low"], line["weights.high"]
+            assert (low <= line["weights.weight"] + 1e-9).all()
+            assert (high >= line["weights.weight"] - 1e-9).all()
+            assert line["lines.width"] == pytest.approx([np.mean(high - low)])
+    assert sorted(texts) == sorted(unlike(repeats=True))
 
 
 def test_where_there_is_no_query_nothing_is_said_of_queries():

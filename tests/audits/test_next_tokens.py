@@ -35,7 +35,8 @@ def texts_file(tmp_path):
 def test_a_beginning_and_the_token_that_comes_next():
     texts = [*texts_of(60), "warm", "", "warm film"]
     tokenizer = word_tokenizer("")
-    prompts = draw_prompts(tokenizer, texts, np.random.default_rng(0))
+    numbers = np.arange(len(texts))
+    prompts = draw_prompts(tokenizer, texts, numbers, 0)
     assert prompts.rows == [*range(60), 62]
     for text, beginning, token in zip([texts[row] for row in prompts.rows], *prompts[:2], strict=True):
         assert text.startswith(beginning)
@@ -44,7 +45,10 @@ def test_a_beginning_and_the_token_that_comes_next():
         assert len(beginning.split()) >= 4 or text == "warm film"
     lengths = {len(beginning.split()) for beginning in prompts.texts}
     assert len(lengths) > 4, "places are drawn"
-    assert draw_prompts(tokenizer, texts, np.random.default_rng(0)) == prompts
+    assert draw_prompts(tokenizer, texts, numbers, 0) == prompts
+    few = [5, 61, 2]  # whatever is beside them
+    again = draw_prompts(tokenizer, [texts[row] for row in few], numbers[few], 0)
+    assert (again.rows, again.texts) == ([0, 2], [prompts.texts[5], prompts.texts[2]])
 
 
 def test_identifiability_alone_reads_lines_of_any_model(language_model, texts_file):

@@ -7,7 +7,7 @@ from transformers import BertForSequenceClassification
 
 import glasshead
 from classifier_families import FAMILIES, labelled_data, planted
-from glasshead.audits.operators import ErasureAgreement, Operators, differing_pairs, side, survival_verdict
+from glasshead.audits.operators import Operators, differing_pairs, side, survival_verdict
 from glasshead.data import encode
 from glasshead.explainers import REMOVALS, make_context
 from glasshead.huggingface import isolated_copy
@@ -140,12 +140,8 @@ def test_meanings_differ_by_paired_intervals():
     rng = np.random.default_rng(0)
     base = rng.normal(0.3, 0.2, 60)
     noise = rng.normal(0, 0.05, 60)
-    standings = [
-        ErasureAgreement("a", base, base),
-        ErasureAgreement("b", base + noise, base),
-        ErasureAgreement("c", base - 0.2 + noise, base),
-    ]
-    assert differing_pairs(standings, rng) == {frozenset("ac"), frozenset("bc")}
+    taus = {"a": base, "b": base + noise, "c": base - 0.2 + noise}
+    assert differing_pairs(taus, rng) == {frozenset("ac"), frozenset("bc")}
     assert (side((0.1, 0.2)), side((-0.1, 0.2)), side((-0.2, -0.1)), side(None)) == (1, 0, -1, None)
 
 

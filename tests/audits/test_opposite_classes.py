@@ -5,7 +5,7 @@ import pytest
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS
-from glasshead.audits import build_context
+from glasshead.audits import build_view
 from glasshead.data import EncodedImages
 from glasshead.explainers import EXPLAINERS
 from glasshead.opening import open_subject
@@ -56,7 +56,7 @@ def planted():
 def test_the_key_word_is_first_in_texts_of_either_class(method, planted):
     """Nine of ten texts are bad; class 1 is good."""
     model, tokenizer, data = planted
-    context = build_context(open_subject(model, tokenizer), data, method=method)
+    context = build_view(open_subject(model, tokenizer), data, method=method)
     predicted = context.scores_towards(method, context.predicted)
     words = np.asarray(context.explanation.encoded.words) >= 0
     first = np.where(words, np.abs(context.scores), -1).argmax(axis=1)

@@ -9,7 +9,7 @@ from datasets import concatenate_datasets
 
 import glasshead
 from classifier_families import labelled_data, planted
-from glasshead.audits import build_context
+from glasshead.audits import build_view
 from glasshead.audits.agreement import Agreement
 from glasshead.opening import open_subject
 
@@ -102,7 +102,7 @@ def test_the_token_stands_out_among_all(audited):
 
 def test_a_random_map_fails():
     """The same model, but the audit is handed weights that have nothing to do with it."""
-    context = build_context(open_subject(*decided()), unbalanced(40, 10))
+    context = build_view(open_subject(*decided()), unbalanced(40, 10))
     observation = context.explanation.observation
     noise = torch.from_numpy(np.random.default_rng(5).random(observation.weights.shape)) * observation.mask
     honest = context.importance  # of the true model

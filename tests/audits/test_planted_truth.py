@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import audit, build_context
+from glasshead.audits import audit, build_view
 from glasshead.audits.agreement import Agreement
 from glasshead.data import encode
 from glasshead.opening import open_subject
@@ -166,7 +166,7 @@ def test_a_random_map_must_fail():
     """The same model, but the audit is handed weights that have nothing to do with it."""
     texts, labels = planted_texts(120, seed=1)
     run = as_run(planted_model("tanhmax"), texts, labels)
-    subject = build_context(open_subject(run), split(texts, labels))
+    subject = build_view(open_subject(run), split(texts, labels))
     rng = np.random.default_rng(5)
     observation = subject.explanation.observation
     noise = torch.from_numpy(rng.uniform(-1, 1, observation.weights.shape)) * observation.mask

@@ -8,8 +8,9 @@ from sklearn.metrics import auc, precision_recall_curve
 
 from classifier_data import named_bert
 from classifier_families import labelled_texts
-from glasshead.audits import audit, build_context, compare
+from glasshead.audits import audit, build_view, compare
 from glasshead.audits.plausibility import Plausibility, plausibility_verdict, shuffle
+from glasshead.audits.table import lists
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import explain_texts
@@ -108,7 +109,7 @@ def test_of_more_classes_signed_scores_are_about_the_predicted_one():
     texts, labels = planted_texts(80)
     model = random_model(classes=3)
     rows = marked(texts, [label + index % 2 for index, label in enumerate(labels)], [[[0, 2]]] * len(texts))
-    context = build_context(open_subject(model, tokenizer()), as_split_of(rows), method="gradient")
+    context = build_view(open_subject(model, tokenizer()), as_split_of(rows), method="gradient")
     wrong = context.predicted != context.labels
     assert 0 < wrong.sum() < len(wrong)
     finding = Plausibility()(context, seed=0).findings[0]
@@ -140,14 +141,25 @@ def test_tokens_that_share_a_character_with_a_mark_are_marked():
 
 
 def test_shuffled_scores_stay_where_tokens_are():
-    mask = np.array([[False, True, True, True, False], [True] * 5, [False] * 5])
-    scores = np.arange(15.0).reshape(3, 5)
-    rng = np.random.default_rng(0)
-    tables = [shuffle(scores, mask, rng) for _ in range(300)]
-    assert all(sorted(table[0, 1:4]) == [1, 2, 3] for table in tables)
+    scores = lists([np.arange(1.0, 4), np.arange(5.0, 10), np.zeros(0)])
+    rngs = [np.random.default_rng(seed) for seed in range(3)]
+    tables = [shuffle(scores, rngs) for _ in range(300)]
+    assert all(sorted(table[0, :3]) == [1, 2, 3] and not table[0, 3:].any() for table in tables)
     assert all(sorted(table[1]) == list(scores[1]) for table in tables)
+    assert not any(table[2].any() for table in tables)
     # Each of three orders at each place, about equally often.
-    assert min(np.bincount([int(table[0, 1]) for table in tables])[1:]) > 60
+    assert min(np.bincount([int(table[0, 0]) for table in tables])[1:]) > 60
+
+
+def test_the_orders_of_a_text_do_not_depend_on_the_texts_beside_it():
+    scores = [np.arange(1.0, 4), np.arange(5.0, 10)]
+
+    def orders(*places):
+        rngs = [np.random.default_rng(place) for place in places]
+        return [shuffle(lists([scores[place] for place in places]), rngs) for _ in range(5)]
+
+    for both, alone in zip(orders(1, 0), orders(0), strict=True):
+        np.testing.assert_array_equal(both[1, :3], alone[0])
 
 
 def test_what_cannot_be_asked_is_counted_or_refused():

@@ -8,10 +8,16 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from glasshead.audits import build_context
+from glasshead.audits import build_view
 from glasshead.audits.answers import VALUE_RESOLUTION
 from glasshead.audits.null_weights import base_weights, uniform_draws
-from glasshead.audits.perturbation import Perturbation, median_of_draws, random_orders
+from glasshead.audits.perturbation import (
+    DRAWS,
+    PERTURBATION,
+    Perturbation,
+    median_of_draws,
+    random_orders,
+)
 from glasshead.explainers import EXPLAINERS
 from glasshead.opening import open_subject
 from small import TEXTS, as_run, random_model, split
@@ -29,15 +35,14 @@ MODELS = pytest.mark.parametrize(
 def context_of(options, texts):
     labels = [row % 2 for row in range(len(texts))]
     run = as_run(random_model(**options), list(texts), labels)
-    return build_context(open_subject(run), split(texts, labels, list(run.model.config.id2label.values())))
+    return build_view(open_subject(run), split(texts, labels, list(run.model.config.id2label.values())))
 
 
-def literal_medians(context, bases, draws, rng):
+def literal_medians(context, bases, draws):
     """Text by text and draw by draw, from the same random numbers; texts of one length."""
     readout, target = context.explanation.observation, context.explanation.target
     texts, n = context.mask.shape
-    fresh = uniform_draws((texts, draws, n), readout.signed, rng) * readout.gauge
-    orders = random_orders(np.zeros((texts, n), dtype=np.int64), draws, rng)
+    parts = np.zeros(n, dtype=np.int64)
 
     def predict(text, weights):
         z = (torch.from_numpy(weights.astype(float))[:, None] * readout.polarity[text]).sum(0) + readout.bias
@@ -48,13 +53,16 @@ def literal_medians(context, bases, draws, rng):
     sums = bases[0].sum(axis=1)  # of softmax all 1
     total = np.mean([sums[predicted == one].mean() for one in set(predicted.tolist())])
     for text in range(texts):
+        rng = context.rng(DRAWS, text)
+        fresh = uniform_draws((draws, n), readout.signed, rng) * readout.gauge
+        orders = random_orders(parts, draws, rng)
         for a in bases[:, text]:
             changes = {"permutation": [], "random": [], "random-normalised": [], "uniform": []}
             mass = np.abs(bases[0, text]).sum()
             for draw in range(draws):
-                new = fresh[text, draw]
+                new = fresh[draw]
                 scaled, even = new * mass / np.abs(new).sum(), np.full(n, total / n)
-                for test, weights in zip(changes, (a[orders[text, draw]], new, scaled, even), strict=True):
+                for test, weights in zip(changes, (a[orders[draw]], new, scaled, even), strict=True):
                     changes[test].append(predict(text, weights) - predict(text, a))
             yield {
                 f"{test}.median.{way}": np.median(np.abs(values) if way == "absolute" else values)
@@ -68,10 +76,10 @@ def literal_medians(context, bases, draws, rng):
 def test_medians_are_those_of_a_loop_over_the_same_draws(options, draws):
     context = context_of(options, ["the end film is good", "good good the bad end", "film bad end the the"])
     test = Perturbation(draws=draws)
-    bases = base_weights(context.readout, np.random.default_rng(1))
+    bases = base_weights(context, PERTURBATION)
     assert np.ptp(bases[2], axis=1).max() < 1e-12  # uniform weights, which no order changes
-    found = test.medians(context, bases, np.random.default_rng(2))
-    expected = literal_medians(context, bases, draws, np.random.default_rng(2))
+    found = test.medians(context, bases)
+    expected = literal_medians(context, bases, draws)
     for text in range(len(context.texts)):
         for base in range(len(bases)):
             for column, value in next(expected).items():
@@ -79,26 +87,28 @@ def test_medians_are_those_of_a_loop_over_the_same_draws(options, draws):
 
 
 def test_every_order_is_equally_likely():
-    orders = random_orders(np.zeros((3, 4), dtype=np.int64), 8000, np.random.default_rng(0))
-    counts = Counter(map(tuple, orders.reshape(-1, 4).tolist()))
+    orders = random_orders(np.zeros(4, dtype=np.int64), 24_000, np.random.default_rng(0))
+    counts = Counter(map(tuple, orders.tolist()))
     assert counts.keys() == set(permutations(range(4)))
     assert chisquare(list(counts.values())).pvalue > 0.001
 
 
 def test_texts_have_orders_of_their_own():
-    orders = random_orders(np.zeros((2, 5), dtype=np.int64), 4000, np.random.default_rng(0))
+    """Also those of one text that occurs twice."""
+    context = context_of({"activation": "softmax"}, ["the end film is good"] * 2)
+    parts = np.zeros(5, dtype=np.int64)
+    first, second = (random_orders(parts, 4000, context.rng(DRAWS, row))[:, 0] for row in range(2))
     together = np.zeros((5, 5))
-    np.add.at(together, (orders[0, :, 0], orders[1, :, 0]), 1)
+    np.add.at(together, (first, second), 1)
     assert chisquare(together.ravel()).pvalue > 0.001
 
 
 def test_units_stay_in_their_part():
-    parts = np.array([[0, 0, 0, 1, 1, 2], [0, 1, 1, 2, 2, 2]])
-    orders = random_orders(parts, 50, np.random.default_rng(0))
-    for text, part in enumerate(parts):
-        np.testing.assert_array_equal(part[orders[text]], np.tile(part, (50, 1)))
-        assert (np.sort(orders[text]) == np.arange(6)).all()
-    assert len({tuple(order) for order in orders[0].tolist()}) == 12  # 3! · 2! · 1!
+    for part in np.array([[0, 0, 0, 1, 1, 2], [0, 1, 1, 2, 2, 2]]):
+        orders = random_orders(part, 100, np.random.default_rng(0))
+        np.testing.assert_array_equal(part[orders], np.tile(part, (100, 1)))
+        assert (np.sort(orders) == np.arange(6)).all()
+        assert len({tuple(order) for order in orders.tolist()}) == 12  # 3! · 2! · 1!
 
 
 @pytest.mark.parametrize("draws", [1, 2, 9, 100])

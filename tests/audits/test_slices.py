@@ -69,7 +69,7 @@ def sliced():
 
 def test_the_slice_that_is_not_to_be_trusted_is_found(sliced):
     honest, dishonest = (sliced.finding(f"{TAU}.topic: {name}") for name in ("honest", "dishonest"))
-    assert honest.interval[0] > 0.7 > -0.7 > dishonest.interval[1]
+    assert honest.interval[0] > 0.6 > -0.6 > dishonest.interval[1]
     assert "strong agreement" in honest.verdict
     assert "in the reverse order" in dishonest.verdict
     assert (honest.n, dishonest.n) == (130, 30)

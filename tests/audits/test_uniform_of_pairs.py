@@ -4,7 +4,7 @@ import numpy as np
 from datasets import ClassLabel, Dataset, Features, Value
 
 import readable
-from glasshead.audits import build_context
+from glasshead.audits import build_view
 from glasshead.opening import open_subject
 
 
@@ -16,7 +16,7 @@ def context_of(name):
     features = {column: Value("string") for column in columns} | {
         "label": ClassLabel(names=["negative", "positive"])
     }
-    return build_context(
+    return build_view(
         open_subject(kind.model, kind.tokenizer), Dataset.from_dict(columns, features=Features(features))
     )
 

@@ -45,7 +45,7 @@ RUN_FILES = {
 }
 AUDIT_FILES = {
     "card.json", "findings.parquet", "examples.parquet", "tokens.parquet", "heads.parquet", "weights.parquet",
-    "report.html", MANIFEST,
+    "measurements", "report.html", MANIFEST,
 }  # fmt: skip
 ONE = ("--audits", "performance")
 REVIEW = "a masterpiece of a film , moving and dull"

@@ -212,6 +212,7 @@ def usual(token_run, place, tiny, monkeypatch):
         ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
         ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
+        ("judge",): (tiny.tanhmax_audit, "--out", place / "a"),
         ("doctor",): (run,),
         ("list",): ("kernels",),
         ("plot", "distance-aware"): ("--out", place / "a.svg"),

@@ -277,7 +277,7 @@ class TestPartsOfAnAudit:
         with resumable_parts(tmp_path / "out", **chosen) as parts:
             parts.mkdir(exist_ok=True)
             for name in made:
-                (parts / name).parent.mkdir(exist_ok=True)
+                (parts / name).parent.mkdir(parents=True, exist_ok=True)
                 (parts / name).write_text("")
             raise by
 
@@ -288,7 +288,7 @@ class TestPartsOfAnAudit:
         assert list(tmp_path.iterdir()) == []
 
     def test_a_whole_part_is_kept_until_overwritten(self, tmp_path, capsys):
-        for whole in ("heads-00000.parquet", "audits/agreement.audit.json"):
+        for whole in ("heads-00000.parquet", "measurements/agreement/0123abcd.parquet"):
             for options in ({}, {"overwrite": True}):
                 with pytest.raises(typer.Exit):
                     self.stop(tmp_path, "settings.json", "weights-00000.parquet", whole, **options)
@@ -298,7 +298,7 @@ class TestPartsOfAnAudit:
 
     def test_a_late_error_loses_no_part(self, tmp_path):
         """Audits run one after the other: the last of them may refuse the model."""
-        whole = "audits/agreement.audit.json"
+        whole = "measurements/agreement/0123abcd.parquet"
         with pytest.raises(InputError) as stopped:
             self.stop(tmp_path, "settings.json", whole, by=InputError("not this model"))
         assert any("the finished parts are kept" in note for note in stopped.value.__notes__)

@@ -40,6 +40,10 @@ SHELL = {
         [f"audits/tanhmax/{name}" for name in ("card.json", "report.html", "findings.parquet")],
         ["95 % interval", "Report: audits/tanhmax/report.html"],
     ),
+    "judge": (
+        ["audits/tanhmax-by-length/report.html"],
+        ["By length", "Intervals of slices at", "agreement.contribution.gradient: the interval starts at"],
+    ),
     "audit_method": (
         ["audits/gradient/card.json", "methods.html"],
         ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],

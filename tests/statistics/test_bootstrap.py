@@ -4,21 +4,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest, bootstrap
+from scipy.stats import binomtest, bootstrap, norm
 from sklearn.metrics import roc_auc_score
 
-from glasshead.statistics import resampling
+from glasshead.statistics import interval_of_equals, resampling
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resample_auc
 from glasshead.statistics.bootstrap import (
     Estimate,
-    interval_of_equals,
     intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
     mean_interval,
     mean_intervals,
+    share_interval,
     tau_interval,
 )
+from glasshead.statistics.bootstrap_t import bootstrap_t_ends
 
 
 def rng(seed=0):
@@ -30,30 +31,33 @@ def test_mean_and_deviation_are_those_of_a_sample():
     assert estimate.mean == 3.0
     assert estimate.std == pytest.approx(np.sqrt(7.0))
     assert estimate.n == 3
-    assert (
-        estimate.interval == (estimate.low, estimate.high) == (1.0, 6.0)
-    )  # 1/27 of all resamples are 1, 1, 1
+    assert estimate.interval == (estimate.low, estimate.high)
+    assert estimate.low < 3.0 < estimate.high
 
 
-@pytest.mark.parametrize(("ones", "n", "level"), [(3, 10, 0.95), (40, 100, 0.9), (350, 1000, 0.95)])
-def test_ends_of_a_proportion_are_binomial_quantiles(ones, n, level):
-    """Resampled zeros and ones: n · mean is binomial, exactly."""
+@pytest.mark.parametrize(
+    ("ones", "n", "level"), [(0, 20, 0.95), (3, 10, 0.95), (40, 100, 0.9), (180, 180, 0.95)]
+)
+def test_zeros_and_ones_have_the_exact_interval(ones, n, level):
     values = np.r_[np.ones(ones), np.zeros(n - ones)]
-    estimate = mean_interval(values, rng=rng(1), level=level, resamples=20_000)
-    tails = binom.ppf([(1 - level) / 2, (1 + level) / 2], n, ones / n) / n
-    assert estimate.interval == pytest.approx(tuple(tails), abs=1.01 / n if n > 100 else 1e-12)
+    exact = binomtest(ones, n).proportion_ci(level)
+    estimate = mean_interval(values, rng=rng(1), level=level, within=(0, 1))
+    assert estimate.interval == pytest.approx(exact, abs=1e-9)
+    assert share_interval(values > 0, level).interval == pytest.approx(exact, abs=1e-9)
+    wider = mean_interval(3 * values - 1, rng=rng(1), level=level, within=(-1, 2))
+    assert wider.interval == pytest.approx((3 * exact.low - 1, 3 * exact.high - 1), abs=1e-9)
 
 
-def test_agrees_with_scipy():
-    values = rng(2).exponential(size=300)
-    theirs = bootstrap(
-        (values,), np.mean, method="percentile", n_resamples=9999, rng=rng(3)
-    ).confidence_interval
-    ours = mean_interval(values, rng=rng(4), resamples=9999)
-    error = values.std(ddof=1) / np.sqrt(300)
-    assert ours.low == pytest.approx(theirs.low, abs=0.15 * error)
-    assert ours.high == pytest.approx(theirs.high, abs=0.15 * error)
-    assert ours.high - ours.low == pytest.approx(2 * 1.96 * error, rel=0.06)
+def test_agrees_with_a_loop_over_the_same_resamples():
+    values, resamples = rng(2).exponential(size=40), 1000
+    centred = (values - values.mean()) / np.abs(values - values.mean()).max()
+    counts = np.concatenate(list(resampling.draw_counts(40, resamples, rng(3)))).astype(int)
+    samples = [np.repeat(centred, one) for one in counts]
+    ratios = sorted(sample.mean() / sample.std() for sample in samples)
+    place = int(np.ceil((1 - norm.cdf(40 / 39 * norm.ppf(0.025))) * (resamples - 1)))
+    low, high = bootstrap_t_ends(centred[None], 0.95, resamples, rng(3))[:, 0]
+    assert low == pytest.approx(-ratios[place] * centred.std(), rel=1e-9)
+    assert high == pytest.approx(-ratios[resamples - 1 - place] * centred.std(), rel=1e-9)
 
 
 def test_covers_the_truth_as_often_as_it_says():
@@ -67,15 +71,18 @@ def test_too_few_examples_have_no_interval():
     assert nothing == Estimate(None, None, None, None, 0)
     assert one == Estimate(5.0, None, None, None, 1)
     assert (nothing.interval, one.interval) == (None, None)
-    assert (two.mean, two.low, two.high, two.n) == (2.0, 1.0, 3.0, 2)
+    assert (two.mean, two.n) == (2.0, 2)
+    assert two.low < 1.0 < 3.0 < two.high  # two numbers say little
     assert mean_interval([], rng=rng()) == nothing
     assert mean_intervals(np.empty((0, 4)), rng=rng()) == []
 
 
-def test_a_constant_has_no_width_even_far_from_zero():
-    estimate = mean_interval(np.full(50, 1e9 + 0.1), rng=rng())
-    assert estimate.low == estimate.high == estimate.mean == 1e9 + 0.1
-    assert estimate.std == 0.0
+def test_numbers_that_are_all_alike_have_no_interval_unless_their_range_is_known():
+    values = np.full(50, 1e9 + 0.1)
+    assert mean_interval(values, rng=rng()) == Estimate(1e9 + 0.1, 0.0, None, None, 50)
+    known = mean_interval(values, rng=rng(), within=(0, 2e9))
+    assert known.interval == pytest.approx(interval_of_equals(1e9 + 0.1, 50, least=0.0, most=2e9))
+    assert mean_interval(values, rng=rng(), within=(0, np.inf)).interval is None
 
 
 @settings(max_examples=25, deadline=None)
@@ -275,6 +282,7 @@ def test_a_null_that_is_the_same_but_for_rounding_is_no_difference():
     null = values + np.spacing(values)
     ((_, differences),) = intervals_beside_nulls([values], [{"random": null}], rng=rng())
     assert not (values == null).any()
-    assert (differences["random"].mean, *differences["random"].interval) == (0.0, 0.0, 0.0)
+    assert (differences["random"].mean, differences["random"].std) == (0.0, 0.0)
+    assert differences["random"].interval is None
     ((_, differences),) = intervals_beside_nulls([values], [{"random": null - 1e-9}], rng=rng())
     assert differences["random"].interval[0] > 0

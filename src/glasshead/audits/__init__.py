@@ -8,51 +8,58 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `heads`          what every head of a model does → `HeadReport`                head_report/
     `rank`           explanations of a model against each other → `MethodRanking`  ranking/
     `run_audit`      the same of an `AuditRequest`                                 audit_model.py
-    `AuditContext`   what every audit is given                                     context.py
-    `Audit`          one question → `AuditResult`                                  base.py
+    `ModelView`      what every audit asks: a model before a batch of inputs       view.py
+    `Audit`          one question: measures rows, then judges them                 base.py
+    `Measurements`   the rows of all inputs, shard by shard                        measurements.py
 """
 
 from glasshead.audits.audit_model import audit, check_audit, run_audit
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.build_context import build_context
+from glasshead.audits.build_view import build_view
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
-from glasshead.audits.context import AuditContext
-from glasshead.audits.finished import FINISHED
 from glasshead.audits.head_report import heads, run_heads
-from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
-from glasshead.audits.null_weights import few_tokens, random_weights
+from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, write_lines
+from glasshead.audits.judge import judge
+from glasshead.audits.measurements import FOLDER as MEASUREMENTS
+from glasshead.audits.measurements import MEASURED, copy_measurements
+from glasshead.audits.null_weights import random_weights
 from glasshead.audits.ranking import rank, run_ranking
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import StatSummary, summarise
+from glasshead.audits.summary import StatSummary, few_tokens, summarise
+from glasshead.audits.view import ModelView
 from glasshead.registry import import_siblings
 
 import_siblings(__name__, __path__)
 
 __all__ = [
     "AUDITS",
-    "FINISHED",
     "IDENTIFIABILITY",
+    "MEASURED",
+    "MEASUREMENTS",
     "Audit",
-    "AuditContext",
     "AuditResult",
     "Comparable",
     "Group",
     "Identifiability",
+    "ModelView",
     "StatSummary",
     "audit",
-    "build_context",
+    "build_view",
     "check_audit",
     "compare",
     "compare_runs",
+    "copy_measurements",
     "few_tokens",
     "finding_differences",
     "heads",
+    "judge",
     "random_weights",
     "rank",
     "run_audit",
     "run_heads",
     "run_ranking",
     "summarise",
+    "write_lines",
 ]

@@ -1,17 +1,18 @@
 """Does an explanation rank tokens as gradients do, and as removing their attention weights does?"""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
-from glasshead.audits.null_weights import few_tokens, random_scores, random_weights
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, Nulls, null_column, summarise
-from glasshead.explainers import EXPLAINERS, LinearReadout
+from glasshead.audits.summary import Interval, all_same, few_tokens, null_column, nulls_of, summarise
+from glasshead.audits.table import Column, Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -26,6 +27,10 @@ from glasshead.results import (
 )
 from glasshead.statistics import KendallResult, kendall_tau_b, nan_mean
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
 AGREEMENT = "agreement"
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
@@ -39,8 +44,12 @@ TAU_TIE = 1e-12  # a projection leaves rounding of this size, relative to the la
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
 SCORES, RANDOM_SCORES = range(2)  # of an explanation that is not attention
 WEIGHT_ORDERS = ("attention", "attention-absolute", "effective", "effective-absolute")
+CONTRIBUTION_ORDERS = ("contribution", "contribution-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
+SAME_EFFECTIVE, SAME_MEASURE = "same.effective", "same."
 FOCUS, CONTRIBUTIONS = "focus", "contribution"
+RANGES = dict.fromkeys(GAINS, (-2.0, 2.0)) | {FOCUS: (0.0, 1.0)}
+"""Where a statistic lies that is no τ: a difference of two, and a share."""
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
@@ -55,18 +64,18 @@ def round_digits(values: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     return np.round(values * scale) / scale
 
 
-def effective_attention(context: AuditContext) -> tuple[AnyFloats, NDArray[np.bool_]]:
+def effective_attention(view: ModelView) -> tuple[AnyFloats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention; the
     attention itself where the values are not known that it rests on."""
-    site = context.explanation.site
+    site = view.explanation.site
     if site is not None and not site.has_values:
-        return context.canonical, np.ones(len(context.mask), dtype=bool)
-    values = context.sum_by_unit(EXPLAINERS["effective-attention"].importance(context.explanation).numpy())
-    size = np.abs(context.canonical).max(axis=1, initial=0.0, keepdims=True)
-    same = (np.abs(values - context.canonical) <= SAME_ATTENTION * size).all(axis=1)
+        return view.canonical, np.ones(len(view.mask), dtype=bool)
+    values = view.numbers_of("effective-attention")
+    size = np.abs(view.canonical).max(axis=1, initial=0.0, keepdims=True)
+    same = (np.abs(values - view.canonical) <= SAME_ATTENTION * size).all(axis=1)
     # Rounding noise must not order what is zero.
     scale = np.where(size > 0, size, 1.0) * TAU_TIE
-    return np.where(same[:, None], context.canonical, np.round(values / scale) * scale), same
+    return np.where(same[:, None], view.canonical, np.round(values / scale) * scale), same
 
 
 def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -107,118 +116,142 @@ class Agreement(Audit):
     effective_citation = "Brunner et al. 2019"
     of_tokens = True
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 1])
-        mask, attends = context.mask, context.explainer.reads_weights
-        signs = context.scores_signed
-        by_sentence = context.sentence_of_token is not None
-        chance = (
-            random_weights(mask, signs, rng)
-            if by_sentence
-            else random_scores(context.explanation.encoded, signs, rng)
-        )
+    columns = (
+        Column("tau.*.null.*", "float", "τ-b", "the same of weights, or scores, that mean nothing"),
+        Column("tau.*", "float", "τ-b", "Kendall's rank correlation of an explanation with a measure"),
+        Column("p.*", "float", "probability", "its p-value"),
+        Column("focus.*", "float", "share", "how important the tokens are that hold the weight"),
+        Column(SAME_EFFECTIVE, "bool", "", "whether effective attention is the attention", shown=False),
+        Column(
+            "same.*", "float", "1 or 0", "whether a measure has the numbers of the explanation", shown=False
+        ),
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        mask, attends = view.mask, view.explainer.reads_weights
+        by_sentence = view.sentence_of_token is not None
+        chance = (view.draw if by_sentence else view.draw_scores)(AGREEMENT, view.scores_signed)
+        columns: dict[str, NDArray[Any]] = {}
         if attends:
-            variants, same = self._variants_of_attention(context, chance)
+            variants, same = self._variants_of_attention(view, chance)
+            columns[SAME_EFFECTIVE] = same
         else:
-            variants, same = np.stack([context.scores, chance]), np.zeros(len(mask), dtype=bool)
-        site = context.explanation.site
+            variants = np.stack([view.scores, chance])
+        site = view.explanation.site if view.reads_attention else None
         has_effective = attends and (site is None or site.has_values)
-        measures = np.stack(list(context.importance.values()))
+        measures = np.stack(list(view.importance.values()))
         signed = kendall_tau_b(round_digits(variants, mask), round_digits(measures, mask), mask)
         absolute = kendall_tau_b(
             round_digits(np.abs(variants), mask), round_digits(np.abs(measures), mask), mask
         )
-
-        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]] = []
-        for m, against in enumerate(context.importance):
-            for statistic, result, row, null in self._statistics(context, signed, absolute):
-                if row == EFFECTIVE and not has_effective:
-                    continue
-                nulls = {
-                    "random": result.tau[null, m],
-                    # Uniform weights order nothing; uniform contributions order the tokens by polarity.
-                    # With one sign for all, so not where signs mean nothing.
-                    "uniform": result.tau[UNIFORM, m]
-                    if attends and row == CONTRIBUTION and context.has_gauge
-                    else None,
-                }
-                rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
+        statistics = [
+            one for one in self._statistics(view.settings, signed, absolute)
+            if has_effective or one[2] != EFFECTIVE
+        ]  # fmt: skip
+        for m, (against, importance) in enumerate(view.importance.items()):
+            if not attends:
+                columns[SAME_MEASURE + against] = view.same_as_scores(importance)
+            for statistic, result, row, null in statistics:
+                column = column_name(statistic, against)
+                columns[column] = result.tau[row, m]
+                columns[f"p.{statistic}.{against}"] = result.pvalue[row, m]
+                columns[null_column(column, "random")] = result.tau[null, m]
+                # Uniform weights order nothing; uniform contributions order the tokens by polarity.
+                # With one sign for all, so not where signs mean nothing.
+                if attends and row == CONTRIBUTION:
+                    tau = result.tau[UNIFORM, m]
+                    columns[null_column(column, "uniform")] = (
+                        tau if view.has_gauge else np.full_like(tau, np.nan)
+                    )
             for statistic, result in zip(GAINS, (signed, absolute), strict=True) if has_effective else ():
-                rows.append(
-                    (statistic, against, result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m], None, {})
-                )
-        own = context.canonical if attends else context.scores
-        held = context.importance | ({CONTRIBUTIONS: context.contributions} if attends else {})
+                gain = result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m]
+                columns[column_name(statistic, against)] = gain
+        own = view.canonical if attends else view.scores
+        held = view.importance | ({CONTRIBUTIONS: view.contributions} if attends else {})
         for against, importance in held.items():
             focus, random, uniform = (
-                focus_of(values, importance, mask) for values in (own, chance, context.uniform)
+                focus_of(values, importance, mask) for values in (own, chance, view.uniform)
             )
-            rows.append((FOCUS, against, focus, None, {"random": random, "uniform": uniform}))
+            column = column_name(FOCUS, against)
+            columns |= {column: focus, null_column(column, "random"): random}
+            columns[null_column(column, "uniform")] = uniform
+        return Measured(columns, {AGREEMENT: {"against": list(view.importance)}})
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(AGREEMENT)
+        measures = [
+            against for against in settings.facts[AGREEMENT]["against"]
+            if not all_same(table.get(SAME_MEASURE + against))
+        ]  # fmt: skip
+        names = [
+            (statistic, against)
+            for against in measures
+            for statistic in self._names(settings)
+            if column_name(statistic, against) in table
+        ]
+        of_contribution = [(FOCUS, CONTRIBUTIONS)] if settings.reads_weights else []
+        names += [(FOCUS, against) for against in measures] + of_contribution
         findings = [
             finding
-            for group in context.groups
-            for finding in self._findings(context, rows, group, rng, bool(same[group.members].all()))
+            for group in settings.groups
+            for finding in self._findings(table, settings, names, group, rng)
         ]
-        columns = {column_of(statistic, against): values for statistic, against, values, _, _ in rows}
-        columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
-        columns |= {
-            null_column(column_of(statistic, against), name): null
-            for statistic, against, _, _, nulls in rows
-            for name, null in nulls.items()
-            if null is not None
-        }
-        return AuditResult(findings, columns)
+        return AuditResult(findings)
 
     @staticmethod
     def _variants_of_attention(
-        context: AuditContext, chance: AnyFloats
+        view: ModelView, chance: AnyFloats
     ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
         """[variant, N, n]: attention and contribution, then their nulls, then the effective part; and for
         which texts [N] that is the attention."""
-        o = context.polarity
-        effective, same = effective_attention(context)
-        weights, canonical, contributions = context.weights, context.canonical, context.contributions
+        o = view.polarity
+        effective, same = effective_attention(view)
+        weights, canonical, contributions = view.weights, view.canonical, view.contributions
         return np.stack(
-            [weights, canonical, contributions, chance, chance * o, context.uniform * o, effective]
+            [weights, canonical, contributions, chance, chance * o, view.uniform * o, effective]
         ), same
 
     def _findings(
         self,
-        context: AuditContext,
-        rows: list[tuple[str, str, AnyFloats, AnyFloats | None, Nulls]],
+        table: Table,
+        settings: Settings,
+        names: Sequence[tuple[str, str]],
         group: Group,
         rng: np.random.Generator,
-        same: bool,
     ) -> Iterator[Finding]:
-        """One finding per row for one group; ``same``: effective attention is the attention in all of it."""
+        """One finding for each statistic and measure, of one group."""
         members = group.members
-        nulls = [
-            {name: null if null is None else null[members] for name, null in row[4].items()} for row in rows
-        ]
-        summaries = summarise([row[2][members] for row in rows], nulls, rng=rng, level=group.level)
-        for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
+        # Effective attention is the attention in all of it.
+        same = bool(table[SAME_EFFECTIVE][members].all()) if SAME_EFFECTIVE in table else False
+        columns = [column_name(*name) for name in names]
+        nulls = [nulls_of(table, column, members) for column in columns]
+        within = [RANGES.get(statistic, (-1.0, 1.0)) for statistic, _ in names]
+        values = [table[column][members] for column in columns]
+        summaries = summarise(values, nulls, rng=rng, level=group.level, within=within)
+        for (statistic, against), column, summary in zip(names, columns, summaries, strict=True):
+            tau, pvalue = table[column], table.get(f"p.{statistic}.{against}")
             significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
             effective = statistic.startswith("effective")
             if effective and same:
                 verdict: Verdict | None = IS_ATTENTION
             else:
-                verdict = self._no_evidence_reason(context, statistic, against)
+                verdict = self._no_evidence_reason(settings, statistic, against)
             if verdict is None and statistic in GAINS:
-                verdict = judge_gain(summary.reliable_interval, context.nouns)
+                verdict = judge_gain(summary.reliable_interval, settings.nouns)
             elif verdict is None and statistic == FOCUS:
-                verdict = judge_focus(summary.reliable_interval, summary.reliable_differences, context.nouns)
+                verdict = judge_focus(summary.reliable_interval, summary.reliable_differences, settings.nouns)
             elif verdict is None:
-                numbers = "weights" if context.explainer.reads_weights else "scores"
+                numbers = "weights" if settings.reads_weights else "scores"
                 verdict = judge_agreement(
-                    summary.reliable_interval, summary.reliable_differences, numbers, context.nouns
+                    summary.reliable_interval, summary.reliable_differences, numbers, settings.nouns
                 )
-            undefined = self._undefined(context, tau, members)
+            undefined = self._undefined(table, settings.nouns, tau, members)
             if (
                 verdict == TOO_FEW_EXAMPLES
                 and statistic != FOCUS
-                and undefined.get(all_tied(context.nouns), 0) > members.sum() / 2
+                and undefined.get(all_tied(settings.nouns), 0) > members.sum() / 2
             ):
-                verdict = no_order(context.nouns)
+                verdict = no_order(settings.nouns)
             yield summary.finding(
                 "agreement",
                 statistic,
@@ -232,12 +265,12 @@ class Agreement(Audit):
 
     @staticmethod
     def _statistics(
-        context: AuditContext, signed: KendallResult, absolute: KendallResult
+        settings: Settings, signed: KendallResult, absolute: KendallResult
     ) -> list[tuple[str, KendallResult, int, int]]:
         """Name, result, variant and its null."""
-        if not context.explainer.reads_weights:
-            by_size = (context.method + ABSOLUTE, absolute, SCORES, RANDOM_SCORES)
-            return [(context.method, signed, SCORES, RANDOM_SCORES)] * context.scores_signed + [by_size]
+        if not settings.reads_weights:
+            by_size = (settings.method + ABSOLUTE, absolute, SCORES, RANDOM_SCORES)
+            return [(settings.method, signed, SCORES, RANDOM_SCORES)] * settings.scores_signed + [by_size]
         statistics = [
             ("attention", signed, CANONICAL, CHANCE),
             ("attention-absolute", absolute, CANONICAL, CHANCE),
@@ -247,43 +280,47 @@ class Agreement(Audit):
             ("effective-absolute", absolute, EFFECTIVE, CHANCE),
         ]
         # Unsigned weights have no gauge: raw and canonical are one number.
-        return ([("attention-raw", signed, RAW, CHANCE)] if context.signed else []) + statistics
+        return ([("attention-raw", signed, RAW, CHANCE)] if settings.signed else []) + statistics
 
     @staticmethod
-    def _no_evidence_reason(context: AuditContext, statistic: str, against: str) -> Verdict | None:
+    def _names(settings: Settings) -> list[str]:
+        """The statistics that there may be, in order."""
+        if not settings.reads_weights:
+            return [settings.method, settings.method + ABSOLUTE]
+        return [
+            "attention-raw",
+            "attention",
+            "attention-absolute",
+            *CONTRIBUTION_ORDERS,
+            *WEIGHT_ORDERS[2:],
+            *GAINS,
+        ]
+
+    @staticmethod
+    def _no_evidence_reason(settings: Settings, statistic: str, against: str) -> Verdict | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
-        of_method = statistic.removesuffix(ABSOLUTE) in (context.method, FOCUS)
-        if (context.explainer.sign_is_gauge and of_method) or statistic in (*WEIGHT_ORDERS, *GAINS):
+        of_method = statistic.removesuffix(ABSOLUTE) in (settings.method, FOCUS)
+        if (settings.sign_is_gauge and of_method) or statistic in (*WEIGHT_ORDERS, *GAINS):
             size = statistic.endswith(ABSOLUTE) or statistic == FOCUS
-            without_side = context.signed and context.one_sided and not size
-            return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
+            without_side = settings.signed and settings.one_sided and not size
+            return ONE_SIGNED if without_side else settings.sign_no_evidence_reason(size)
         # Zero-weight erasure changes z by the contribution.
-        if (
-            not (context.exact and (context.binary or context.is_regression))
-            or against != "erasure-zero-weight"
-        ):
-            return None
-        if statistic not in ("contribution", "contribution-absolute"):
+        linear = settings.exact and (settings.binary or settings.is_regression)
+        if not linear or against != "erasure-zero-weight" or statistic not in CONTRIBUTION_ORDERS:
             return None
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
-        all_words = (
-            isinstance(context.explanation.observation, LinearReadout)
-            or context.sentence_of_token is not None
-        )
+        all_words = settings.of_tokens or settings.by_sentence
         nearly = "" if statistic == "contribution" and all_words else "nearly "
         return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod
-    def _undefined(context: AuditContext, tau: AnyFloats, members: NDArray[np.bool_]) -> dict[str, int]:
+    def _undefined(table: Table, nouns: Nouns, tau: AnyFloats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
-        short = missing & (context.mask.sum(axis=1) < 2)
-        counts = {
-            few_tokens(context.nouns): int(short.sum()),
-            all_tied(context.nouns): int((missing & ~short).sum()),
-        }
+        short = missing & (table["units"] < 2)
+        counts = {few_tokens(nouns): int(short.sum()), all_tied(nouns): int((missing & ~short).sum())}
         return {reason: count for reason, count in counts.items() if count}
 
 
@@ -336,7 +373,7 @@ def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], 
     return Verdict(f"not distinguishable from the same for all {nouns.tokens}")
 
 
-def column_of(statistic: str, against: str) -> str:
+def column_name(statistic: str, against: str) -> str:
     """The column of examples.parquet with the values of a statistic."""
     return f"{statistic}.{against}" if statistic == FOCUS else f"tau.{statistic}.{against}"
 

@@ -13,11 +13,11 @@ from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
-from glasshead.audits.audit_subject import jsonable
-from glasshead.audits.build_context import sample_split, texts_of
+from glasshead.audits.build_view import sample_split, texts_of
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress
+from glasshead.audits.table import jsonable
 from glasshead.data import Encoded, encode, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields

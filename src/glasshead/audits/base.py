@@ -1,15 +1,31 @@
-"""The shape of every audit: a question about a subject, answered with findings."""
+"""The shape of every audit: a question about a model, measured input by input, then judged."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from glasshead.audits.context import AuditContext
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.table import Column, Table, column_of, place_rows
 from glasshead.registry import Registry
 from glasshead.results import Finding
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
 NO_WEIGHTS = "the method {!r} gives no attention weights to ask about"
+
+
+class Measured(NamedTuple):
+    """One row for each input of a view, and what holds of all of them."""
+
+    columns: Table
+    facts: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -23,10 +39,15 @@ class AuditResult:
 
 
 class Audit(ABC):
-    """One question, asked of one subject; deterministic under a seed."""
+    """One question: `measure` asks the model, one row for each input; `judge` reads the rows alone.
+
+    A row depends on its input, the seed and the model, never on the inputs beside it (`ModelView.rng`).
+    """
 
     question: ClassVar[str]
     citation: ClassVar[str]
+    columns: ClassVar[tuple[Column, ...]] = ()
+    """What `measure` gives of each input."""
     by_default: ClassVar[bool] = True
     """Whether it is asked where nobody names audits; what takes much longer than the others is not."""
     reads_marks: ClassVar[bool] = False
@@ -36,12 +57,61 @@ class Audit(ABC):
     collects: ClassVar[tuple[str, ...]] = ()
     """Other audits that are asked with it, as far as they have a meaning."""
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
+    def unsupported_reason(self, view: ModelView) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""
         return None
 
+    def most(self, settings: Settings) -> int | None:
+        """How many inputs are asked at most, the first in random order; None: all."""
+        return None
+
     @abstractmethod
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult: ...
+    def measure(self, view: ModelView) -> Measured:
+        """What the model does before each input."""
+
+    @abstractmethod
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        """What the rows of all inputs come to.
+
+        ``table`` also has what every row has (`ModelView.inputs`), and says in ``asked`` which inputs the
+        audit was asked about: the others have NaN, no, or nothing in their row.
+        """
+
+    def __call__(self, view: ModelView, *, seed: int = 0) -> AuditResult:
+        """Measure and judge the inputs of one view."""
+        view = view.with_seed(seed)
+        asked = view.asked(self.most(view.settings))
+        columns, facts = self.measure(view if asked.all() else view.some(np.flatnonzero(asked)))
+        return self.judge_rows(place_rows(columns, asked, self.columns), view.inputs, view.settings, facts)
+
+    def judge_rows(
+        self, columns: Table, inputs: Table, settings: Settings, facts: Mapping[str, Any]
+    ) -> AuditResult:
+        """Judge rows, with the numbers of every example and what was measured once."""
+        judged = self.judge({**inputs, **columns}, settings.with_facts(facts))
+        return replace(
+            judged,
+            examples={**example_columns(columns, self.columns), **judged.examples},
+            facts={**facts, **judged.facts},
+        )
+
+
+def example_columns(columns: Table, declared: Sequence[Column]) -> dict[str, Any]:
+    """The numbers of every example, without what judges alone read."""
+    shown = {}
+    for name, values in columns.items():
+        column = column_of(name, declared)
+        if column is not None and column.shown and column.dtype in ("float", "floats"):
+            shown[name] = values if column.dtype == "float" else as_curves(values)
+    return shown
+
+
+def as_curves(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Lists of one length as an array [N, n]; NaN of inputs that have none."""
+    width = max((len(own) for own in values), default=0)
+    return np.array([own if len(own) else np.full(width, np.nan) for own in values]).reshape(
+        len(values), width
+    )
 
 
 AUDITS: Registry[Audit] = Registry("audit", "audits")

@@ -7,39 +7,27 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.context import AuditContext
 from glasshead.audits.removal_curves import PredictionSide, score_ranks
+from glasshead.audits.view import ModelView
 from glasshead.results import Verdict
 
 
-def scores_for_class(
-    context: AuditContext, classes: NDArray[Any]
-) -> tuple[AnyFloats, NDArray[np.bool_], Verdict | None]:
-    """The scores towards a class of each text [N, n], for which texts there are such [N], and why they say
-    nothing, if so.
+def scores_for_class(view: ModelView, classes: NDArray[Any]) -> tuple[AnyFloats, NDArray[np.bool_]]:
+    """The scores towards a class of each text [N, n], and for which texts there are such [N].
 
     Of two classes what speaks against one speaks for the other, but for methods that do not mirror classes:
     these are asked about the classes. Of more, signed scores are about the class
     that is predicted, so there are some where it is the one that is asked for. Ratings have one direction.
     """
-    same = np.asarray(context.explanation.target.numpy() == classes)
+    same = np.asarray(view.explanation.target.numpy() == classes)
     every = np.ones_like(same)
-    if context.binary and not context.explainer.mirrors_classes:
-        return context.scores_towards(context.method, np.asarray(classes)), every, None
-    if not has_sides(context):
-        gauged = context.explainer.sign_is_gauge
-        no_evidence = context.sign_no_evidence_reason(size=True) if gauged else None
-        return np.abs(context.scores), every, no_evidence
-    if context.binary:
-        return np.where(same[:, None], 1, -1) * context.scores, every, None
-    return context.scores, same, None
-
-
-def has_sides(context: AuditContext) -> bool:
-    """Whether the signs of the scores say for which class a token speaks."""
-    if context.explainer.sign_is_gauge and (context.one_sided or context.sign_no_evidence_reason()):
-        return False
-    return context.scores_signed
+    if view.binary and not view.explainer.mirrors_classes:
+        return view.scores_towards(view.method, np.asarray(classes)), every
+    if not view.settings.has_sides:
+        return np.abs(view.scores), every
+    if view.binary:
+        return np.where(same[:, None], 1, -1) * view.scores, every
+    return view.scores, same
 
 
 class TokenOrder(NamedTuple):
@@ -51,22 +39,22 @@ class TokenOrder(NamedTuple):
     no_evidence: Verdict | None
 
 
-def choose_prediction_side(context: AuditContext) -> PredictionSide:
-    """The class that is predicted for each text; of a rating its side of the mean label of the texts."""
-    target = context.explanation.target.numpy()
-    if not context.is_regression:
-        return PredictionSide(context.predicted, np.ones_like(target))
-    centre = float(context.labels.mean())
-    return PredictionSide(target, np.where(context.predicted < centre, -1, 1), centre)
+def choose_prediction_side(view: ModelView) -> PredictionSide:
+    """The class that is predicted for each text; of a rating its side of the mean label."""
+    target = view.explanation.target.numpy()
+    if not view.is_regression:
+        return PredictionSide(view.predicted, np.ones_like(target))
+    centre = view.known.centre
+    return PredictionSide(target, np.where(view.predicted < centre, -1, 1), centre)
 
 
-def token_order(context: AuditContext) -> TokenOrder:
+def token_order(view: ModelView) -> TokenOrder:
     """The order in which the audited explanation puts the tokens of each text."""
-    side = choose_prediction_side(context)
-    scores, _, no_evidence = scores_for_class(context, side.target)
-    if context.is_regression and has_sides(context):
+    side = choose_prediction_side(view)
+    scores, _ = scores_for_class(view, side.target)
+    if view.is_regression and view.settings.has_sides:
         scores = scores * side.sign[:, None]
-    words = context.words
+    words = view.words
     scores = round_digits(scores, words)
-    ids = context.explanation.encoded.ids.numpy()
-    return TokenOrder(scores, score_ranks(scores, words, ids), no_evidence)
+    ids = view.explanation.encoded.ids.numpy()
+    return TokenOrder(scores, score_ranks(scores, words, ids), view.settings.order_no_evidence_reason)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import Floats
-from glasshead.audits.agreement import AGREEMENT, column_of
+from glasshead.audits.agreement import AGREEMENT, column_name
 from glasshead.audits.summary import Interval, slice_column, with_exact_difference
 from glasshead.nouns import nouns_of
 from glasshead.results import (
@@ -125,7 +125,7 @@ def finding_differences(
             )
             for (name, change), estimate in zip(changes.items(), estimates, strict=True):
                 if estimate.mean is not None:
-                    gap = PairedDifference(estimate.mean, estimate.interval, estimate.n)
+                    gap = PairedDifference(estimate.mean, estimate.interval_or_point, estimate.n)
                     if name.startswith(SHARE_FINDINGS):
                         gap = with_exact_difference(gap, change, level)
                     words = no_evidence[name] or describe_difference(gap.interval, gap.n)
@@ -219,7 +219,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         if finding.audit == AGREEMENT and statistic in (METHOD, METHOD + ABSOLUTE):
             statistic = statistic.replace(METHOD, card.method)
         if finding.audit == AGREEMENT:
-            name = column_of(statistic, finding.against)
+            name = column_name(statistic, finding.against)
         else:
             name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
         name = OF_REST + name if finding.group == WITHOUT_FIRST else name

@@ -1,11 +1,15 @@
 """Example texts worth reading: right, wrong, most and least in agreement with weight removal, …"""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.context import AuditContext
+from glasshead.audits.build_view import Sample
+from glasshead.audits.settings import Settings
+from glasshead.audits.table import Table
+from glasshead.audits.view import ModelView
 from glasshead.explainers import with_intervals
 from glasshead.results import ABSOLUTE, Highlight
 from glasshead.trace import AttentionSelector
@@ -48,51 +52,51 @@ def select_examples(
 
 
 def read_highlights(
-    context: AuditContext,
-    columns: Mapping[str, NDArray[np.float64]],
+    sample: Sample,
+    view: ModelView,
+    inputs: Table,
+    columns: Mapping[str, Any],
     *,
-    seed: int,
     tolerance: float | None = None,
 ) -> list[Highlight]:
     """The picked texts as the audited explanation reads them, attention coloured by contribution; with a
     tolerance by the weights, with the interval of each."""
-    explainer = context.explainer
+    explainer, settings = view.explainer, view.settings
     if explainer.reads_weights:
         statistic = "contribution"
     else:
-        statistic = context.method if context.scores_signed else context.method + ABSOLUTE
+        statistic = view.method if view.scores_signed else view.method + ABSOLUTE
     agreement = columns.get(ERASURE_AGREEMENT.format(statistic))
-    correct, names = correct_predictions(context)
-    picks = select_examples(correct, context.token_mask.sum(axis=1), agreement, seed=seed)
+    correct, names = correct_predictions(inputs, settings)
+    picks = select_examples(correct, inputs["tokens"], agreement, seed=sample.seed)
     if tolerance is not None:
-        heads = context.explanation.site.num_heads if context.explanation.site is not None else 1
-        cost = np.cumsum([heads * context.token_mask[row].sum() for _, row in picks])
+        heads = view.explanation.site.num_heads if view.explanation.site is not None else 1
+        cost = np.cumsum([heads * inputs["tokens"][row] for _, row in picks])
         picks = [pick for pick, total in zip(picks, cost, strict=True) if total <= MAX_WEIGHTS]
-    firsts, seconds = context.inputs or (context.texts, None)
-    tokenizer, attention_selector = context.explanation.tokenizer, context.explanation.attention_selector
+    firsts, seconds = sample.inputs
+    tokenizer, attention_selector = view.explanation.tokenizer, view.explanation.attention_selector
     if not explainer.reads_attention:
         attention_selector = AttentionSelector(level=attention_selector.level)
     texts = [firsts[row] for _, row in picks]
     pairs = None if seconds is None else [seconds[row] for _, row in picks]
     attributions = explainer(
-        context.explanation.model, tokenizer, texts, pairs, attention_selector=attention_selector
+        view.explanation.model, tokenizer, texts, pairs, attention_selector=attention_selector
     )
     if tolerance is not None:
         attributions = with_intervals(
             attributions,
-            context.trained_model,
+            view.trained_model,
             tokenizer,
             texts,
             pairs,
             attention_selector=attention_selector,
             tolerance=tolerance,
         )
+    labels = inputs["label"]
     return [
         Highlight(
             reason=names.get(reason, reason),
-            label=f"{context.labels[row]:g}"
-            if context.is_regression
-            else context.label_names[context.labels[row]],
+            label=f"{labels[row]:g}" if settings.is_regression else settings.label_names[labels[row]],
             attribution=attribution,
             faithfulness=None if agreement is None or np.isnan(agreement[row]) else float(agreement[row]),
         )
@@ -100,9 +104,9 @@ def read_highlights(
     ]
 
 
-def correct_predictions(context: AuditContext) -> tuple[NDArray[np.bool_], dict[str, str]]:
+def correct_predictions(inputs: Table, settings: Settings) -> tuple[NDArray[np.bool_], dict[str, str]]:
     """Which predictions are right, and what that is called; of ratings, those closer than most."""
-    if not context.is_regression:
-        return context.predicted == context.labels, {}
-    error = np.abs(context.predicted - context.labels)
+    if not settings.is_regression:
+        return inputs["predicted"] == inputs["label"], {}
+    error = np.abs(inputs["predicted"] - inputs["label"])
     return error <= np.median(error), {"correct": "closer than most", "wrong": "further off than most"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.settings import Settings
+from glasshead.audits.table import Table
+from glasshead.audits.view import ModelView
 from glasshead.results import EXPLANATION, HEADS
 
 COLLECTED = (
@@ -27,7 +29,11 @@ class Explanation(Audit):
     by_default = False
     collects = COLLECTED
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+    def measure(self, view: ModelView) -> Measured:
+        """Nothing of its own."""
+        return Measured({})
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
         return AuditResult([], facts={EXPLANATION: list(self.collects)})
 
 

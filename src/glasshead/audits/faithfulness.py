@@ -1,16 +1,18 @@
 """Does the prediction rest on the tokens that the explanation puts first?"""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.class_scores import choose_prediction_side, token_order
-from glasshead.audits.context import AuditContext
-from glasshead.audits.null_weights import few_tokens
 from glasshead.audits.reference_orders import MOST_SEARCHED, MOST_SUBSETS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     STATISTICS,
@@ -23,12 +25,16 @@ from glasshead.audits.removal_curves import (
     values_at_shares,
 )
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of, summarise
+from glasshead.audits.table import Column, Table, lists
 from glasshead.explainers import ExplanationContext
-from glasshead.huggingface import isolated_copy
 from glasshead.nouns import Nouns
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
 from glasshead.spelling import spell
+
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
 
 FAITHFULNESS = "faithfulness"
 ORDERS = 10
@@ -54,8 +60,8 @@ class Faithfulness(Audit):
     means that a token goes: of cutting it out this is the definition of ferret, and that of ERASER but for
     texts of fewer than 20 tokens, in which no number of tokens counts twice here. The null is the mean over
     random orders of the same text. Beside it stand the differences from a greedy order and, of short texts,
-    from the best of all orders, where ``references``
-    asks for them or the outputs are linear in the weights. Without ``removal`` it is the usual one of the
+    from the best of all orders, where the outputs
+    are linear in the weights, or ``references`` asks for them. Without ``removal`` it is the usual one of the
     inputs: words are cut out, patches of images painted over. Models run in float32.
     """
 
@@ -66,93 +72,93 @@ class Faithfulness(Audit):
     def __init__(self, references: bool = False, removal: str | None = None) -> None:
         self.references, self.removal = references, removal
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
-        if context.sentence_of_token is not None:
-            return f"what is removed are {context.nouns.tokens}: leave {spell('level')} out"
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        if view.sentence_of_token is not None:
+            return f"what is removed are {view.nouns.tokens}: leave {spell('level')} out"
         return None
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 12])
-        order = token_order(context)
-        removal = self.removal or context.explanation.encoded.removals[0]
-        drops = ValueDrops(in_float32(context), removal, choose_prediction_side(context))
-        drops.words = context.words
+    columns = (
+        Column("*.curve*", "floats", "ŷ", "ŷ as shares 0, 0.1, …, 1 of the tokens go, or are kept alone"),
+        Column("faithfulness.*", "float", "ŷ", "a statistic along an order of the tokens, or its null"),
+        Column("removable", "int", "tokens", "how many tokens can be taken out", shown=False),
+        Column("drawn.*", "bool", "", "whether the text was asked along such an order", shown=False),
+    )
+
+    def most(self, settings: Settings) -> int | None:
+        return EXACT_TEXTS if settings.exact else TEXTS
+
+    def measure(self, view: ModelView) -> Measured:
+        order = token_order(view)
+        removal = self.removal or view.explanation.encoded.removals[0]
+        drops = ValueDrops(in_float32(view), removal, choose_prediction_side(view))
+        drops.words = view.words
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
-        drawn = draw_some(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
-        orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
+        drawn = counts >= 2
+        orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, view.seed)])
         lengths = lengths_asked(weights, drawn)
         curves = curves_along(drops, orders, lengths)
         along = curve_statistics(curves, weights, drops.prediction)
         values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
-        if self.references or context.exact:
-            some = draw_some(drawn & (counts <= MOST_SEARCHED), REFERENCE_TEXTS, rng)
+        if self.references or view.settings.exact:
+            referred = view.asked(REFERENCE_TEXTS)
+            some = drawn & (counts <= MOST_SEARCHED) & referred
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
-            short = draw_some((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
+            short = (counts >= 2) & (counts <= MOST_SUBSETS) & referred
             of_short = statistics_along(drops, order.ranks[None], short, weights)
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
             values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
             drawn_texts |= {GREEDY: some, BEST: short}
+        columns: dict[str, NDArray[Any]] = {"removable": counts}
+        for against, table in values.items():
+            columns |= {column_name(name, against): column for name, column in table.items()}
+            columns[drawn_column(against)] = drawn_texts[against]
+        columns |= {null_column(column_name(name), "random"): null for name, null in nulls.items()}
+        for name, along_shares in values_at_shares(curves, lengths, counts, drops.prediction).items():
+            column = curve_column(name)
+            columns[column] = lists(along_shares[0])
+            columns[null_column(column, "random")] = lists(along_shares[1:].mean(axis=0))
+        return Measured(columns, {"removal": drops.removal.name})
 
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(FAITHFULNESS)
         findings = [
             finding
-            for group in context.groups
-            for against, table in values.items()
-            for finding in self.findings(
-                table,
-                nulls if against == OWN else {},
-                against=against,
-                group=group,
-                undefined=count_texts_without_order(
-                    table, group.members, counts, drawn_texts[against], against, context.nouns
-                ),
-                no_evidence=order.no_evidence,
-                unit=context.prediction_range,
-                nouns=context.nouns,
-                rng=rng,
-            )
+            for group in settings.groups
+            for against in (OWN, GREEDY, BEST)
+            if drawn_column(against) in table
+            for finding in self.findings(table, settings, against, group, rng)
         ]
-        columns = {
-            ".".join(part for part in (FAITHFULNESS, name, against) if part): column
-            for against, table in values.items()
-            for name, column in table.items()
-        }
-        columns |= {null_column(f"{FAITHFULNESS}.{name}", "random"): null for name, null in nulls.items()}
-        for name, table in values_at_shares(curves, lengths, counts, drops.prediction).items():
-            column = curve_column(name)
-            columns |= {column: table[0], null_column(column, "random"): table[1:].mean(axis=0)}
-        return AuditResult(
-            findings, columns, facts={"removal": drops.removal.name, "faithfulness_texts": int(drawn.sum())}
-        )
+        return AuditResult(findings, facts={"faithfulness_texts": int(table[drawn_column(OWN)].sum())})
 
     def findings(
         self,
-        values: Mapping[str, Floats],
-        nulls: Mapping[str, Floats],
-        *,
+        table: Table,
+        settings: Settings,
         against: str,
         group: Group,
-        undefined: Mapping[str, int],
-        no_evidence: Verdict | None,
-        unit: float,
-        nouns: Nouns,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """One finding for each statistic: itself beside its null, or its difference from another order."""
+        columns = {name: column_name(name, against) for name in STATISTICS}
         summaries = summarise(
-            [column[group.members] for column in values.values()],
-            [{"random": nulls[name][group.members]} if nulls else {} for name in values],
+            [table[column][group.members] for column in columns.values()],
+            [{} if against else nulls_of(table, column, group.members) for column in columns.values()],
             rng=rng,
             level=group.level,
         )
-        for name, summary in zip(values, summaries, strict=True):
+        undefined = count_texts_without_order(
+            [table[column] for column in columns.values()], table, group.members, against, settings.nouns
+        )
+        for name, summary in zip(columns, summaries, strict=True):
             over = summary.reliable_interval if against else summary.reliable_differences.get("random")
             yield summary.finding(
                 FAITHFULNESS,
                 name,
-                no_evidence or faithfulness_verdict(over, name, nouns, against, unit),
+                settings.order_no_evidence_reason
+                or faithfulness_verdict(over, name, settings.nouns, against, settings.prediction_range),
                 group=group,
                 citation=self.citation,
                 against=against,
@@ -163,16 +169,19 @@ class Faithfulness(Audit):
 AUDITS.register(FAITHFULNESS)(Faithfulness())
 
 
-def in_float32(context: AuditContext) -> ExplanationContext:
-    """A view of a copy of the model in float32, which is fast enough to be asked of many orders."""
-    return replace(context.explanation, model=isolated_copy(context.explanation.model, torch.float32))
+def column_name(statistic: str, against: str = OWN) -> str:
+    """The column of a statistic, or of its difference from another order."""
+    return ".".join(part for part in (FAITHFULNESS, statistic, against) if part)
 
 
-def draw_some(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
-    """So many of some texts at most, at random."""
-    drawn = np.zeros_like(texts)
-    drawn[rng.permutation(texts.nonzero()[0])[:most]] = True
-    return drawn
+def drawn_column(against: str) -> str:
+    """The column that says which texts were asked along an order."""
+    return f"drawn.{against or 'own'}"
+
+
+def in_float32(view: ModelView) -> ExplanationContext:
+    """The texts before a copy of the model in float32, which is fast enough to be asked of many orders."""
+    return replace(view.explanation, model=view.model_in(torch.float32))
 
 
 def lengths_asked(weights: Mapping[str, Floats], texts: Flags) -> Flags:
@@ -195,11 +204,12 @@ def difference(values: Floats, others: Floats) -> Floats:
 
 
 def count_texts_without_order(
-    table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str, nouns: Nouns
+    values: Sequence[Floats], table: Table, members: Flags, against: str, nouns: Nouns
 ) -> dict[str, int]:
     """How many texts of a group have no number, by reason."""
-    missing = members & np.isnan([*table.values()]).any(axis=0)
-    reasons = {few_tokens(nouns): counts < 2}
+    missing = members & np.isnan(values).any(axis=0)
+    counts, drawn = table["removable"], table[drawn_column(against)]
+    reasons = {few_tokens(nouns): (counts < 2) & table["asked"]}
     if against:
         reasons[f"more than {LIMITS[against]} {nouns.tokens}"] = counts > LIMITS[against]
     reasons |= {NOT_DRAWN: ~drawn, UNANSWERED: drawn}

@@ -1,6 +1,6 @@
 """Perturbation tests by forward passes, for attention anywhere in a model."""
 
-import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -8,18 +8,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from glasshead.arrays import AnyFloats
 from glasshead.attention import AttentionInputs
 from glasshead.audits.answers import Answers
-from glasshead.audits.context import AuditContext
-from glasshead.audits.null_weights import class_mean, is_fixed
+from glasshead.audits.view import ModelView
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, edit_read_heads
-from glasshead.huggingface import isolated_copy
-from glasshead.trace import Edit, ResumedPasses, permute, uniform
+from glasshead.trace import Edit, Noise, ResumedPasses, TextNoise, draw_noise, permute, uniform
 
 
 def perturb_by_forward(
-    context: AuditContext, observation: ForwardObservation, draws: int, seed: int
+    view: ModelView, observation: ForwardObservation, draws: int, audit: str
 ) -> dict[str, Answers]:
     """What is predicted by name: under ``own``, ``chance`` and ``uniform`` weights [N, 1]; and under draws
     [N, draws] of their ``permuted`` and ``permuted-chance`` orders, and of fresh ``random`` and
@@ -28,45 +27,52 @@ def perturb_by_forward(
     Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
     order only, and know nothing of a text. NaN for a text without tokens.
     """
-    head_signs = torch.from_numpy(context.head_signs)
-    observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
-    generator = torch.Generator().manual_seed(seed)
-    texts = len(context.labels)
+    head_signs = torch.from_numpy(view.head_signs)
+    observation = replace(observation, model=view.model_in(torch.float32))
+    seeds, texts = torch.from_numpy(view.seeds(audit)), len(view.labels)
     single = {name: Answers.empty(texts, 1) for name in ("own", "chance", "uniform")}
     by_draw = {
         name: Answers.empty(texts, draws)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
     done = 0
-    filled = torch.from_numpy(np.flatnonzero(context.token_mask.any(axis=1)))
-    even = even_edit(context, observation, filled)
-    for batch, inputs in batches(
-        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
-    ):
-        rows = filled[batch]
+    filled = torch.from_numpy(np.flatnonzero(view.token_mask.any(axis=1)))
+    even = even_edit(view.known.even)
+    for rows, inputs in batches_of_texts(observation, filled):
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
         passes = observation.passes(inputs)
 
         def predict_edited(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
-            edit = spare_first(edit) if context.spares_first else edit
+            edit = spare_first(edit) if view.spares_first else edit
             logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
-            values = context.explanation.sized_fn(logits, context.explanation.target[rows])
-            classes = torch.zeros_like(rows) if context.is_regression else logits.argmax(dim=-1)
+            values = view.explanation.sized_fn(logits, view.explanation.target[rows])
+            classes = torch.zeros_like(rows) if view.is_regression else logits.argmax(dim=-1)
             return Answers(values.numpy(), classes.numpy())
 
-        chance = match_row_mass(FixedRandomEdit(generator, head_signs))
+        chance = match_row_mass(RandomEdit(TextNoise(seeds[rows], 0), head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
             single[name][places, 0] = predict_edited(edit)
-        shuffle = permute(generator)
         for draw in range(draws):
+            shuffle = permute(TextNoise(seeds[rows], 2 * draw + 1))
             by_draw["permuted"][places, draw] = predict_edited(shuffle)
             by_draw["permuted-chance"][places, draw] = predict_edited(compose_edits(chance, shuffle))
-            fresh = FixedRandomEdit(generator, head_signs)
+            fresh = RandomEdit(TextNoise(seeds[rows], 2 * draw + 2), head_signs)
             by_draw["random"][places, draw] = predict_edited(fresh)
             by_draw["random-normalised"][places, draw] = predict_edited(match_row_mass(fresh))
         done += len(rows)
         observation.progress(done, len(filled))
     return single | by_draw
+
+
+def batches_of_texts(
+    observation: ForwardObservation, texts: Tensor
+) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
+    """Some texts and what the model is called with; one text at a time where each is read in as many
+    sequences as it has sentences, since noise has to know whose a sequence is."""
+    device, maps = observation.model.device, observation.site.num_heads
+    for some in [texts] if observation.site.above is None else texts.split(1):
+        for batch, inputs in batches(observation.encoded, some, device, maps=maps):
+            yield some[batch], inputs
 
 
 def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
@@ -99,55 +105,22 @@ class EvenEdit:
         return apply_signs(uniform(layer, weights, call), self.sums)
 
 
-class ReadSums:
-    """The model's own weights; keeps the mean Σa of the rows of every sequence and head [B, h], and the ends
-    of these sums."""
-
-    def __init__(self) -> None:
-        self.means, self.ends = torch.empty(0), (0.0, 0.0)
-
-    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        allowed = call.mask.allowed(weights.device).expand_as(weights).any(dim=-1)
-        sums = torch.where(allowed, weights.sum(dim=-1), torch.nan)
-        self.means = sums.nanmean(dim=-1)
-        known = sums[allowed]
-        self.ends = (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
-        return weights
+def even_edit(even: AnyFloats | None) -> Edit:
+    """Uniform weights that know nothing of a text: those of `even_weights`, for each row."""
+    return own_sum_edit if even is None else EvenEdit(torch.as_tensor(even))
 
 
-def even_edit(context: AuditContext, observation: ForwardObservation, filled: Tensor) -> Edit:
-    """Uniform weights that know nothing of a text: those of `even_weights`, for each row. Where a text is
-    read in several sequences, the mean is one over sequences, whatever the class."""
-    means, places = [], []
-    ends: list[float] = []
-    for batch, inputs in batches(
-        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
-    ):
-        whole, edited = ReadSums(), ReadSums()
-        edit = spare_first(edited) if context.spares_first else edited
-        observation.passes(inputs).logits(edit_read_heads(observation.site, compose_edits(whole, edit)))
-        means.append(edited.means.cpu().numpy())
-        ends += whole.ends
-        places.append(filled[batch].numpy())
-    if is_fixed(np.array(ends)):
-        return own_sum_edit
-    sums = np.concatenate(means)
-    one_each = all(len(own) == len(texts) for own, texts in zip(means, places, strict=True))
-    classes = context.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums), int)
-    return EvenEdit(torch.from_numpy(np.asarray(class_mean(sums, classes))))
-
-
-class FixedRandomEdit:
+class RandomEdit:
     """Random weights that are the same at every call: U(0, 1), or U(−1, 1) for signed mechanisms, on allowed
     keys, times the canonical sign of the head."""
 
-    def __init__(self, generator: torch.Generator, head_signs: Tensor) -> None:
-        self.generator, self.head_signs = generator, head_signs
+    def __init__(self, source: torch.Generator | Noise, head_signs: Tensor) -> None:
+        self.source, self.head_signs = source, head_signs
         self.drawn: Tensor | None = None
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         if self.drawn is None:
-            noise = torch.rand(weights.shape, generator=self.generator).to(weights)
+            noise = draw_noise(self.source, weights).to(weights)
             noise = 2 * noise - 1 if call.mechanism.signed else noise
             self.drawn = apply_signs(noise * call.mask.allowed(weights.device), self.head_signs)
         return self.drawn

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.identifiability_verdicts import CERTIFICATES, judge_maps, keys_verdict, width_verdict
 from glasshead.audits.map_statistics import (
     Columns,
@@ -25,6 +25,7 @@ from glasshead.audits.map_statistics import (
     rows_for_site,
     statistics_per_map,
 )
+from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
     Interval,
@@ -34,19 +35,42 @@ from glasshead.audits.summary import (
     summarise,
     with_exact_intervals,
 )
+from glasshead.audits.table import Column, DType, Table, lists
 from glasshead.data import Encoded
 from glasshead.errors import pluralise
-from glasshead.identifiability import IntervalOptions, RowSelector, rows_in_words, solve_batches
+from glasshead.identifiability import (
+    SCHEMAS,
+    IntervalOptions,
+    RowSelector,
+    line_table,
+    rows_in_words,
+    solve_batches,
+)
 from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 from glasshead.trace import READ, ReadRows
+
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
 
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTH_BINS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
+LINES: dict[str, DType] = {
+    name: "texts" if name in ("kind", "given_keys", "given_keys_reason") else "floats"
+    for name in SCHEMAS["heads"].names
+    if name != "text"
+}
+WEIGHT_LINES: dict[str, DType] = {
+    name: "texts" if name in ("token", "failed") else "floats"
+    for name in SCHEMAS["weights"].names
+    if name != "text"
+}
+"""What is known of every map of a text, and of every weight of these."""
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
 
 
@@ -72,7 +96,7 @@ class Identifiability(Audit):
 
     @classmethod
     def of(cls, request: AuditRequest, on_texts: Callable[[int, int], None]) -> Identifiability:
-        """The audit that a request asks for. It covers all texts if the request names it.
+        """The audit that a request asks for. It covers all texts if the request says how many.
 
         Raises:
             InputError: on rows that no model has.
@@ -87,17 +111,37 @@ class Identifiability(Audit):
         return cls(
             row_options=row_options,
             interval_options=IntervalOptions(request.top, request.tolerance),
-            max_texts=None if IDENTIFIABILITY in (request.audits or ()) else MAX_TEXTS,
+            max_texts=MAX_TEXTS if request.limit is None else None,
             processes=request.processes or 1,
             store=request.store,
             progress=on_texts,
         )
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
+    columns = (
+        Column("maps.identifiable*", "float", "share", "maps that are the only one, or its null"),
+        Column("maps.width*", "float", "weight", "the mean width of the intervals, or its null"),
+        Column(
+            "maps.may-be-zero*", "float", "share", "the five largest weights that may be zero, or its null"
+        ),
+        Column(
+            "maps.another-first*", "float", "share", "maps in which another token may be first, or its null"
+        ),
+        Column("maps.given-keys*", "float", "share", "maps that are alone, given the keys"),
+        *(
+            Column(f"lines.{name}", kind, "", f"{name} of every map", shown=False)
+            for name, kind in LINES.items()
+        ),
+        *(
+            Column(f"weights.{name}", kind, "", f"{name} of every weight", shown=False)
+            for name, kind in WEIGHT_LINES.items()
+        ),
+    )
+
+    def unsupported_reason(self, view: ModelView) -> str | None:
         """Why intervals have no meaning for this subject."""
-        if not context.explainer.reads_weights:
-            return NO_WEIGHTS.format(context.method)
-        return reason_without_bounds(context.trained_model, context.explanation.site)
+        if not view.explainer.reads_weights:
+            return NO_WEIGHTS.format(view.method)
+        return reason_without_bounds(view.trained_model, view.explanation.site)
 
     def compute_intervals(
         self,
@@ -121,37 +165,93 @@ class Identifiability(Audit):
         words = rows_in_words(model, encoded, row_selector, read)
         return heads, {"identifiability": map_facts(heads, self.interval_options, words)}
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        encoded = context.explanation.encoded
-        sample = np.arange(len(encoded.ids))
-        if self.max_texts is not None and len(sample) > self.max_texts:
-            sample = np.sort(
-                np.random.default_rng([seed, 7]).choice(len(sample), self.max_texts, replace=False)
-            )
-        heads, facts = self.compute_intervals(
-            context.trained_model,
-            context.explanation.tokenizer,
-            encoded.some(sample),
-            rows_for_site(context.explanation.site),
-            seed,
-            rows_known(context, sample),
+    def most(self, settings: Settings) -> int | None:
+        return self.max_texts
+
+    def measure(self, view: ModelView) -> Measured:
+        count = len(view.labels)
+        row_selector = replace(rows_for_site(view.explanation.site), **self.row_options)
+        read = None if self.row_options else rows_known(view)
+        encoded, ids = view.explanation.encoded, view.inputs["id"].tolist()
+        with tempfile.TemporaryDirectory() as folder:
+            store = solve_batches(
+                view.trained_model, view.explanation.tokenizer, encoded, row_selector,
+                replace(self.interval_options, processes=self.processes), Path(folder),
+                seed=view.seed, ids=ids, progress=self.progress, read=read,
+            )  # fmt: skip
+            heads, weights = store.heads(), store.weights()
+        columns: dict[str, NDArray[Any]] = {**columns_per_text(heads, np.arange(count), count)}
+        columns |= {f"lines.{name}": per_text(heads, name, kind, count) for name, kind in LINES.items()}
+        columns |= {
+            f"weights.{name}": per_text(weights, name, kind, count) for name, kind in WEIGHT_LINES.items()
+        }
+        facts = {
+            "rows": rows_in_words(view.trained_model, encoded, row_selector, read),
+            "top": self.interval_options.top,
+            "tolerance": self.interval_options.tolerance,
+        }
+        return Measured(columns, {IDENTIFIABILITY: facts})
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        sample = np.flatnonzero(table["asked"])
+        heads = line_columns(table, sample)
+        slices = [group._replace(members=group.members[sample]) for group in settings.groups if group.by]
+        rng = settings.rng(IDENTIFIABILITY)
+        findings = list(map_findings(heads, len(sample), rng, settings.nouns, slices))
+        words = settings.facts[IDENTIFIABILITY]["rows"]
+        return AuditResult(
+            findings, facts={"identifiability": map_facts(heads, self.interval_options, words)}
         )
-        rng = np.random.default_rng([seed, 8])
-        slices = [group._replace(members=group.members[sample]) for group in context.slices]
-        findings = list(map_findings(heads, len(sample), rng, context.nouns, slices))
-        return AuditResult(findings, columns_per_text(heads, sample, len(encoded.ids)), facts=facts)
 
 
-def rows_known(context: AuditContext, sample: NDArray[np.int64]) -> ReadRows | None:
-    """The rows that the predictions for some texts read; None where they have names, or words and sentences
+def per_text(lines: Columns, name: str, kind: DType, count: int) -> NDArray[np.object_]:
+    """A column of lines about texts as a list for each of so many texts."""
+    values = lines[name] if kind == "texts" else floats(lines[name])
+    order = np.argsort(lines["text"], kind="stable")
+    sizes = np.bincount(lines["text"].astype(np.int64), minlength=count)
+    return lists(np.split(values[order], np.cumsum(sizes)[:-1]))
+
+
+def line_columns(table: Table, sample: NDArray[np.int64]) -> Columns:
+    """The lines about all maps of these texts, whose numbers are their places among them."""
+    own = {name: [table[f"lines.{name}"][text] for text in sample] for name in LINES}
+    sizes = [len(part) for part in own["layer"]]
+    columns = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in own.items()}
+    for name in ("layer", "head", "row", "part", "tokens", "nullity", "expected", "failed", "unbounded"):
+        columns[name] = columns[name].astype(np.int64)
+    return columns | {"text": np.repeat(np.arange(len(sample)), sizes)}
+
+
+def write_lines(folder: Path, ids: Sequence[int]) -> None:
+    """What was measured of every map and every weight as ``heads.parquet`` and ``weights.parquet`` in the
+    ``folder`` of an audit, shard by shard; no file where nothing was asked. A text is known by its place
+    among ``ids``."""
+    kept, place = Measurements(folder / FOLDER), {number: row for row, number in enumerate(ids)}
+    for name, start, kinds in (("heads", "lines.", LINES), ("weights", "weights.", WEIGHT_LINES)):
+        with ExitStack() as stack:
+            writer: pq.ParquetWriter | None = None
+            for shard, _ in kept.shards(IDENTIFIABILITY, ["id", *(start + column for column in kinds)]):
+                rows = [row for row, number in enumerate(shard["id"].tolist()) if number in place]
+                if writer is None:
+                    path = folder / f"{name}.parquet"
+                    writer = stack.enter_context(pq.ParquetWriter(path, SCHEMAS[name]))
+                sizes = [len(shard[f"{start}layer"][row]) for row in rows]
+                columns: dict[str, Any] = {
+                    column: [value for row in rows for value in shard[start + column][row].tolist()]
+                    for column in kinds
+                }
+                columns["text"] = np.repeat([place[shard["id"][row]] for row in rows], sizes).tolist()
+                writer.write_table(line_table(name, columns))
+
+
+def rows_known(view: ModelView) -> ReadRows | None:
+    """The rows that the predictions for the texts read; None where they have names, or words and sentences
     have rows of their own."""
-    site = context.explanation.site
-    if site is None or site.row != READ or site.above is not None:
-        return None
-    return context.explanation.rows.some(torch.from_numpy(sample))
+    site = view.explanation.site
+    return None if site is None or site.row != READ or site.above is not None else view.explanation.rows
 
 
-AUDITS.register("identifiability")(Identifiability())
+AUDITS.register(IDENTIFIABILITY)(Identifiability())
 
 
 def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, AnyFloats]:

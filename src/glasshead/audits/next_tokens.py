@@ -14,6 +14,8 @@ from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.trace import Subject
 
+PLACE, RANK = "place in the data", "rank in the data"
+"""Columns of such a data set: where a text is in the data, and in their random order."""
 LEAST = 4
 """Tokens before the one that is asked for; in shorter texts one."""
 
@@ -26,23 +28,32 @@ class Prompts(NamedTuple):
     rows: list[int]
 
 
-def next_token_data(subject: Subject, texts: Sequence[str], seed: int) -> tuple[Dataset, str]:
-    """One row for each text: its beginning up to a token that is drawn, and this token as its label; and a
-    sentence about it.
+def next_token_data(
+    subject: Subject,
+    texts: Sequence[str],
+    places: NDArray[np.int64],
+    ranks: NDArray[np.int64],
+    seed: int,
+) -> tuple[Dataset, str]:
+    """One row for each text: its beginning up to a token that is drawn, this token as its label, and where
+    the text is in the data and in their random order; and a sentence about it.
 
     Tokens that begin a word are drawn, with four tokens before them (in shorter texts one). They are as the
-    tokenizer splits the whole text: a beginning that it would split otherwise is not taken.
+    tokenizer splits the whole text: a beginning that it would split otherwise is not taken. What is drawn for
+    a text follows from the seed and its place, whatever texts are beside it.
 
     Raises:
         InputError: if no text has two words.
     """
-    prompts = draw_prompts(subject.tokenizer, texts, np.random.default_rng(seed))
+    prompts = draw_prompts(subject.tokenizer, texts, places, seed)
     if not prompts.texts:
         raise InputError(
             "no text has a token after its first word, which a language model could be asked for"
         )
-    features = Features({"text": Value("string"), "label": ClassLabel(names=subject.labels)})
-    rows = Dataset.from_dict({"text": prompts.texts, "label": prompts.tokens}, features=features)
+    columns = {"text": prompts.texts, "label": prompts.tokens, PLACE: places[prompts.rows]}
+    numbers = {PLACE: Value("int64"), RANK: Value("int64")}
+    features = Features({"text": Value("string"), "label": ClassLabel(names=subject.labels), **numbers})
+    rows = Dataset.from_dict({**columns, RANK: ranks[prompts.rows]}, features=features)
     left_out = len(texts) - len(prompts.texts)
     few = f" {left_out:,} of {len(texts):,} texts are too short and left out." if left_out else ""
     return rows, (
@@ -52,11 +63,15 @@ def next_token_data(subject: Subject, texts: Sequence[str], seed: int) -> tuple[
 
 
 def draw_prompts(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], rng: np.random.Generator
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], numbers: NDArray[np.int64], seed: int
 ) -> Prompts:
-    """A beginning of each text, in the order of the texts."""
+    """A beginning of each text, in the order of the texts; what is drawn follows from the seed and the number
+    of the text."""
     encoded = encode(tokenizer, texts)
-    places = {row: list(rng.permutation(find_word_starts(encoded, row))) for row in range(len(texts))}
+    places = {
+        row: list(np.random.default_rng([seed, number]).permutation(find_word_starts(encoded, row)))
+        for row, number in enumerate(numbers.tolist())
+    }
     beginning_of: dict[int, tuple[str, int]] = {}
     while waiting := [row for row, left in places.items() if left]:
         drawn = {row: int(places[row].pop()) for row in waiting}

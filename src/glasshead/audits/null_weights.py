@@ -1,13 +1,15 @@
 """Weights that mean nothing, for audits to compare with."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.context import AuditContext, uniform_weights
-from glasshead.data import Encoded
+from glasshead.audits.reference import part_sums
+from glasshead.audits.unit_weights import draw_units, uniform_weights
+from glasshead.audits.view import ModelView
 from glasshead.explainers import LinearReadout
-from glasshead.nouns import Nouns
 
 
 def random_weights(
@@ -17,12 +19,6 @@ def random_weights(
     values = uniform_draws(mask.shape if draws is None else (len(mask), draws, mask.shape[1]), signed, rng)
     values *= mask if draws is None else mask[:, None, :]
     return values
-
-
-def random_scores(encoded: Encoded, signed: bool, rng: np.random.Generator) -> AnyFloats:
-    """Random scores of tokens, added up where a unit has several, as are all explanations of such a unit:
-    of a larger one the sum is larger."""
-    return encoded.sum_units(random_weights(encoded.mask.numpy(), signed, rng))
 
 
 def uniform_draws(shape: tuple[int, ...], signed: bool, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -49,11 +45,14 @@ def same_mass(random: AnyFloats, weights: AnyFloats, parts: NDArray[np.int64] | 
     return scaled
 
 
-def base_weights(readout: LinearReadout, rng: np.random.Generator) -> AnyFloats:
+def base_weights(view: ModelView, audit: str) -> AnyFloats:
     """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
     canonical gauge."""
-    mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
-    drawn = readout.gauge * random_weights(mask, readout.signed, rng)[:, None]
+    readout = view.readout
+    assert readout is not None
+    weights, parts = readout.weights.numpy(), readout.parts().numpy()
+    drawn = draw_units(readout.mask.numpy(), readout.signed, None, partial(view.rng, audit))
+    drawn = readout.gauge * drawn[:, None]
     return np.stack([weights, same_mass(drawn, weights, parts)[:, 0], uniform_base(readout)])
 
 
@@ -64,64 +63,27 @@ def uniform_base(readout: LinearReadout) -> AnyFloats:
     return same_mass(uniform, weights, parts)[:, 0]
 
 
-def even_weights(readout: LinearReadout, classes: NDArray[np.int64]) -> AnyFloats:
+def even_weights(readout: LinearReadout, even: AnyFloats | None) -> AnyFloats:
     """Uniform weights [N, n] that know nothing of a text: in each part, with the same sum in every text.
 
-    Where all parts have one sum already, as after softmax, they keep it. Else the sum is the `class_mean` of
-    the sums, since Σa may tell the classes apart by its sign or its size.
+    Where all parts have one sum already, as after softmax, they keep it. Else the sum is the `Reference`'s,
+    since Σa may tell the classes apart by its sign or its size.
     """
     mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
-    uniform = readout.gauge * uniform_base(readout)  # of the sizes |a|, so not below 0
-    sums = [
-        np.where(parts == part, weights, 0.0).sum(axis=1) for part in range(int(parts.max(initial=0)) + 1)
-    ]
-    filled = [(mask & (parts == part)).any(axis=1) for part in range(len(sums))]
-    if is_fixed(np.concatenate([own[real] for own, real in zip(sums, filled, strict=True)])):
-        own = np.take_along_axis(np.stack(sums, axis=1), parts, axis=1)  # Σa of the part of each unit
+    if even is None:
+        own = np.take_along_axis(part_sums(weights, parts), parts, axis=1)  # Σa of the part of each unit
         return np.asarray(uniform_weights(mask, parts) * own)
-    total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)
+    uniform = readout.gauge * uniform_base(readout)  # of the sizes |a|, so not below 0
     sizes = uniform.sum(axis=1, keepdims=True)
     shares = np.where(sizes > 0, uniform / np.where(sizes > 0, sizes, 1.0), uniform_weights(mask, parts))
-    return class_mean(total, classes) * shares
+    return even * shares
 
 
-FIXED = 1e-4
-"""Sums that differ by less, relative to the largest, are one sum but for rounding."""
-
-
-def is_fixed(sums: AnyFloats) -> bool:
-    """Whether all sums that are known are the same."""
-    known = sums[~np.isnan(sums)]
-    return not len(known) or bool(np.ptp(known) <= FIXED * np.abs(known).max())
-
-
-def class_mean(values: AnyFloats, classes: NDArray[np.int64]) -> AnyFloats:
-    """The mean over the texts of each class of values [N, ...], then over classes, NaN left out: a mean over
-    texts would be that of the commonest class."""
-    means = np.stack([mean_of_known(values[classes == one]) for one in np.unique(classes)])
-    return np.nan_to_num(mean_of_known(means))
-
-
-def mean_of_known(values: AnyFloats) -> AnyFloats:
-    """The mean over the first axis without NaN; NaN where there is nothing else."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
-
-
-def few_tokens(nouns: Nouns) -> str:
-    """Why weights of an input could not be others, or have no order."""
-    return f"fewer than two {nouns.tokens}"
-
-
-def leave_a_choice(context: AuditContext) -> NDArray[np.bool_]:
+def leave_a_choice(view: ModelView) -> NDArray[np.bool_]:
     """The texts [N] in which two units or more share a row of weights: the weight of one alone is what its
     activation makes of any score, 1 after softmax, whatever the model has learned."""
-    parts = context.parts
-    shared = [
-        (context.mask & (parts == part)).sum(axis=1) > 1 for part in range(int(parts.max(initial=0)) + 1)
-    ]
+    parts = view.parts
+    shared = [(view.mask & (parts == part)).sum(axis=1) > 1 for part in range(int(parts.max(initial=0)) + 1)]
     return np.asarray(np.any(shared, axis=0))
 
 
@@ -129,9 +91,9 @@ EVEN_WITHIN = 1e-6
 """Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
 
 
-def are_alike(context: AuditContext) -> NDArray[np.bool_]:
+def are_alike(view: ModelView) -> NDArray[np.bool_]:
     """The texts [N] in which all units that share a row have the same weight."""
-    weights, uniform = context.canonical, context.uniform
+    weights, uniform = view.canonical, view.uniform
     mass = weights.sum(axis=1, keepdims=True) / np.maximum(uniform.sum(axis=1, keepdims=True), 1.0)
     largest = np.abs(weights).max(axis=1, initial=0.0)
     return np.asarray(np.abs(weights - mass * uniform).max(axis=1, initial=0.0) <= EVEN_WITHIN * largest)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from datasets import Dataset, DatasetDict
 
-from glasshead.audits.build_context import sample_rows
+from glasshead.audits.build_view import random_ranks_of_rows, sample_rows
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
     ALL_SPLITS,
@@ -111,8 +111,10 @@ def open_for_next_tokens(
         texts: Sequence[str] = plain.firsts
     else:
         texts = read_split(request.data, split_name, options)["text"][:]
-    chosen = sample_values(texts, request.limit, request.seed)
-    split, note = next_token_data(subject, chosen, request.seed)
+    places = sample_rows(len(texts), request.limit, request.seed)
+    ranks = random_ranks_of_rows(len(texts), request.seed)[places]
+    chosen = [texts[place] for place in places]
+    split, note = next_token_data(subject, chosen, places, ranks, request.seed)
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
         facts = {"data": str(request.data), "split": ALL_SPLITS if whole else split_name}

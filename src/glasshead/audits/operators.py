@@ -1,22 +1,22 @@
 """Does it matter for the verdicts what deleting a token means?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import judge_agreement, round_digits
-from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, same_numbers
-from glasshead.audits.null_weights import random_scores
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
+from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
+from glasshead.audits.table import Column, Table, same_numbers
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_changes
+from glasshead.explainers import REMOVALS, removable, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -30,27 +30,15 @@ from glasshead.results import (
 from glasshead.spelling import spell
 from glasshead.statistics import LEVEL, kendall_tau_b
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
 TEXTS_ASKED = 50
 """So many texts are asked unless somebody names another number: each means a pass for every word."""
 OPERATORS = "operators"
 CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
 SAME_EDIT = by_construction("the same", "the two are one edit of this model")
-
-
-@dataclass(frozen=True)
-class ErasureAgreement:
-    """How an explanation agrees with erasure under one meaning of deleting, text by text."""
-
-    removal: str
-    tau: AnyFloats
-    chance: AnyFloats
-    verdict: Verdict | None = None
-    """Why the number is no evidence, if it is none."""
-
-    @property
-    def orders_nothing(self) -> bool:
-        """Whether its numbers are all equal in most texts, where random ones have an order."""
-        return bool((np.isnan(self.tau) & ~np.isnan(self.chance)).sum() > len(self.tau) / 2)
 
 
 class Operators(Audit):
@@ -71,176 +59,192 @@ class Operators(Audit):
             raise InputError(f"the audit needs at least one text, not {texts}")
         self.texts = texts
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
-        if context.sentence_of_token is None:
-            return None
-        return f"{context.nouns.words} are deleted: leave {spell('level')} out"
+    columns = (
+        Column("operators.change.*", "float", "ŷ", "the mean |ŷ(x) − ŷ(x without i)| over the words"),
+        Column("operators.*", "float", "τ-b", "an explanation, or random numbers, with the changes"),
+        Column("order.*", "float", "τ-b", "the changes under two meanings, or random numbers", shown=False),
+        Column("same.*", "float", "1 or 0", "whether two are one", shown=False),
+        Column("deletable", "int", "words", "how many words can be taken out", shown=False),
+    )
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 13])
-        rows = self._choose(context, rng)
-        explanation = context.explanation.some(torch.from_numpy(rows))
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        if view.sentence_of_token is None:
+            return None
+        return f"{view.nouns.words} are deleted: leave {spell('level')} out"
+
+    def most(self, settings: Settings) -> int | None:
+        return self.texts
+
+    def measure(self, view: ModelView) -> Measured:
+        explanation = view.explanation
         reasons = {
             name: removal.unsupported_reason(explanation)
             for name, removal in REMOVALS.items()
             if removal.fits(explanation.encoded)
         }
+        names = [name for name, reason in reasons.items() if reason is None]
+        mask = removable(explanation).numpy()
         changes = {
             name: value_changes(explanation, REMOVALS[name].logits_of_each(explanation)).numpy()
-            for name, reason in reasons.items()
-            if reason is None
+            for name in names
         }
-        mask = removable(explanation).numpy()
-        members = Group("all", np.ones(len(rows), dtype=bool))
-        explained = {
-            statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
+        columns: dict[str, NDArray[Any]] = {"deletable": mask.sum(axis=1)}
+        columns |= {f"{OPERATORS}.{CHANGE}.{name}": mean_size(own, mask) for name, own in changes.items()}
+        columns |= self._orders(changes, view.draw_scores(f"{OPERATORS} {ORDER}", signed=True), mask)
+        for statistic, values in explanations(view).items():
+            chance = view.draw_scores(f"{OPERATORS} {statistic}", not statistic.endswith(ABSOLUTE))
+            columns |= self._agreements(statistic, values, chance, changes, mask)
+        facts = {
+            "meanings": {name: REMOVALS[name].description for name in names},
+            "left_out": {name: reason for name, reason in reasons.items() if reason is not None},
         }
-        standings = {
-            statistic: list(self._standings(context, explanation, statistic, values, changes, rng))
-            for statistic, values in explained.items()
-        }
+        return Measured(columns, {OPERATORS: facts})
+
+    @staticmethod
+    def _orders(
+        changes: Mapping[str, AnyFloats], chance: AnyFloats, mask: NDArray[np.bool_]
+    ) -> dict[str, AnyFloats]:
+        """How two meanings order the words of each text, and a random order."""
+        stacked = np.stack([*changes.values(), chance])
+        rounded = round_digits(stacked, mask)
+        tau = kendall_tau_b(rounded, rounded, mask).tau
+        columns = {}
+        for (one, first), (other, second) in combinations(enumerate(changes), 2):
+            column = f"{ORDER}.{first}+{second}"
+            columns[column], columns[null_column(column, "random")] = tau[one, other], tau[-1, other]
+            both = (np.where(mask, stacked[place], 0.0) for place in (one, other))
+            columns[f"same.{first}+{second}"] = same_numbers(*both)
+        return columns
+
+    @staticmethod
+    def _agreements(
+        statistic: str,
+        values: AnyFloats,
+        chance: AnyFloats,
+        changes: Mapping[str, AnyFloats],
+        mask: NDArray[np.bool_],
+    ) -> dict[str, AnyFloats]:
+        """An explanation beside the changes under each meaning, and random numbers beside them."""
+        columns = {}
+        variants = round_digits(np.stack([values, chance]), mask)
+        for name, change in changes.items():
+            compared = np.abs(change) if statistic.endswith(ABSOLUTE) else change
+            result = kendall_tau_b(variants, round_digits(compared[None], mask), mask)
+            column = f"{OPERATORS}.{statistic}.{name}"
+            columns[column], columns[null_column(column, "random")] = result.tau[0, 0], result.tau[1, 0]
+            itself = same_numbers(np.where(mask, values, 0.0), np.where(mask, compared, 0.0))
+            columns[f"same.{statistic}.{name}"] = itself
+        return columns
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(OPERATORS)
+        asked = table["asked"]
+        names = list(settings.facts[OPERATORS]["meanings"])
+        group = Group("all", asked)
         findings = [
-            *self._change_findings(changes, mask, members, rng),
-            *self._order_findings(changes, explanation, members, rng),
+            *self._change_findings(table, names, group, rng),
+            *self._order_findings(table, names, group, rng, settings.nouns),
             *(
                 finding
-                for statistic, own in standings.items()
-                for finding in self._standing_findings(statistic, own, members, rng, context.nouns)
+                for statistic in explanation_names(settings)
+                for finding in self._agreement_findings(table, settings, statistic, names, group, rng)
             ),
         ]
         return AuditResult(
-            findings,
-            self._columns(len(context.labels), rows, changes, mask, standings),
-            facts={
-                OPERATORS: {
-                    "texts": len(rows),
-                    "meanings": {name: REMOVALS[name].description for name in changes},
-                    "left_out": {name: reason for name, reason in reasons.items() if reason is not None},
-                }
-            },
+            findings, facts={OPERATORS: {"texts": int(asked.sum()), **settings.facts[OPERATORS]}}
         )
 
-    def _choose(self, context: AuditContext, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The numbers of the texts that are asked, in order."""
-        count = len(context.labels)
-        if self.texts is None or self.texts >= count:
-            return np.arange(count)
-        return np.sort(rng.choice(count, self.texts, replace=False))
-
-    def _standings(
-        self,
-        context: AuditContext,
-        explanation: ExplanationContext,
-        statistic: str,
-        values: AnyFloats,
-        changes: Mapping[str, AnyFloats],
-        rng: np.random.Generator,
-    ) -> Iterator[ErasureAgreement]:
-        """An explanation beside the changes under each meaning, and random numbers beside them."""
-        mask = removable(explanation).numpy()
-        signed = not statistic.endswith(ABSOLUTE)
-        chance = random_scores(explanation.encoded, signed, rng)
-        gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
-        variants = round_digits(np.stack([values, chance]), mask)
-        for name, change in changes.items():
-            compared = change if signed else np.abs(change)
-            result = kendall_tau_b(variants, round_digits(compared[None], mask), mask)
-            itself = same_numbers(np.where(mask, values, 0.0), np.where(mask, compared, 0.0))
-            reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
-            yield ErasureAgreement(name, result.tau[0, 0], result.tau[1, 0], reason)
-
     def _change_findings(
-        self,
-        changes: Mapping[str, AnyFloats],
-        mask: NDArray[np.bool_],
-        group: Group,
-        rng: np.random.Generator,
+        self, table: Table, names: Sequence[str], group: Group, rng: np.random.Generator
     ) -> Iterator[Finding]:
-        sizes = [mean_size(values, mask) for values in changes.values()]
-        summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level)
-        for name, summary in zip(changes, summaries, strict=True):
+        sizes = [table[f"{OPERATORS}.{CHANGE}.{name}"][group.members] for name in names]
+        summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level, within=(0.0, np.inf))
+        for name, summary in zip(names, summaries, strict=True):
             verdict = Verdict("") if summary.reliable_interval is not None else TOO_FEW_EXAMPLES
             yield summary.finding(
                 OPERATORS, CHANGE, verdict, group=group, citation=self.citation, against=name
             )
 
     def _order_findings(
-        self,
-        changes: Mapping[str, AnyFloats],
-        explanation: ExplanationContext,
-        group: Group,
-        rng: np.random.Generator,
+        self, table: Table, names: Sequence[str], group: Group, rng: np.random.Generator, nouns: Nouns
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
-        mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
-        stacked = np.stack([*changes.values(), random_scores(explanation.encoded, True, rng)])
-        rounded = round_digits(stacked, mask)
-        tau = kendall_tau_b(rounded, rounded, mask).tau
-        pairs = list(combinations(range(len(changes)), 2))
+        pairs = [f"{one}+{other}" for one, other in combinations(names, 2)]
+        columns = [f"{ORDER}.{pair}" for pair in pairs]
         summaries = summarise(
-            [tau[one, other] for one, other in pairs],
-            [{"random": tau[-1, other]} for _, other in pairs],
+            [table[column][group.members] for column in columns],
+            [nulls_of(table, column, group.members) for column in columns],
             rng=rng,
             level=group.level,
+            within=(-1.0, 1.0),
         )
-        names = list(changes)
-        for (one, other), summary in zip(pairs, summaries, strict=True):
-            same = same_numbers(*(np.where(mask, stacked[place], 0.0) for place in (one, other)))
+        for pair, column, summary in zip(pairs, columns, summaries, strict=True):
             verdict = judge_agreement(
                 summary.reliable_interval, summary.reliable_differences, "numbers", nouns
             )
             yield summary.finding(
                 OPERATORS,
                 ORDER,
-                SAME_EDIT if same else verdict,
+                SAME_EDIT if all_same(table[f"same.{pair}"]) else verdict,
                 group=group,
                 citation=self.citation,
-                against=f"{names[one]}+{names[other]}",
-                undefined=count_texts_without_tau(tau[one, other], mask, nouns),
+                against=pair,
+                undefined=count_texts_without_tau(
+                    table[column][group.members], table["deletable"][group.members], nouns
+                ),
             )
 
-    def _standing_findings(
+    def _agreement_findings(
         self,
+        table: Table,
+        settings: Settings,
         statistic: str,
-        standings: Sequence[ErasureAgreement],
+        names: Sequence[str],
         group: Group,
         rng: np.random.Generator,
-        nouns: Nouns,
     ) -> Iterator[Finding]:
         """The agreement under each meaning, and whether it survives all."""
-        level = 1 - (1 - LEVEL) / len(standings)
+        level = 1 - (1 - LEVEL) / len(names)
         group = group._replace(level=level)
-        summaries = summarise(
-            [one.tau for one in standings],
-            [{"random": one.chance} for one in standings],
-            rng=rng,
-            level=level,
-        )
-        for one, summary in zip(standings, summaries, strict=True):
-            verdict = one.verdict or judge_agreement(
-                summary.reliable_interval, summary.reliable_differences, "numbers", nouns
+        columns = {name: f"{OPERATORS}.{statistic}.{name}" for name in names}
+        taus = {name: table[column][group.members] for name, column in columns.items()}
+        nulls = [nulls_of(table, column, group.members) for column in columns.values()]
+        summaries = summarise([*taus.values()], nulls, rng=rng, level=level, within=(-1.0, 1.0))
+        gauge = None
+        if statistic == ATTENTION + ABSOLUTE:
+            gauge = settings.sign_no_evidence_reason(size=True)
+        judged: dict[str, tuple[AnyFloats, StatSummary]] = {}
+        unordered = True
+        for (name, tau), null, summary in zip(taus.items(), nulls, summaries, strict=True):
+            itself = all_same(table[f"same.{statistic}.{name}"])
+            reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
+            verdict = reason or judge_agreement(
+                summary.reliable_interval, summary.reliable_differences, "numbers", settings.nouns
             )
             yield summary.finding(
-                OPERATORS, statistic, verdict, group=group, citation=self.citation, against=one.removal
+                OPERATORS, statistic, verdict, group=group, citation=self.citation, against=name
             )
-        judged = [
-            (one, summary) for one, summary in zip(standings, summaries, strict=True) if one.verdict is None
-        ]
-        yield self._survival(statistic, judged, group, rng, nouns)
+            if reason is None:
+                judged[name] = (tau, summary)
+                unordered &= orders_nothing(tau, null["random"])
+        yield self._survival(statistic, judged, group, rng, settings.nouns, unordered)
 
     def _survival(
         self,
         statistic: str,
-        judged: Sequence[tuple[ErasureAgreement, StatSummary]],
+        judged: Mapping[str, tuple[AnyFloats, StatSummary]],
         group: Group,
         rng: np.random.Generator,
         nouns: Nouns,
+        unordered: bool,
     ) -> Finding:
         """Whether the explanation is better than random numbers under all meanings, or under some alone."""
-        sides = {one.removal: side(summary.reliable_differences.get("random")) for one, summary in judged}
-        differing = differing_pairs([one for one, _ in judged], rng)
+        sides = {
+            name: side(summary.reliable_differences.get("random")) for name, (_, summary) in judged.items()
+        }
+        differing = differing_pairs({name: tau for name, (tau, _) in judged.items()}, rng)
         verdict = survival_verdict(sides, differing, nouns)
-        if verdict == TOO_FEW_EXAMPLES and all(one.orders_nothing for one, _ in judged):
+        if verdict == TOO_FEW_EXAMPLES and unordered:
             verdict = no_order(nouns)
         return Finding(
             audit=OPERATORS,
@@ -251,7 +255,7 @@ class Operators(Audit):
             std=None,
             interval=None,
             null={},
-            n=min((summary.n for one, summary in judged if sides[one.removal] is not None), default=0),
+            n=min((summary.n for name, (_, summary) in judged.items() if sides[name] is not None), default=0),
             undefined={},
             significant_fraction=None,
             citation=self.citation,
@@ -259,38 +263,29 @@ class Operators(Audit):
             **verdict.fields,
         )
 
-    @staticmethod
-    def _columns(
-        count: int,
-        rows: NDArray[np.int64],
-        changes: Mapping[str, AnyFloats],
-        mask: NDArray[np.bool_],
-        standings: Mapping[str, Sequence[ErasureAgreement]],
-    ) -> dict[str, AnyFloats]:
-        """The numbers of every text that was asked; NaN of the others."""
-        columns = {
-            f"{OPERATORS}.{CHANGE}.{name}": mean_size(values, mask) for name, values in changes.items()
-        }
-        for statistic, own in standings.items():
-            for one in own:
-                column = f"{OPERATORS}.{statistic}.{one.removal}"
-                columns |= {column: one.tau, null_column(column, "random"): one.chance}
-        all_texts = {name: np.full(count, np.nan) for name in columns}
-        for name, values in columns.items():
-            all_texts[name][rows] = values
-        return all_texts
-
 
 AUDITS.register(OPERATORS)(Operators())
 
 
-def explanations(context: AuditContext) -> dict[str, AnyFloats]:
+def explanations(view: ModelView) -> dict[str, AnyFloats]:
     """What is held against erasure [N, n]: of attention its size and what it contributes, of another method
     the size of its scores, and the scores themselves if they have signs."""
-    if context.explainer.reads_weights:
-        return {ATTENTION + ABSOLUTE: np.abs(context.canonical), "contribution": context.contributions}
-    sizes = {context.method + ABSOLUTE: np.abs(context.scores)}
-    return sizes | ({context.method: context.scores} if context.scores_signed else {})
+    if view.explainer.reads_weights:
+        return {ATTENTION + ABSOLUTE: np.abs(view.canonical), "contribution": view.contributions}
+    sizes = {view.method + ABSOLUTE: np.abs(view.scores)}
+    return sizes | ({view.method: view.scores} if view.scores_signed else {})
+
+
+def explanation_names(settings: Settings) -> list[str]:
+    """Their names."""
+    if settings.reads_weights:
+        return [ATTENTION + ABSOLUTE, "contribution"]
+    return [settings.method + ABSOLUTE, *[settings.method] * settings.scores_signed]
+
+
+def orders_nothing(tau: AnyFloats, chance: AnyFloats) -> bool:
+    """Whether the numbers of an explanation are all equal in most texts, where random ones have an order."""
+    return bool((np.isnan(tau) & ~np.isnan(chance)).sum() > len(tau) / 2)
 
 
 def mean_size(changes: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
@@ -300,9 +295,9 @@ def mean_size(changes: AnyFloats, mask: NDArray[np.bool_]) -> AnyFloats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def count_texts_without_tau(tau: AnyFloats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_tau(tau: AnyFloats, words: NDArray[np.int64], nouns: Nouns) -> dict[str, int]:
     """Why an order does not exist, of how many texts."""
-    missing, short = np.isnan(tau), mask.sum(axis=1) < 2
+    missing, short = np.isnan(tau), words < 2
     counts = {
         f"fewer than two {nouns.words}": int((missing & short).sum()),
         f"all {nouns.words} tied": int((missing & ~short).sum()),
@@ -318,18 +313,18 @@ def side(over_chance: Interval | None) -> int | None:
     return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
 
 
-def differing_pairs(standings: Sequence[ErasureAgreement], rng: np.random.Generator) -> set[frozenset[str]]:
+def differing_pairs(taus: Mapping[str, AnyFloats], rng: np.random.Generator) -> set[frozenset[str]]:
     """The meanings under which the agreement differs, from paired intervals corrected for their number."""
-    pairs = list(combinations(standings, 2))
+    pairs = list(combinations(taus, 2))
     if not pairs:
         return set()
     level = 1 - (1 - LEVEL) / len(pairs)
     summaries = summarise(
-        [one.tau - other.tau for one, other in pairs], [{}] * len(pairs), rng=rng, level=level
+        [taus[one] - taus[other] for one, other in pairs], [{}] * len(pairs), rng=rng, level=level
     )
     return {
-        frozenset((one.removal, other.removal))
-        for (one, other), summary in zip(pairs, summaries, strict=True)
+        frozenset(pair)
+        for pair, summary in zip(pairs, summaries, strict=True)
         if (interval := summary.reliable_interval) is not None and not interval[0] <= 0 <= interval[1]
     }
 

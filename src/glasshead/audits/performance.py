@@ -1,17 +1,19 @@
 """How good is the model at its task? An explanation of a bad prediction is a poor bargain."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
+from glasshead.audits.table import Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
     NEXT_TOKEN,
@@ -31,6 +33,11 @@ from glasshead.statistics import (
     resamples_for,
 )
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
+PERFORMANCE = "performance"
 COMMONEST, MEAN_RATING, BY_FREQUENCY = (
     guess_in_words(facts) for facts in ({}, {"task": REGRESSION}, {"task": NEXT_TOKEN})
 )
@@ -58,20 +65,24 @@ class Performance(Audit):
     question = "how good is the model at its task?"
     citation = "–"
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        return AuditResult(list(self.findings(context, seed)))
+    def measure(self, view: ModelView) -> Measured:
+        """What is predicted is what every row has (`ModelView.inputs`)."""
+        return Measured({})
 
-    def findings(self, context: AuditContext, seed: int) -> Iterator[Finding]:
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        return AuditResult(list(self.findings(table, settings)))
+
+    def findings(self, table: Table, settings: Settings) -> Iterator[Finding]:
         """The overall one first."""
-        rng = np.random.default_rng([seed, 0])
-        return self._errors(context, rng) if context.is_regression else self._accuracies(context, rng)
+        judge = self._errors if settings.is_regression else self._accuracies
+        return judge(table, settings, settings.rng(PERFORMANCE))
 
-    def _accuracies(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        right = context.predicted == context.labels
-        commonest = np.bincount(context.labels).argmax()
-        majority = (context.labels == commonest).astype(float)
-        classes = slice_by_class(context.labels, context.label_names).names
-        for group in context.groups:
+    def _accuracies(self, table: Table, settings: Settings, rng: np.random.Generator) -> Iterator[Finding]:
+        right = table["predicted"] == table["label"]
+        commonest = np.bincount(table["label"]).argmax()
+        majority = (table["label"] == commonest).astype(float)
+        classes = slice_by_class(table["label"], settings.label_names).names
+        for group in settings.groups:
             # Within a class, or what is right, the guess is right always or never.
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
@@ -81,51 +92,57 @@ class Performance(Audit):
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
             if null:
-                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST, context.nouns)
+                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST, settings.nouns)
             elif group.by == CORRECT:
-                verdict = by_construction(group.name, f"so these {context.nouns.texts} were chosen")
+                verdict = by_construction(group.name, f"so these {settings.nouns.texts} were chosen")
             yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
-        if context.predicts_tokens:
-            yield from self._cross_entropies(context, rng)
+        if settings.predicts_tokens:
+            yield from self._cross_entropies(table, settings, rng)
 
-    def _cross_entropies(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
+    def _cross_entropies(
+        self, table: Table, settings: Settings, rng: np.random.Generator
+    ) -> Iterator[Finding]:
         """−log p(t | x) of the true next token, beside that of its frequency in the other texts."""
-        unigram = unigram_surprisal(context.labels, len(context.label_names))
-        for group in context.groups:
-            values, null = context.surprisal[group.members], {"unigram": unigram[group.members]}
-            (summary,) = summarise([values], [null], rng=rng, level=group.level)
+        unigram = unigram_surprisal(table["label"], len(settings.label_names))
+        for group in settings.groups:
+            values, null = table["surprisal"][group.members], {"unigram": unigram[group.members]}
+            (summary,) = summarise([values], [null], rng=rng, level=group.level, within=(0.0, np.inf))
             verdict = performance_verdict(
-                summary.over_null.get("unigram"), BY_FREQUENCY, context.nouns, errors=True
+                summary.over_null.get("unigram"), BY_FREQUENCY, settings.nouns, errors=True
             )
             yield summary.finding(
                 "performance", "cross-entropy", verdict, group=group, citation=self.citation
             )
 
-    def _errors(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        errors, spreads = context.predicted - context.labels, context.labels.mean() - context.labels
-        for group in context.groups:
+    def _errors(self, table: Table, settings: Settings, rng: np.random.Generator) -> Iterator[Finding]:
+        errors, spreads = table["predicted"] - table["label"], table["label"].mean() - table["label"]
+        for group in settings.groups:
             error, spread = errors[group.members], spreads[group.members]
             nulls = [{"mean": np.abs(spread)}, {"mean": spread**2}]
-            absolute, squared = summarise([np.abs(error), error**2], nulls, rng=rng, level=group.level)
-            rooted = take_root(squared, rmse_difference(context, group, rng))
+            sizes = [np.abs(error), error**2]
+            absolute, squared = summarise(sizes, nulls, rng=rng, level=group.level, within=(0.0, np.inf))
+            rooted = take_root(squared, rmse_difference(table, group, rng))
             for name, summary in (("rmse", rooted), ("mae", absolute)):
                 verdict = performance_verdict(
-                    summary.over_null.get("mean"), MEAN_RATING, context.nouns, errors=True
+                    summary.over_null.get("mean"), MEAN_RATING, settings.nouns, errors=True
                 )
                 yield summary.finding("performance", name, verdict, group=group, citation=self.citation)
 
 
-AUDITS.register("performance")(Performance())
+AUDITS.register(PERFORMANCE)(Performance())
 
 
-def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
+def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     """How the model stands beside always guessing, whichever audits are asked, and by how much."""
-    findings = Performance().findings(context, seed)
-    score = "cross-entropy" if context.predicts_tokens else None
+    every = Group("all", np.ones(len(table["label"]), dtype=bool))
+    findings = Performance().findings(table, replace(settings, groups=[every]))
+    score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
     return {
-        "against_guessing": beside_guess(difference, errors=context.is_regression or context.predicts_tokens),
+        "against_guessing": beside_guess(
+            difference, errors=settings.is_regression or settings.predicts_tokens
+        ),
         "guessing": {
             "score": overall.statistic,
             "of_the_model": overall.estimate,
@@ -177,20 +194,20 @@ def take_root(squares: StatSummary, difference: PairedDifference | None) -> Stat
         squares,
         estimate=root(squares.estimate),
         std=None,
-        interval=None if bounds is None else (math.sqrt(bounds[0]), math.sqrt(bounds[1])),
+        interval=None if bounds is None else (math.sqrt(max(bounds[0], 0.0)), math.sqrt(bounds[1])),
         null={name: root(value) for name, value in squares.null.items()},
         over_null={} if difference is None else {"mean": difference},
     )
 
 
-def rmse_difference(context: AuditContext, group: Group, rng: np.random.Generator) -> PairedDifference | None:
+def rmse_difference(table: Table, group: Group, rng: np.random.Generator) -> PairedDifference | None:
     """RMSE of the model minus that of the mean rating, which is no mean over examples; None of no text."""
-    labels, metric = context.labels[group.members], METRICS["rmse"]
+    labels, metric = table["label"][group.members], METRICS["rmse"]
     if not len(labels):
         return None
     model, guess = (
         Predictions((0,), labels, predicted[None], None)
-        for predicted in (context.predicted[group.members], np.full(len(labels), context.labels.mean()))
+        for predicted in (table["predicted"][group.members], np.full(len(labels), table["label"].mean()))
     )
     estimate = float(metric_values(metric, model)[0] - metric_values(metric, guess)[0])
     (interval,) = difference_intervals(

@@ -1,8 +1,10 @@
 """Does the prediction change when the attention weights change?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -10,20 +12,26 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.answers import Answers, Change
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import (
     are_alike,
     base_weights,
     even_weights,
-    few_tokens,
     leave_a_choice,
     same_mass,
     uniform_draws,
 )
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
+from glasshead.audits.summary import (
+    Interval,
+    few_tokens,
+    null_column,
+    nulls_of,
+    summarise,
+    with_exact_intervals,
+)
+from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, probability
 from glasshead.nouns import Nouns
@@ -36,6 +44,10 @@ from glasshead.results import (
     by_construction,
     extent_of,
 )
+
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
 
 WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -60,6 +72,8 @@ OF_EQUAL_WEIGHTS = {
 MEDIAN_COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 # Whether the answer of a text changes, for the tests that keep the size of the weights.
 SHARE_COLUMNS = {(test, "share"): f"{test}.median.share" for test in ("permutation", UNIFORM)}
+COLUMNS = MEDIAN_COLUMNS | SHARE_COLUMNS
+PERTURBATION, DRAWS = "perturbation", "perturbation draws"
 
 
 class Perturbation(Audit):
@@ -86,88 +100,92 @@ class Perturbation(Audit):
             raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
         self.draws, self.passes = draws, passes
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
+    def unsupported_reason(self, view: ModelView) -> str | None:
         """Why there is nothing to change."""
-        return None if context.explainer.reads_weights else NO_WEIGHTS.format(context.method)
+        return None if view.explainer.reads_weights else NO_WEIGHTS.format(view.method)
 
-    def num_draws(self, context: AuditContext) -> int:
+    def num_draws(self, settings: Settings) -> int:
         """How many draws a subject gets."""
-        return self.draws if context.exact else self.passes
+        return self.draws if settings.exact else self.passes
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 2])
-        observation = context.explanation.observation
+    columns = (
+        Column(
+            "*.median.share*", "float", "1 or 0", "whether the answer changes in half of the draws or more"
+        ),
+        Column("*.median.*", "float", "change of ŷ", "the median over draws of other weights"),
+        Column("alike", "bool", "", "whether all units that share a row have the same weight", shown=False),
+        Column("choice", "bool", "", "whether two units or more share a row of weights", shown=False),
+        Column("largest", "float", "weight", "the largest |weight| of the units", shown=False),
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        observation = view.explanation.observation
         if isinstance(observation, ForwardObservation):
             medians, *rest = self.median_changes(
-                perturb_by_forward(context, observation, self.passes, int(rng.integers(2**31))),
-                context.prediction_range,
+                perturb_by_forward(view, observation, self.passes, PERTURBATION), view.prediction_range
             )
         else:
-            assert context.readout is not None
-            bases = base_weights(context.readout, rng)
-            bases[-1] = even_weights(context.readout, context.classes_predicted)
-            medians, *rest = self.medians(context, bases, rng)
-        nulls = dict(zip(WEIGHT_BASES[1:], rest, strict=True))
-        alike, choice = are_alike(context), leave_a_choice(context)
-        for result in (medians, *rest):
-            result |= {name: np.where(choice, values, np.nan) for name, values in result.items()}
+            assert view.readout is not None
+            bases = base_weights(view, PERTURBATION)
+            bases[-1] = even_weights(view.readout, view.known.even)
+            medians, *rest = self.medians(view, bases)
+        alike, choice = are_alike(view), leave_a_choice(view)
+        columns: dict[str, AnyFloats] = {}
+        for base, result in zip(WEIGHT_BASES, (medians, *rest), strict=True):
+            for (test, _), column in COLUMNS.items():
+                if (test, base) != (UNIFORM, UNIFORM):
+                    name = column if base == "own" else null_column(column, base)
+                    columns[name] = np.where(choice, result[column], np.nan).astype(np.float64)
+        largest = np.abs(view.canonical).max(axis=1, initial=0.0)
+        return Measured({**columns, "alike": alike, "choice": choice, "largest": largest})
 
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(PERTURBATION)
         findings = []
-        for group in self.groups(context):
+        for group in self.groups(table, settings):
             members = group.members
-            column_of = MEDIAN_COLUMNS | SHARE_COLUMNS
-            these = [
-                {name: null[c][members] for name, null in nulls.items() if (test, name) != (UNIFORM, UNIFORM)}
-                for (test, _), c in column_of.items()
-            ]
-            columns = [medians[c][members] for c in column_of.values()]
-            summaries = summarise(columns, these, rng=rng, level=group.level)
-            for ((test, direction), column), values, null, summary in zip(
-                column_of.items(), columns, these, summaries, strict=True
+            nulls = [nulls_of(table, column, members) for column in COLUMNS.values()]
+            columns = [table[column][members] for column in COLUMNS.values()]
+            summaries = summarise(columns, nulls, rng=rng, level=group.level)
+            for (test, direction), values, null, summary in zip(
+                COLUMNS, columns, nulls, summaries, strict=True
             ):
                 if direction == "share":
                     summary = with_exact_intervals(summary, values, null, group.level)
-                still = not np.nan_to_num(medians[MEDIAN_COLUMNS[test, "absolute"]][members]).any()
-                equal = alike[members & choice]
+                still = not np.nan_to_num(table[MEDIAN_COLUMNS[test, "absolute"]][members]).any()
+                equal = table["alike"][members & table["choice"]]
                 if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
-                    verdict = by_construction("no change", context.nouns.fill(OF_EQUAL_WEIGHTS[test]))
+                    reason = settings.nouns.fill(OF_EQUAL_WEIGHTS[test])
+                    verdict = by_construction("no change", reason)
                 elif direction == "share":
-                    verdict = judge_changed_share(summary.reliable_interval, test, context.prediction_range)
+                    verdict = judge_changed_share(summary.reliable_interval, test, settings.prediction_range)
                 else:
                     verdict = perturbation_verdict(
                         summary.reliable_interval,
                         summary.reliable_differences.get("random"),
                         test,
                         direction,
-                        context.prediction_range,
+                        settings.prediction_range,
                     )
                 findings.append(
                     summary.finding(
-                        "perturbation",
+                        PERTURBATION,
                         test,
                         verdict,
                         group=group,
                         citation=self.citation,
                         against=direction,
-                        undefined=count_texts_without_change(
-                            medians[column][members], context.mask[members], context.nouns
-                        ),
+                        undefined=count_texts_without_change(values, table["units"][members], settings.nouns),
                     )
                 )
-        chance = {
-            null_column(column, name): null[column]
-            for name, null in nulls.items()
-            for (test, _), column in (MEDIAN_COLUMNS | SHARE_COLUMNS).items()
-            if (test, name) != (UNIFORM, UNIFORM)
-        }
-        return AuditResult(findings, medians | chance)
+        return AuditResult(findings)
 
     @staticmethod
-    def groups(context: AuditContext) -> list[Group]:
+    def groups(table: Table, settings: Settings) -> list[Group]:
         """Those of every audit, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
-        largest = np.abs(context.canonical).max(axis=1, initial=0.0)
-        groups = list(context.groups)
-        if context.spares_first:
+        largest = table["largest"]
+        groups = list(settings.groups)
+        if settings.spares_first:
             return groups
         for low, high in pairwise(WEIGHT_BINS):
             members = (largest >= low) & ((largest < high) | (high == WEIGHT_BINS[-1]))
@@ -193,20 +211,17 @@ class Perturbation(Audit):
             results.append(result)
         return results
 
-    def medians(
-        self, context: AuditContext, bases: AnyFloats, rng: np.random.Generator
-    ) -> list[dict[str, AnyFloats]]:
+    def medians(self, view: ModelView, bases: AnyFloats) -> list[dict[str, AnyFloats]]:
         """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
 
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
         without tokens.
         """
-        readout = context.readout
+        readout = view.readout
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
-        uniform = even_weights(readout, context.classes_predicted).astype(np.float32)
-        columns = (MEDIAN_COLUMNS | SHARE_COLUMNS).values()
-        medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in columns}
+        uniform = even_weights(readout, view.known.even).astype(np.float32)
+        medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in COLUMNS.values()}
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
             members = np.flatnonzero(lengths == n)
@@ -214,14 +229,18 @@ class Perturbation(Audit):
             for start in range(0, len(members), step):
                 rows = members[start : start + step]
                 a, parts = bases[:, rows, :n].astype(np.float32), all_parts[rows, :n]
-                drawn = uniform_draws((len(rows), self.draws, n), readout.signed, rng)
+                draws = [view.rng(DRAWS, row) for row in rows.tolist()]
+                drawn = np.stack([uniform_draws((self.draws, n), readout.signed, rng) for rng in draws])
                 drawn *= np.float32(readout.gauge)
-                order = random_orders(parts, self.draws, rng) + (np.arange(len(rows)) * n)[:, None, None]
+                order = np.stack(
+                    [random_orders(own, self.draws, rng) for own, rng in zip(parts, draws, strict=True)]
+                )
+                order += (np.arange(len(rows)) * n)[:, None, None]
                 # Of equal weights there is one order only.
                 movable = np.flatnonzero(np.ptp(a, axis=2).any(axis=1))
                 shuffled = [a[base].ravel()[order] for base in movable]
                 before, random, normalised, even, *moved = predict_with_weights(
-                    context,
+                    view,
                     rows,
                     a.swapaxes(0, 1),
                     drawn,
@@ -241,28 +260,28 @@ class Perturbation(Audit):
                 }
                 for test, after in predictions.items():
                     change = after.change_from(before)  # [bases, rows, draws]
-                    for column, values in columns_of_test(test, change, context.prediction_range).items():
+                    for column, values in columns_of_test(test, change, view.prediction_range).items():
                         medians[column][:, rows] = values
         return [{column: values[base] for column, values in medians.items()} for base in range(len(bases))]
 
 
-AUDITS.register("perturbation")(Perturbation())
+AUDITS.register(PERTURBATION)(Perturbation())
 
 
 def random_orders(parts: NDArray[np.int64], draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """So many uniformly random orders of the units of each text [rows, draws, n], each within its part;
-    ``parts`` [rows, n] stand one after another.
+    """So many uniformly random orders of the units of a text [draws, n], each within its part; ``parts`` [n]
+    stand one after another.
 
     The order of independent numbers. Each carries its place in its last bits, so that the numbers are sorted
     themselves, which takes half of the time of finding their order; two of 30 that are equal before these
     bits, whose order is not random, occur once in 10¹⁴ draws.
     """
-    n = parts.shape[1]
+    n = len(parts)
     low, high = max(n - 1, 1).bit_length(), int(parts.max(initial=0)).bit_length()
-    keys = rng.bit_generator.random_raw((len(parts), draws, n))  # 64 random bits each
+    keys = rng.bit_generator.random_raw((draws, n))  # 64 random bits each
     if high:
         keys >>= np.uint64(high)
-        keys |= parts[:, None, :].astype(np.uint64) << np.uint64(64 - high)
+        keys |= parts.astype(np.uint64) << np.uint64(64 - high)
     keys &= np.uint64(2**64 - 2**low)
     keys |= np.arange(n, dtype=np.uint64)
     keys.sort(axis=-1)
@@ -277,12 +296,10 @@ def median_of_draws(values: AnyFloats) -> AnyFloats:
     return np.asarray((values[..., (draws - 1) // 2] + values[..., draws // 2]) / 2)
 
 
-def predict_with_weights(
-    context: AuditContext, rows: NDArray[np.int64], *weights: AnyFloats
-) -> list[Answers]:
+def predict_with_weights(view: ModelView, rows: NDArray[np.int64], *weights: AnyFloats) -> list[Answers]:
     """What is predicted [rows, draws] under each set of other weights [rows, draws, n]: products with the
     cached polarity, in float32."""
-    readout, explanation = context.readout, context.explanation
+    readout, explanation = view.readout, view.explanation
     assert readout is not None
     polarity = readout.polarity[rows, : weights[0].shape[-1]].float().numpy()
     # NumPy multiplies thin matrices three times as fast as PyTorch does.
@@ -313,10 +330,10 @@ def columns_of_test(test: str, change: Change, unit: float) -> dict[str, AnyFloa
     return columns
 
 
-def count_texts_without_change(medians: AnyFloats, mask: NDArray[np.bool_], nouns: Nouns) -> dict[str, int]:
+def count_texts_without_change(medians: AnyFloats, units: NDArray[np.int64], nouns: Nouns) -> dict[str, int]:
     """Texts that have no weights to change, or none that could be others."""
     missing = np.isnan(medians)
-    none = missing & ~mask.any(axis=1)
+    none = missing & (units == 0)
     counts = {f"no {nouns.tokens}": int(none.sum()), few_tokens(nouns): int((missing & ~none).sum())}
     return {reason: count for reason, count in counts.items() if count}
 

@@ -1,15 +1,19 @@
 """Does the explanation point at the words that people mark?"""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.class_scores import scores_for_class
-from glasshead.audits.context import AuditContext
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
+from glasshead.audits.table import Column, Table, lists, pad, unit_lists
 from glasshead.nouns import Nouns
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.spelling import spell
@@ -21,6 +25,11 @@ from glasshead.statistics import (
     top_tokens,
 )
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
+PLAUSIBILITY = "plausibility"
 RANDOM_ORDERS = 20
 """Random orders of the scores of every text, whose mean is the null."""
 
@@ -40,24 +49,46 @@ class Plausibility(Audit):
     citation = "DeYoung et al. 2020; Attanasio et al. 2023; pointing: Zhang et al. 2018"
     reads_marks = True
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
-        if context.marks is None:
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        if view.marks is None:
             return (
-                f"nobody has marked {context.nouns.words} in these data: name the column of marks "
+                f"nobody has marked {view.nouns.words} in these data: name the column of marks "
                 f"({spell('marks_column')})"
             )
-        if context.is_regression:
+        if view.is_regression:
             return "a rating is no class that marks could speak for"
-        if context.sentence_of_token is None:
+        if view.sentence_of_token is None:
             return None
-        return f"marks are of {context.nouns.words}: leave {spell('level')} out"
+        return f"marks are of {view.nouns.words}: leave {spell('level')} out"
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 11])
-        overlap = mark_overlap(context, rng)
-        values, nulls, undefined, no_evidence, k = overlap.values, overlap.nulls, *overlap[2:]
+    columns = (
+        Column(
+            "plausibility.scores", "floats", "score", "scores of the units towards the label", shown=False
+        ),
+        Column("plausibility.marked", "flags", "", "which of them people have marked", shown=False),
+        Column(
+            "plausibility.in_favour", "bool", "", "whether there are scores towards the label", shown=False
+        ),
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        assert view.marks is not None  # or it has no meaning, and is not called
+        mask = view.words  # no padding, and nothing that the tokenizer adds
+        found = view.explanation.encoded.find_marked(view.texts, view.marks)
+        marked = mask & (view.sum_by_unit(found) > 0)
+        scores, in_favour = scores_for_class(view, view.labels)
+        return Measured({
+            "plausibility.scores": unit_lists(round_digits(scores, mask), mask),
+            "plausibility.marked": unit_lists(marked, mask),
+            "plausibility.in_favour": in_favour,
+        })  # fmt: skip
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(PLAUSIBILITY)
+        overlap = mark_overlap(table, settings)
+        values, nulls = overlap.values, overlap.nulls
         findings = []
-        for group in context.groups:
+        for group in settings.groups:
             members = group.members
             summaries = summarise(
                 [column[members] for column in values.values()],
@@ -69,14 +100,14 @@ class Plausibility(Audit):
                 with_exact_intervals(summary, values[name][members], {}, group.level)
                 for name, summary in zip(values, summaries, strict=True)
             ]
-            reasons = {reason: int((texts & members).sum()) for reason, texts in undefined.items()}
+            reasons = {reason: int((texts & members).sum()) for reason, texts in overlap.undefined.items()}
             for name, summary in zip(values, summaries, strict=True):
-                verdict = no_evidence or plausibility_verdict(
-                    summary.reliable_differences.get("random"), context.nouns
+                verdict = overlap.no_evidence or plausibility_verdict(
+                    summary.reliable_differences.get("random"), settings.nouns
                 )
                 findings.append(
                     summary.finding(
-                        "plausibility",
+                        PLAUSIBILITY,
                         name,
                         verdict,
                         group=group,
@@ -86,10 +117,10 @@ class Plausibility(Audit):
                 )
         columns = {f"plausibility.{name}": column for name, column in values.items()}
         columns |= {null_column(f"plausibility.{name}", "random"): null for name, null in nulls.items()}
-        return AuditResult(findings, columns, facts={"top_tokens": k})
+        return AuditResult(findings, columns, facts={"top_tokens": overlap.top})
 
 
-AUDITS.register("plausibility")(Plausibility())
+AUDITS.register(PLAUSIBILITY)(Plausibility())
 
 
 class MarkOverlap(NamedTuple):
@@ -108,22 +139,25 @@ class MarkOverlap(NamedTuple):
         return {name: draws.mean(axis=0) for name, draws in self.draws.items()}
 
 
-def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap:
+def mark_overlap(table: Table, settings: Settings) -> MarkOverlap:
     """How the audited explanation overlaps with what people have marked, text by text."""
-    assert context.marks is not None  # or it has no meaning, and is not called
-    mask = context.words  # no padding, and nothing that the tokenizer adds
-    marked = mask & (
-        context.sum_by_unit(context.explanation.encoded.find_marked(context.texts, context.marks)) > 0
-    )
-    scores, in_favour, no_evidence = scores_for_class(context, context.labels)
-    scores = round_digits(scores, mask)
-    usable, undefined = usable_texts(mask, marked, in_favour, context.nouns)
+    scores, mask = pad(table["plausibility.scores"])
+    marked = pad(table["plausibility.marked"], fill=False)[0].astype(bool)
+    usable, undefined = usable_texts(mask, marked, table["plausibility.in_favour"], settings.nouns)
     counts = marked.sum(axis=1)
     top = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
     values = overlaps(scores, marked, mask, usable, top)
-    draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(RANDOM_ORDERS)]
+    rngs = [settings.rng_of(PLAUSIBILITY, number) for number in table["id"].tolist()]
+    draws = []
+    for _ in range(RANDOM_ORDERS):
+        draws.append(overlaps(shuffle(table["plausibility.scores"], rngs), marked, mask, usable, top))
     by_name = {name: np.stack([draw[name] for draw in draws]) for name in values}
-    return MarkOverlap(values, by_name, undefined, no_evidence, top)
+    return MarkOverlap(values, by_name, undefined, settings.order_no_evidence_reason, top)
+
+
+def shuffle(scores: NDArray[Any], rngs: Sequence[np.random.Generator]) -> AnyFloats:
+    """The scores of each text in random order [N, n], each from the generator of its text."""
+    return pad(lists([rng.permutation(own) for own, rng in zip(scores, rngs, strict=True)]))[0]
 
 
 def usable_texts(
@@ -150,15 +184,6 @@ def overlaps(scores: AnyFloats, marked: Flags, mask: Flags, usable: Flags, k: in
         "pointing": pointing_hits(scores, marked, mask),
     }
     return {name: np.where(usable, values, np.nan) for name, values in statistics.items()}
-
-
-def shuffle(scores: AnyFloats, mask: Flags, rng: np.random.Generator) -> AnyFloats:
-    """The scores of each text in random order, each where the mask has a token."""
-    places = np.argsort(~mask, axis=1, kind="stable")
-    order = np.argsort(np.where(mask, rng.random(mask.shape), 2.0), axis=1)
-    shuffled = np.zeros_like(scores)
-    np.put_along_axis(shuffled, places, np.take_along_axis(scores, order, axis=1), axis=1)
-    return shuffled
 
 
 def plausibility_verdict(over_chance: Interval | None, nouns: Nouns) -> Verdict:

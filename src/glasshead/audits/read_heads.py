@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
-from glasshead.audits.summary import StatSummary, null_column, summarise, with_exact_intervals
+from glasshead.audits.summary import StatSummary, null_column, nulls_of, summarise, with_exact_intervals
+from glasshead.audits.table import Column, Table
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 from glasshead.trace import AttentionSite, list_attention_calls
+
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
 
 CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
 OTHER_LAYERS, UNIFORM = "other layers", "uniform"
@@ -26,17 +31,23 @@ INFLATION = (
     "not distinguishable from what contributions account for",
 )
 ONE_QUERY_REASON = "one learned query reads the {tokens}, and nothing is left without it"
+UNDEFINED = {
+    "removal": "no {tokens}",
+    "alone": "no {tokens}",
+    "special": "no weight",
+    "inflation": "no weight, or one that changes nothing",
+}
+"""The statistics, and why a text has none."""
 HEAD_SHARES = ("alone", "special")
 """Statistics that are shares."""
 
 
 @dataclass(frozen=True)
 class HeadColumn:
-    """A number for each text [N], its nulls, and the reason why texts have none."""
+    """A number for each text [N], and its nulls."""
 
     values: AnyFloats
     nulls: Mapping[str, AnyFloats] = field(default_factory=dict)
-    undefined: str = ""
 
 
 class ReadHeads(Audit):
@@ -53,51 +64,63 @@ class ReadHeads(Audit):
     citation = CITATION
     by_default = False
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
+    columns = (
+        Column("heads.*", "float", "ŷ or a share", "an effect of the heads that are read, or its null"),
+    )
+
+    def unsupported_reason(self, view: ModelView) -> str | None:
         """Why no heads can be taken out."""
-        if not context.explainer.reads_weights:
-            return NO_WEIGHTS.format(context.method)
+        if not view.explainer.reads_weights:
+            return NO_WEIGHTS.format(view.method)
         return (
             None
-            if isinstance(context.explanation.observation, ForwardObservation)
-            else context.nouns.fill(ONE_QUERY_REASON)
+            if isinstance(view.explanation.observation, ForwardObservation)
+            else view.nouns.fill(ONE_QUERY_REASON)
         )
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 18])
-        columns = {**removal_columns(context), **special_columns(context)}
+    def measure(self, view: ModelView) -> Measured:
+        return Measured(dict(head_columns({**removal_columns(view), **special_columns(view)})))
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(HEADS)
+        columns = {
+            statistic: f"{HEADS}.{statistic}"
+            for statistic in UNDEFINED
+            if not np.isnan(table.get(f"{HEADS}.{statistic}", np.full(1, np.nan))).all()
+        }
         findings = []
-        for group in context.groups:
+        for group in settings.groups:
             members = group.members
             summaries = summarise(
-                [column.values[members] for column in columns.values()],
-                [{name: null[members] for name, null in column.nulls.items()} for column in columns.values()],
+                [table[column][members] for column in columns.values()],
+                [nulls_of(table, column, members) for column in columns.values()],
                 rng=rng,
                 level=group.level,
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
-                missing = int(np.isnan(column.values[members]).sum())
+                values = table[column][members]
+                missing = int(np.isnan(values).sum())
                 if statistic in HEAD_SHARES:
-                    summary = with_exact_intervals(summary, column.values[members], {}, group.level)
+                    summary = with_exact_intervals(summary, values, {}, group.level)
                 findings.append(
                     summary.finding(
                         HEADS,
                         statistic,
-                        judge_head_effect(statistic, summary, context.prediction_range),
+                        judge_head_effect(statistic, summary, settings.prediction_range),
                         group=group,
                         citation=self.citation,
-                        undefined={column.undefined: missing} if missing else {},
+                        undefined={settings.nouns.fill(UNDEFINED[statistic]): missing} if missing else {},
                     )
                 )
-        return AuditResult(findings, dict(head_columns(columns)))
+        return AuditResult(findings)
 
 
 AUDITS.register(HEADS)(ReadHeads())
 
 
-def removal_columns(context: AuditContext) -> dict[str, HeadColumn]:
+def removal_columns(view: ModelView) -> dict[str, HeadColumn]:
     """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
-    explanation, site = context.explanation, context.explanation.site
+    explanation, site = view.explanation, view.explanation.site
     assert site is not None
     model, encoded = explanation.model, explanation.encoded
     calls = list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
@@ -111,14 +134,13 @@ def removal_columns(context: AuditContext) -> dict[str, HeadColumn]:
             lambda done, total: explanation.progress(done * texts // total, texts),
         )
     )  # fmt: skip
-    changes[~context.token_mask.any(axis=1)] = np.nan
+    changes[~view.token_mask.any(axis=1)] = np.nan
     together, alone, elsewhere = np.split(changes, [1, 1 + len(read)], axis=1)
-    least = SMALL_CHANGE * context.prediction_range
+    least = SMALL_CHANGE * view.prediction_range
     share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
     nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
-    none = f"no {context.nouns.tokens}"
-    columns = {"removal": HeadColumn(together[:, 0], nulls, none)}
-    return columns | ({"alone": HeadColumn(share, undefined=none)} if len(read) > 1 else {})
+    columns = {"removal": HeadColumn(together[:, 0], nulls)}
+    return columns | ({"alone": HeadColumn(share)} if len(read) > 1 else {})
 
 
 def heads_read(site: AttentionSite) -> tuple[int, ...]:
@@ -126,20 +148,18 @@ def heads_read(site: AttentionSite) -> tuple[int, ...]:
     return tuple(range(site.num_heads)) if site.head is None else (site.head,)
 
 
-def special_columns(context: AuditContext) -> dict[str, HeadColumn]:
+def special_columns(view: ModelView) -> dict[str, HeadColumn]:
     """Shares of special tokens, such as [CLS]; nothing where no text has any, or sentences are read."""
-    special = context.token_mask & (np.asarray(context.explanation.encoded.words) < 0)
-    if context.sentence_of_token is not None or not special.any():
+    special = view.token_mask & (np.asarray(view.explanation.encoded.words) < 0)
+    if view.sentence_of_token is not None or not special.any():
         return {}
-    attention = share_of(special, context.canonical)
-    relevance = share_of(special, context.contributions)
-    even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
-    surplus = even - share_of(special, context.polarity)
+    attention = share_of(special, view.canonical)
+    relevance = share_of(special, view.contributions)
+    even = np.where(np.isnan(attention), np.nan, share_of(special, view.uniform))
+    surplus = even - share_of(special, view.polarity)
     return {
-        "special": HeadColumn(attention, {UNIFORM: even}, "no weight"),
-        "inflation": HeadColumn(
-            attention - relevance, {UNIFORM: surplus}, "no weight, or one that changes nothing"
-        ),
+        "special": HeadColumn(attention, {UNIFORM: even}),
+        "inflation": HeadColumn(attention - relevance, {UNIFORM: surplus}),
     }
 
 

@@ -10,10 +10,14 @@ MOST_SEARCHED = 64
 MOST_SUBSETS = 10
 """All 2ⁿ sets of so many tokens are asked, of more none."""
 
+TIE = 1e-5
+"""Models run in float32: tokens without which ŷ differs by less, relative to ŷ or 1, are equal. Which of them
+went would depend on the texts beside, and so would all that follows."""
+
 
 def greedy_ranks(drops: ValueDrops, texts: Flags) -> Ints:
     """The ranks [N, n] of the tokens of some texts where at each step the token goes without which ŷ is
-    smallest; every step of all texts is one call."""
+    smallest, the first one of equal ones; every step of all texts is one call."""
     left = drops.words & texts[:, None]
     ranks = np.full(left.shape, left.shape[1])
     for step in range(int(left.sum(axis=1).max(initial=0))):
@@ -23,7 +27,8 @@ def greedy_ranks(drops: ValueDrops, texts: Flags) -> Ints:
         table = np.full(left.shape, -np.inf)
         table[text, token] = drops(text, removed)
         rows = np.unique(text)
-        best = table[rows].argmax(axis=1)
+        largest = table[rows].max(axis=1, keepdims=True)
+        best = (table[rows] >= largest - TIE * np.maximum(np.abs(drops.prediction[rows, None]), 1)).argmax(1)
         ranks[rows, best] = step
         left[rows, best] = False
     return ranks

@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
+from glasshead.audits.table import Table
 from glasshead.errors import ParameterError
 from glasshead.nouns import Nouns
+from glasshead.results import WITHOUT_FIRST
 from glasshead.statistics import LEVEL, simultaneous_level
 
 CLASS, LENGTH, CORRECT = "class", "length", "correct"
 CONFIDENCE, IDENTIFIABILITY = "confidence", "identifiability"
 COMPUTED = (CLASS, LENGTH, CORRECT, CONFIDENCE, IDENTIFIABILITY)
 """What needs no column of the data."""
+COLUMN = "column."
+"""Before the name of a column of the data."""
 MOST_BINS = 4
 MOST_VALUES = 8
 MOST_DIGITS = 9
@@ -83,6 +87,44 @@ def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
 def common_level(slicings: Sequence[Slicing]) -> float:
     """The level of the intervals of slices, corrected for the number of slices (Bonferroni)."""
     return simultaneous_level(sum(len(slicing.names) for slicing in slicings))
+
+
+def slicings_of(table: Table, label_names: Sequence[str], by: Iterable[str]) -> list[Slicing]:
+    """How the rows of a table are cut, in the order in which it was asked."""
+    return [slice_rows(table, label_names, name) for name in by]
+
+
+def slice_rows(table: Table, label_names: Sequence[str], by: str) -> Slicing:
+    """One way of cutting the rows of a table (`ModelView.inputs`)."""
+    if by == CLASS:
+        return slice_by_class(table["label"], label_names)
+    if by == LENGTH:
+        return slice_by_length(table["tokens"])
+    if by == CORRECT:
+        return slice_by_correctness(table["predicted"] == table["label"])
+    if by == CONFIDENCE:
+        return slice_by_confidence(table["confidence"])
+    if by == IDENTIFIABILITY:
+        return slice_by_identifiability(table["alone"], table["width"], table["tokens"])
+    return slice_by_column(by, table[COLUMN + by].tolist())
+
+
+def groups_of(
+    table: Table, label_names: Sequence[str], by: Sequence[str], spares_first: bool = False
+) -> list[Group]:
+    """All rows, those of each true class, if classes are predicted, and the slices of all cuts, with
+    simultaneous intervals; of texts without their first token all alone."""
+    count = len(table["label"])
+    if spares_first:
+        return [Group(WITHOUT_FIRST, np.ones(count, dtype=bool))]
+    every = [Group("all", np.ones(count, dtype=bool))]
+    of_classes = "target" in table and "surprisal" not in table
+    if of_classes and CLASS not in by:
+        classes = slice_by_class(table["label"], label_names).groups(LEVEL)
+        every += [group._replace(by="") for group in classes]
+    slicings = slicings_of(table, label_names, by)
+    level = common_level(slicings)
+    return every + [group for slicing in slicings for group in slicing.groups(level)]
 
 
 def slice_by_class(labels: NDArray[np.int64], names: Sequence[str]) -> Slicing:

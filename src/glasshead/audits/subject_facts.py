@@ -11,9 +11,12 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
 from glasshead.audits.agreement import ALPHA
-from glasshead.audits.context import AuditContext
+from glasshead.audits.build_view import Sample
 from glasshead.audits.performance import guess_facts
-from glasshead.audits.slices import slice_notes
+from glasshead.audits.settings import Settings
+from glasshead.audits.slices import Slicing, slice_notes
+from glasshead.audits.table import Table
+from glasshead.audits.view import ModelView
 from glasshead.data import reader_of
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import class_name, spec_of
@@ -66,122 +69,124 @@ AFTER_NORM = (
 
 
 def subject_facts(
-    subject: Subject, context: AuditContext, seed: int, left_out: Sequence[str]
+    subject: Subject,
+    sample: Sample,
+    view: ModelView,
+    inputs: Table,
+    slicings: Sequence[Slicing],
+    left_out: Sequence[str],
 ) -> dict[str, Any]:
-    """What was audited, by which protocol; ``left_out`` says which audits were not asked."""
+    """What was audited, by which protocol: of the model by what it does before the first inputs; ``left_out``
+    says which audits were not asked."""
     record = subject.record
-    matched = [] if context.label_note is None else [context.label_note]
+    matched = [] if view.label_note is None else [view.label_note]
     remarks = [*(f"{note}." for note in (*matched, *subject.notes)), *left_out]
     made = {"preset": record["recipe"].get("preset"), "seed": record["seed"]} if record else {"seed": None}
     return {
         "run": str(subject.folder or subject.name),
-        "method": context.method,
-        **model_facts(subject.model, context),
-        **use_facts(subject, context),
+        "method": view.method,
+        **model_facts(subject.model, view),
+        **use_facts(subject, view),
         **made,
-        "audit_seed": seed,
-        "examples": len(context.texts),
-        **performance_facts(context),
-        **guess_facts(context, seed),
-        "signed": context.scores_signed,
-        "gauge": gauge_facts(subject.gauge, context) if context.explainer.sign_is_gauge else None,
-        INPUTS: context.nouns.texts,
-        **reading_facts(subject, context),
+        "audit_seed": sample.seed,
+        "examples": len(sample.texts),
+        **performance_facts(inputs, view.settings),
+        **guess_facts(inputs, view.settings),
+        "signed": view.scores_signed,
+        "gauge": gauge_facts(subject.gauge, view) if view.explainer.sign_is_gauge else None,
+        INPUTS: view.nouns.texts,
+        **reading_facts(subject, sample, inputs),
         "alpha": ALPHA,
         **({"recipe": record["recipe"], "train_data": record["data"]} if record else {}),
         "versions": versions(),
         "remarks": remarks,
         "notes": [
-            precision_note(context),
-            target_note(context),
-            EXACT if context.exact else FIRST_ORDER,
-            *layer_note(context),
-            *note_other_weights(context),
-            *shortcut_note(context),
-            *norm_note(context),
+            precision_note(view),
+            target_note(view),
+            EXACT if view.exact else FIRST_ORDER,
+            *layer_note(view),
+            *note_other_weights(view),
+            *shortcut_note(view),
+            *norm_note(view),
             *remarks,
-            *slice_notes(context.slicings, context.nouns),
-            *context.coverage.lines("audited"),
+            *slice_notes(slicings, view.nouns),
+            *sample.coverage.lines("audited"),
             *record.get("notes", []),
         ],
     }
 
 
-def precision_note(context: AuditContext) -> str:
+def precision_note(view: ModelView) -> str:
     """The precision in which the numbers were computed."""
-    exact = context.explanation.model.dtype == torch.float64
-    return context.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
+    exact = view.explanation.model.dtype == torch.float64
+    return view.nouns.fill(IN_FLOAT64 if exact else IN_FLOAT32)
 
 
-def card_title(subject: Subject, context: AuditContext, data: str) -> str:
+def card_title(subject: Subject, view: ModelView, data: str) -> str:
     """What the card is called: data, attention and seed of a run, data and name of any other model; and which
     explanation was audited, if not attention."""
     parts = [Path(data).name, subject.name]
     if subject.record:
-        parts[1:] = [attention_name(subject, context), f"seed {subject.record['seed']}"]
-    return " · ".join(parts if context.explainer.reads_weights else [*parts, context.method])
+        parts[1:] = [attention_name(subject, view), f"seed {subject.record['seed']}"]
+    return " · ".join(parts if view.explainer.reads_weights else [*parts, view.method])
 
 
-def attention_name(subject: Subject, context: AuditContext) -> str:
+def attention_name(subject: Subject, view: ModelView) -> str:
     """The mechanism of a run, or the run that its attention goes by, as it is typed, and an adversary's λ."""
     recipe = subject.record.get("recipe", {})
     if "attention_run" in recipe:
         weight = recipe.get("adversary_weight")
         return attention_run_name(recipe["attention_run"]) + ("" if weight is None else f" (λ {weight:g})")
-    return mechanism_name(context)
+    return mechanism_name(view)
 
 
-def target_note(context: AuditContext) -> str:
+def target_note(view: ModelView) -> str:
     """What signed numbers are about."""
-    if context.is_regression:
+    if view.is_regression:
         return OF_RATINGS
-    if context.predicts_tokens:
+    if view.predicts_tokens:
         return OF_NEXT_TOKENS
-    if context.binary:
-        return OF_TWO_CLASSES.format(context.label_names[1])
-    return context.nouns.fill(CLASS_NOTE)
+    if view.binary:
+        return OF_TWO_CLASSES.format(view.label_names[1])
+    return view.nouns.fill(CLASS_NOTE)
 
 
-def reading_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
+def reading_facts(subject: Subject, sample: Sample, inputs: Table) -> dict[str, Any]:
     """How much of the texts the model read and knew; of other inputs it reads all."""
-    tokenizer, encoded = subject.tokenizer, context.explanation.encoded
-    if reader_of(tokenizer).reads_all:
+    if reader_of(subject.tokenizer).reads_all:
         return {}
-    unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
-    unknown = (encoded.ids == unknown_id).numpy() | ~context.token_mask
-    tokens = context.token_mask.sum(axis=1)
     return {
-        "empty_texts": int((tokens == 0).sum()),
-        "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
-        "truncated_to": tokenizer.model_max_length,
-        "coverage": asdict(context.coverage),
+        "empty_texts": int((inputs["tokens"] == 0).sum()),
+        "unknown_texts": int(inputs["unknown"].sum()),
+        "truncated_to": subject.tokenizer.model_max_length,
+        "coverage": asdict(sample.coverage),
     }
 
 
-def shortcut_note(context: AuditContext) -> list[str]:
+def shortcut_note(view: ModelView) -> list[str]:
     """Where the model was run again from, under other weights, if it was."""
-    observation = vars(context.explanation).get("observation")
+    observation = vars(view.explanation).get("observation")
     if not isinstance(observation, ForwardObservation):
         return []
     if observation.shortcut.is_whole:
         return [WHOLE_MODEL] if observation.site.layer else []
-    return [context.nouns.fill(SHORTCUT, place=observation.shortcut)]
+    return [view.nouns.fill(SHORTCUT, place=observation.shortcut)]
 
 
-def norm_note(context: AuditContext) -> list[str]:
+def norm_note(view: ModelView) -> list[str]:
     """What gradients are taken along, where embeddings are normalised."""
-    normalises = EXPLAINERS["gradient"].caveat(context.explanation) is not None
-    return [context.nouns.fill(AFTER_NORM)] if normalises else []
+    normalises = EXPLAINERS["gradient"].caveat(view.explanation) is not None
+    return [view.nouns.fill(AFTER_NORM)] if normalises else []
 
 
-def mechanism_name(context: AuditContext) -> str:
+def mechanism_name(view: ModelView) -> str:
     """The word for the attention of the model."""
-    config = context.explanation.model.config
+    config = view.explanation.model.config
     named = getattr(config, "attention", None) or spec_of(config)
     return "attention" if named is None else to_name(named)
 
 
-def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]:
+def model_facts(model: PreTrainedModel, view: ModelView) -> dict[str, Any]:
     """Family and parts of the model, and which attention was read."""
     config = model.config
     if isinstance(model, PooledClassifier):
@@ -192,7 +197,7 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
             facts["attention"] = model.attention_source
         return facts
     family = next((name for name, kind in MODELS.items() if type(model) is kind), class_name(model))
-    facts = {"model": family, "attention": mechanism_name(context)}
+    facts = {"model": family, "attention": mechanism_name(view)}
     if isinstance(model, TransformerClassifier):
         facts |= {
             "layers": config.num_hidden_layers,
@@ -201,65 +206,66 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
             "positions": config.positions,
             "pooling": config.pooling,
         }
-    if context.explanation.unreadable_reason is not None:
+    if view.explanation.unreadable_reason is not None:
         return facts
-    site = context.explanation.site
+    site = view.explanation.site
     assert site is not None
-    reading = context.explainer.reading(context.explanation)
-    level = context.explanation.attention_selector.level
+    reading = view.explainer.reading(view.explanation)
+    level = view.explanation.attention_selector.level
     own = {"layer": site.layer, "layers": site.num_layers, "head": site.head}
     return facts | {
         **({"attention_layer": own} if site.above is None else {}),  # words' weights times their sentence's
         **({} if reading is None else {"reading": reading}),
-        "level": context.nouns.word if level == "word" else level,
+        "level": view.nouns.word if level == "word" else level,
     }
 
 
-def layer_note(context: AuditContext) -> list[str]:
+def layer_note(view: ModelView) -> list[str]:
     """Why the attention that is read is not the last."""
-    explanation = context.explanation
+    explanation = view.explanation
     note = None if explanation.unreadable_reason is not None else explanation.layer_note
     return [] if note is None else [f"{note[0].upper()}{note[1:]}."]
 
 
-def note_other_weights(context: AuditContext) -> list[str]:
+def note_other_weights(view: ModelView) -> list[str]:
     """Which weights erasure takes out, where the explanation reads others, or none."""
-    explanation = context.explanation
+    explanation = view.explanation
     site = None if explanation.unreadable_reason is not None else explanation.site
-    if site is None or context.explainer.reading(explanation) == explanation.reading:
+    if site is None or view.explainer.reading(explanation) == explanation.reading:
         return []
-    return [context.nouns.fill(ERASED_AT, reading=explanation.reading)]
+    return [view.nouns.fill(ERASED_AT, reading=explanation.reading)]
 
 
-def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
+def use_facts(subject: Subject, view: ModelView) -> dict[str, Any]:
     """How the model uses its attention before these texts, and before its training as far as its run says."""
-    if context.explanation.unreadable_reason is not None:
+    if view.explanation.unreadable_reason is not None:
         return {}
     trained = subject.record.get("attention_use") or {}
     use = AttentionUse(
         before=trained.get("before"),
-        after=attention_use(context.explanation.model, context.explanation.encoded),
+        after=attention_use(view.explanation.model, view.explanation.encoded),
     )
     return {"attention_use": use}
 
 
-def performance_facts(context: AuditContext) -> dict[str, Any]:
+def performance_facts(inputs: Table, settings: Settings) -> dict[str, Any]:
     """How good the predictions are."""
-    if context.is_regression:
-        return {"task": REGRESSION} | rating_metrics(context.labels, context.predicted)
-    if context.predicts_tokens:
-        right = context.predicted == context.labels
-        perplexity = float(np.exp(context.surprisal.mean()))
-        return {"task": NEXT_TOKEN, "accuracy": float(right.mean()), "perplexity": perplexity}
-    return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
+    labels, predicted = inputs["label"], inputs["predicted"]
+    if settings.is_regression:
+        return {"task": REGRESSION} | rating_metrics(labels, predicted)
+    if settings.predicts_tokens:
+        perplexity = float(np.exp(inputs["surprisal"].mean()))
+        accuracy = float((predicted == labels).mean())
+        return {"task": NEXT_TOKEN, "accuracy": accuracy, "perplexity": perplexity}
+    return {"labels": list(settings.label_names)} | class_metrics(labels, predicted)
 
 
-def gauge_facts(gauge: Mapping[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:
+def gauge_facts(gauge: Mapping[str, Any] | None, view: ModelView) -> dict[str, Any] | None:
     """The gauge of a pooled model; of others that of the heads that are read, together and each."""
-    site = context.explanation.site
+    site = view.explanation.site
     if gauge is None:
         return None
-    together = {"kind": context.gauge_kind, "margin": context.gauge_margin}
+    together = {"kind": view.gauge_kind, "margin": view.gauge_margin}
     if site is None:
         return dict(gauge) | together
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)

@@ -6,10 +6,19 @@ from typing import Literal
 
 import numpy as np
 
-from glasshead.arrays import AnyFloats
+from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.slices import Group
+from glasshead.nouns import Nouns
 from glasshead.results import MIN_UNITS, Finding, Interval, PairedDifference, Verdict
-from glasshead.statistics import LEVEL, interval_of_equals, intervals_beside_nulls, nan_mean, share_interval
+from glasshead.statistics import (
+    LEVEL,
+    UNKNOWN,
+    Range,
+    interval_of_equals,
+    intervals_beside_nulls,
+    nan_mean,
+    share_interval,
+)
 
 Nulls = Mapping[str, AnyFloats | None]
 
@@ -83,6 +92,25 @@ def null_column(column: str, null: str) -> str:
     return f"{column}.null.{null}"
 
 
+def nulls_of(table: Mapping[str, AnyFloats], column: str, members: Flags) -> dict[str, AnyFloats]:
+    """The nulls of a column of a table, by name, in a group of the rows."""
+    start = null_column(column, "")
+    return {
+        name.removeprefix(start): values[members] for name, values in table.items() if name.startswith(start)
+    }
+
+
+def all_same(same: AnyFloats | None) -> bool:
+    """Whether two explanations are one in every text where they are any (`same_numbers`)."""
+    known = np.zeros(0) if same is None else same[~np.isnan(same)]
+    return bool(len(known) and (known == 1).all())
+
+
+def few_tokens(nouns: Nouns) -> str:
+    """Why weights of an input could not be others, or have no order."""
+    return f"fewer than two {nouns.tokens}"
+
+
 def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
     return difference.interval if difference is not None and difference.n >= MIN_UNITS else None
@@ -91,45 +119,60 @@ def reliable_interval(difference: PairedDifference | None) -> Interval | None:
 def with_exact_intervals(
     summary: StatSummary, values: AnyFloats, nulls: Nulls, level: float = LEVEL
 ) -> StatSummary:
-    """A mean of shares, 0 to 1 for each unit or NaN, whose intervals are no points where units are all alike,
-    as those of the bootstrap are: of units that are 0 or 1 that of Clopper and Pearson, which bounds others
-    that are alike too."""
+    """A mean of shares, 0 to 1 for each unit or NaN, with intervals between 0 and 1 that are no points where
+    units are all alike: of units that are 0 or 1 that of Clopper and Pearson, which bounds others that are
+    alike too."""
     known = values[~np.isnan(values)]
     over_null = dict(summary.over_null)
     for name, null in nulls.items():
         if name in over_null and null is not None:
             over_null[name] = with_exact_difference(over_null[name], values - null, level)
     binary = bool(np.isin(known, (0.0, 1.0)).all())
-    interval = share_interval(known > 0.5, level).interval if binary else summary.interval
+    interval = share_interval(known > 0.5, level).interval if binary else clip(summary.interval, 0.0)
     if not binary and len(known) > 1 and np.ptp(known) == 0:
         interval = interval_of_equals(float(known[0]), len(known), level, least=0.0)
     return replace(summary, interval=interval, over_null=over_null)
 
 
+def clip(interval: Interval | None, least: float) -> Interval | None:
+    """An interval between ``least`` and 1."""
+    return None if interval is None else (max(interval[0], least), min(interval[1], 1.0))
+
+
 def with_exact_difference(
     difference: PairedDifference, changes: AnyFloats, level: float = LEVEL
 ) -> PairedDifference:
-    """A mean difference of shares [N]; where all are alike, with the interval that this allows."""
+    """A mean difference of shares [N], with an interval between −1 and 1; where all are alike, with the one
+    that this allows."""
     known = changes[~np.isnan(changes)]
     if len(known) < 2 or np.ptp(known) > 0:
-        return difference
+        return replace(difference, interval=clip(difference.interval, -1.0))
     return replace(difference, interval=interval_of_equals(float(known[0]), len(known), level))
 
 
 def summarise(
-    values: Sequence[AnyFloats], nulls: Sequence[Nulls], *, rng: np.random.Generator, level: float = LEVEL
+    values: Sequence[AnyFloats],
+    nulls: Sequence[Nulls],
+    *,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    within: Range = UNKNOWN,
 ) -> list[StatSummary]:
-    """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic."""
-    estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level)
+    """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
+
+    ``within`` is the least and the most that a statistic can be, for all [2] or for each [S, 2]
+    (`mean_intervals`). Intervals keep within it, and those of units that are all alike are points without it.
+    """
+    estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level, within=within)
     return [
         StatSummary(
             estimate=estimate.mean,
             std=estimate.std,
-            interval=estimate.interval,
+            interval=estimate.interval_or_point,
             null={name: nan_mean(values) for name, values in null.items()},
             n=estimate.n,
             over_null={
-                name: PairedDifference(difference.mean, difference.interval, difference.n)
+                name: PairedDifference(difference.mean, difference.interval_or_point, difference.n)
                 for name, difference in differences.items()
             },
         )

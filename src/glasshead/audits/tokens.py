@@ -1,23 +1,31 @@
 """Do the weights tell the words of one class from those of another?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext
-from glasshead.audits.null_weights import random_weights
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
+from glasshead.audits.table import Column, Table, lists, unit_lists
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
 from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
 
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
+    from glasshead.audits.view import ModelView
+
+TOKENS = "tokens"
+QUANTITIES = ("score", "weight", "polarity", "contribution", "chance", "weight-raw")
 NO_SEPARATION = "does not separate them"
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
@@ -33,75 +41,114 @@ class Tokens(Audit):
     question = "do the weights tell the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
 
-    def unsupported_reason(self, context: AuditContext) -> str | None:
-        if not context.explainer.reads_weights:
-            return NO_WEIGHTS.format(context.method)
-        if context.is_regression:
-            return f"{context.nouns.words} have no class where ratings are predicted"
-        if not context.explanation.encoded.in_line:
+    def unsupported_reason(self, view: ModelView) -> str | None:
+        if not view.explainer.reads_weights:
+            return NO_WEIGHTS.format(view.method)
+        if view.is_regression:
+            return f"{view.nouns.words} have no class where ratings are predicted"
+        if not view.explanation.encoded.in_line:
             return "an image has no vocabulary, whose entries could belong to classes"
-        if context.counts is None:
+        if view.counts is None:
             return f"the classes of words come from the training data: give them ({spell('train')})"
         return (
             None
-            if context.sentence_of_token is None
+            if view.sentence_of_token is None
             else f"sentences belong to no class: leave {spell('level')} out"
         )
 
-    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        assert context.counts is not None  # or it has no meaning, and is not called
-        rng = np.random.default_rng([seed, 3])
-        groups, gamma = token_groups(context.counts, context.label_names)
-        ids = context.explanation.encoded.ids.numpy()[context.mask]
-        types, type_of_token, occurrences = np.unique(ids, return_inverse=True, return_counts=True)
-        columns = {name: values[context.mask] for name, values in self._columns(context, rng).items()}
-        special = context.explanation.tokenizer.cls_token_id, context.explanation.tokenizer.sep_token_id
+    columns = (
+        Column("tokens.ids", "ints", "id", "the vocabulary ids of the tokens", shown=False),
+        Column("tokens.names", "texts", "", "the tokens", shown=False),
+        Column("tokens.groups", "texts", "", "the group of each token; empty: none", shown=False),
+        Column(
+            "tokens.gamma",
+            "floats",
+            "γ",
+            "by how much it occurs in one class rather than another",
+            shown=False,
+        ),
+        Column("tokens.counts", "ints", "tokens", "how often it occurs in the training data", shown=False),
+        Column(
+            "tokens.*", "floats", "number", "score, weight, polarity, contribution, or chance", shown=False
+        ),
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        assert view.counts is not None  # or it has no meaning, and is not called
+        groups, gamma = token_groups(view.counts, view.label_names)
+        tokenizer, mask = view.explanation.tokenizer, view.mask
+        ids = view.explanation.encoded.ids.numpy()
+        special = [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]
         # What stands around every text is no word of any class.
-        group = np.where(np.isin(types, [token for token in special if token is not None]), "", groups[types])
-        text_of_token = np.nonzero(context.mask)[0]
+        group = np.where(np.isin(ids, special), "", groups[ids]).astype(object)
+        return Measured({
+            "tokens.ids": unit_lists(ids, mask),
+            "tokens.names": lists(
+                [tokenizer.convert_ids_to_tokens(own.tolist()) for own in unit_lists(ids, mask)]
+            ),
+            "tokens.groups": unit_lists(group, mask),
+            "tokens.gamma": unit_lists(gamma[ids], mask),
+            "tokens.counts": unit_lists(view.counts.sum(axis=0)[ids], mask),
+            **{f"tokens.{name}": unit_lists(values, mask) for name, values in self._columns(view).items()},
+        })  # fmt: skip
+
+    def judge(self, table: Table, settings: Settings) -> AuditResult:
+        rng = settings.rng(TOKENS)
+        text_of_token = np.repeat(
+            np.arange(len(table["tokens.ids"])), [len(own) for own in table["tokens.ids"]]
+        )
+        flat = {
+            name.removeprefix("tokens."): np.concatenate([*column])
+            for name, column in table.items()
+            if name.startswith("tokens.")
+        }
+        _, first, type_of_token, occurrences = np.unique(
+            flat["ids"], return_index=True, return_inverse=True, return_counts=True
+        )
+        group = flat["groups"][first]
+        columns = {name: flat[name].astype(float) for name in QUANTITIES if name in flat}
         findings: list[Finding] = []
-        for texts in (part for part in context.groups if part.name == "all" or part.by):
+        for texts in (part for part in settings.groups if part.name == "all" or part.by):
             chosen = texts.members[text_of_token]
             means = mean_per_type(
                 {name: values[chosen] for name, values in columns.items()}, type_of_token[chosen]
             )
             present = group[np.unique(type_of_token[chosen])]
-            findings += self._levels(means, present, texts, context, rng)
-            findings += self._separations(means, present, texts, context, rng)
+            findings += self._levels(means, present, texts, settings, rng)
+            findings += self._separations(means, present, texts, settings, rng)
         means = mean_per_type(columns, type_of_token)
-        known = context.counts.sum(axis=0)[types]
-        table = {
-            "token": context.explanation.tokenizer.convert_ids_to_tokens(types.tolist()),
+        by_type = {
+            "token": flat["names"][first].tolist(),
             "group": group.tolist(),
-            "gamma": [None if np.isnan(g) else float(g) for g in gamma[types]],
-            "count": known,
+            "gamma": [None if np.isnan(g) else float(g) for g in flat["gamma"][first]],
+            "count": flat["counts"][first],
             "occurrences": occurrences,
         } | {name.replace("-", "_"): values for name, values in means.items() if name != "chance"}
-        return AuditResult(findings, tokens=table)
+        return AuditResult(findings, tokens=by_type)
 
     @staticmethod
-    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, AnyFloats]:
+    def _columns(view: ModelView) -> dict[str, AnyFloats]:
         """Every quantity per occurrence [N, n], canonical where there is a gauge.
 
         Scores and polarities exist where the outputs are linear in the weights that are read.
         """
-        observation = context.explanation.observation
-        target = context.explanation.target
-        if not context.binary and context.counts is not None:
+        observation = view.explanation.observation
+        target = view.explanation.target
+        if not view.binary and view.counts is not None:
             # Towards the class in which the token is likeliest, not the one that its text was taken for.
-            target = torch.from_numpy(context.counts.argmax(axis=0)[context.explanation.encoded.ids.numpy()])
+            target = torch.from_numpy(view.counts.argmax(axis=0)[view.explanation.encoded.ids.numpy()])
         columns = {}
         if isinstance(observation, LinearReadout):
             columns["score"] = observation.gauge * observation.scores.numpy()
-        columns["weight"] = context.canonical
+        columns["weight"] = view.canonical
         if isinstance(observation, LinearReadout):
             columns["polarity"] = observation.slopes(target).numpy()
         columns["contribution"] = observation.contributions(target).numpy()
-        columns["chance"] = random_weights(context.mask, context.signed, rng).astype(np.float64)
-        return columns | ({"weight-raw": context.weights} if context.signed else {})
+        columns["chance"] = view.draw(TOKENS, view.signed).astype(np.float64)
+        return columns | ({"weight-raw": view.weights} if view.signed else {})
 
     def _levels(
-        self, means: Mapping[str, AnyFloats], group: NDArray[np.str_], texts: Group, context: AuditContext,
+        self, means: Mapping[str, AnyFloats], group: NDArray[np.str_], texts: Group, settings: Settings,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types, over their occurrences in some texts."""
@@ -115,7 +162,7 @@ class Tokens(Audit):
             summaries = summarise(values, nulls, rng=rng, level=texts.level)
             named = texts._replace(name=in_texts(group_name, texts))
             for statistic, summary in zip(means, summaries, strict=True):
-                verdict = no_evidence_reason(context, statistic) or level_verdict(summary.reliable_interval)
+                verdict = no_evidence_reason(settings, statistic) or level_verdict(summary.reliable_interval)
                 yield summary.finding("tokens", statistic, verdict, group=named, citation=self.citation)
 
     def _separations(
@@ -123,29 +170,29 @@ class Tokens(Audit):
         means: Mapping[str, AnyFloats],
         group: NDArray[np.str_],
         texts: Group,
-        context: AuditContext,
+        settings: Settings,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How well each quantity tells two groups apart, over their occurrences in some texts."""
         means = {name: values for name, values in means.items() if name != "chance"}
         neutral, polar = group == "neutral", (group != "neutral") & (group != "")
         pairs = [("polar vs neutral", polar, neutral, {"weight-absolute": np.abs(means["weight"])})]
-        if context.binary:
+        if settings.binary:
             positive, negative = group == "positive", group == "negative"
             pairs.insert(0, ("positive vs negative", positive, negative, dict(means)))
-            if context.signed:
+            if settings.signed:
                 for name in ("weight-raw", "weight"):
                     # Of signs, that probability is the mean share of right signs in the two groups.
                     signs = np.sign(means[name])
                     named = texts._replace(name=in_texts(pairs[0][0], texts))
                     yield self._separation(
-                        "sign", name, named, (signs[positive], signs[negative]), context, rng
+                        "sign", name, named, (signs[positive], signs[negative]), settings, rng
                     )
         for name, first, second, quantities in pairs:
             named = texts._replace(name=in_texts(name, texts))
             for against, values in quantities.items():
                 yield self._separation(
-                    "separation", against, named, (values[first], values[second]), context, rng
+                    "separation", against, named, (values[first], values[second]), settings, rng
                 )
 
     def _separation(
@@ -154,18 +201,18 @@ class Tokens(Audit):
         against: str,
         group: Group,
         values: tuple[AnyFloats, AnyFloats],
-        context: AuditContext,
+        settings: Settings,
         rng: np.random.Generator,
     ) -> Finding:
         """The probability that a token of the first group has the larger of the two ``values``."""
         first, second = values
         result = auc_interval(first, second, rng=rng, level=group.level, resamples=resamples_for(group.level))
         interval = result.interval if min(len(first), len(second)) >= MIN_UNITS // 2 else None
-        if (reason := no_evidence_reason(context, against)) is not None:
+        if (reason := no_evidence_reason(settings, against)) is not None:
             verdict = reason
         elif statistic == "sign":
-            verdict = ONE_SIGNED if context.one_sided else sign_verdict(interval)
-        elif against in FAVOURS and context.one_sided and context.binary:
+            verdict = ONE_SIGNED if settings.one_sided else sign_verdict(interval)
+        elif against in FAVOURS and settings.one_sided and settings.binary:
             verdict = favour_verdict(interval, FAVOURS[against])
         else:
             verdict = separation_verdict(interval)
@@ -188,7 +235,7 @@ class Tokens(Audit):
         )
 
 
-AUDITS.register("tokens")(Tokens())
+AUDITS.register(TOKENS)(Tokens())
 
 
 def mean_per_type(columns: Mapping[str, AnyFloats], type_of_token: NDArray[np.intp]) -> dict[str, AnyFloats]:
@@ -205,12 +252,12 @@ def in_texts(words: str, texts: Group) -> str:
     return f"{words}, {texts.name}" if texts.by else words
 
 
-def no_evidence_reason(context: AuditContext, quantity: str) -> Verdict | None:
+def no_evidence_reason(settings: Settings, quantity: str) -> Verdict | None:
     """Why the signs of a quantity say nothing; None: they do, or it has no gauge."""
     if quantity == "weight-raw":
         return RAW_SIGN
     gauged = quantity in ("score", "weight", "polarity", "weight-absolute")
-    return context.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
+    return settings.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
 
 
 def level_verdict(interval: Interval | None) -> Verdict:

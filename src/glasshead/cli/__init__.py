@@ -14,6 +14,7 @@ from glasshead.cli import (  # importing a file adds its command
     explain,
     generate,
     heads,
+    judge,
     kernels,
     list,
     plot,

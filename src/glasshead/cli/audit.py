@@ -56,7 +56,7 @@ def audit(
     Example: [bold]glasshead audit my-bert my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
     """
-    from glasshead.audits import check_audit
+    from glasshead.audits import MEASUREMENTS, check_audit
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
     from glasshead.report import audits_document, model_card, terminal_view
@@ -65,14 +65,18 @@ def audit(
     for name in (*(name.partition(".")[0] for name in thresholds), *(request.audits or ())):
         check_audit_name(name)
     check_audit(request)
+    is_extended = resume and (out / MEASUREMENTS).exists()
     with (
-        atomic_folder(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)]) as work,
+        atomic_folder(
+            out, overwrite=overwrite or is_extended, reads=[Path(request.model), Path(request.data)]
+        ) as work,
         resumable_parts(out, resume=resume, overwrite=overwrite) as parts,
     ):
         processes = request.processes or os.cpu_count() or 1
         card = audit_with_progress(request.replace(store=parts, processes=processes))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
-        write_audit(card, work, parts)
+        keep_measurements(parts, work)
+        write_audit(card, work)
     say = print_line if format is CardFormat.text else print_remark  # standard output is the document's
     if format is CardFormat.json:
         print_output(f"{card.to_json()}\n", "json")
@@ -99,12 +103,22 @@ def audit_with_progress(request: AuditRequest) -> "AuditCard":
         return run_audit(request.replace(progress=progress))
 
 
-def write_audit(card: "AuditCard", folder: Path, parts: Path | None = None) -> None:
-    """The values and their report, and the lines of ``parts`` about every head and weight."""
-    from glasshead.identifiability import merge_parts
+def write_audit(card: "AuditCard", folder: Path) -> None:
+    """The values and their report; of what was measured of every map and weight, the lines."""
+    from glasshead.audits import MEASUREMENTS, write_lines
     from glasshead.report import audit_page
 
     card.save(folder)
-    if parts is not None:
-        merge_parts(parts, folder)
+    if (folder / MEASUREMENTS).exists():
+        write_lines(folder, [int(number) for number in card.examples["id"]])
     (folder / "report.html").write_text(audit_page([card]), encoding="utf-8")
+
+
+def keep_measurements(parts: Path, folder: Path) -> None:
+    """What was measured, from the ``parts``; of heads alone the lines about every head and weight."""
+    from glasshead.audits import MEASUREMENTS, copy_measurements
+    from glasshead.identifiability import merge_parts
+
+    merge_parts(parts, folder)
+    if (parts / MEASUREMENTS).exists():
+        copy_measurements(parts / MEASUREMENTS, folder / MEASUREMENTS)

@@ -33,31 +33,34 @@ def resume_on_interrupt(parts: Path, unit: str = "epochs") -> Iterator[None]:
 @contextmanager
 def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
     """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing, nor
-    does an error. They go when all is done, and where none is finished.
+    does an error. They go when all is done, and where none is finished. To resume a finished audit is to go
+    on from what it measured.
 
     Raises:
         InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
     """
-    from glasshead.audits import FINISHED
+    from glasshead.audits import MEASURED, MEASUREMENTS, copy_measurements
     from glasshead.files import check_foreign, files_in, find_foreign, remove
     from glasshead.identifiability import STORE_FILES
 
     parts = out.with_name(f"{out.name}.parts")
     if resume and not parts.exists():
-        raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
+        if not (out / MEASUREMENTS).exists():
+            raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
+        copy_measurements(out / MEASUREMENTS, parts / MEASUREMENTS)
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
                 f"{parts} holds an unfinished audit: go on with --resume, or begin anew with --overwrite"
             )
-        check_foreign(parts, find_foreign(files_in(parts), (*STORE_FILES, *FINISHED)))
+        check_foreign(parts, find_foreign(files_in(parts), (*STORE_FILES, *MEASURED)))
         remove(parts)
     try:
         with resume_on_interrupt(parts, "parts"):
             try:
                 yield parts
             except BaseException:
-                if not any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], FINISHED[-1])):
+                if not any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], MEASURED[-1])):
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError as error:

@@ -184,8 +184,8 @@ def drift_in_words(own: AnyFloats, uniform: AnyFloats) -> str | None:
     if not difference.n:
         return None
     compared, baseline = "to be compared with", "one text"
-    if difference.interval is not None:
-        low, high = difference.interval
+    if (ends_of_difference := difference.interval_or_point) is not None:
+        low, high = ends_of_difference
         compared = "which is not shown to differ from"
         if low > NO_DIFFERENCE or high < -NO_DIFFERENCE:
             compared = "more than" if low > 0 else "less than"

@@ -18,9 +18,11 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import (
+        SCHEMAS,
         STORE_FILES,
         ResultStore,
         fingerprints,
+        line_table,
         merge_parts,
         solve_batches,
     )

@@ -60,6 +60,7 @@ WEIGHT_SCHEMA = pa.schema(
     }
 )  # fmt: skip
 SCHEMAS = {"heads": HEADS, "weights": WEIGHT_SCHEMA}
+"""What lines about heads and about weights hold."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,34 @@ class ResultStore:
 
     def heads(self) -> dict[str, np.ndarray]:
         """The columns of all lines about heads."""
-        tables = [pq.read_table(path, schema=HEADS) for path in sorted(self.folder.glob("heads-*.parquet"))]
-        table = pa.concat_tables(tables) if tables else HEADS.empty_table()
-        return {name: table[name].to_numpy(zero_copy_only=False) for name in HEADS.names}
+        return self.columns("heads")
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """The columns of all lines about weights."""
+        return self.columns("weights")
+
+    def columns(self, name: str) -> dict[str, np.ndarray]:
+        """The columns of all lines of that name."""
+        schema = SCHEMAS[name]
+        tables = [
+            pq.read_table(path, schema=schema) for path in sorted(self.folder.glob(f"{name}-*.parquet"))
+        ]
+        table = pa.concat_tables(tables) if tables else schema.empty_table()
+        return {column: table[column].to_numpy(zero_copy_only=False) for column in schema.names}
+
+
+def line_table(name: str, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """Lines about ``heads`` or ``weights`` from their columns, as parts hold them; NaN is nothing known."""
+    schema = SCHEMAS[name]
+    arrays = []
+    for field in schema:
+        values = [None if value != value else value for value in columns[field.name]]
+        if pa.types.is_integer(field.type):
+            values = [None if value is None else int(value) for value in values]
+        if pa.types.is_boolean(field.type):
+            values = [None if value is None else bool(value) for value in values]
+        arrays.append(pa.array(values, field.type))
+    return pa.table(arrays, schema=schema)
 
 
 def merge_parts(parts: Path, folder: Path) -> None:
@@ -129,11 +155,13 @@ def solve_batches(
     folder: Path,
     *,
     seed: int = 0,
+    ids: Sequence[int] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     read: ReadRows | None = None,
 ) -> ResultStore:
     """Intervals of every chosen row of every chosen head before every text; what is in the folder already is
     not computed again. Which rows are ``read`` is measured where they are chosen by that, unless it is known.
+    What is drawn for a text follows from the seed and its number among ``ids`` (None: its place).
 
     Raises:
         InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
@@ -142,6 +170,7 @@ def solve_batches(
     store = ResultStore(folder, store_settings(model, encoded, selector, options, seed))
     store.open()
     total = len(encoded.ids)
+    numbers = list(range(total)) if ids is None else ids
     for part, start in enumerate(range(0, total, PART)):
         if not store.has(part):
             here = slice(start, min(start + PART, total))
@@ -149,10 +178,14 @@ def solve_batches(
             words = [token_names(tokenizer, ids) for ids in some.ids.tolist()]
             with store.open_part(part) as write:
                 for rows in attention_rows(model, some, selector, known):
-                    null = draw_null_rows(rows, start, seed)
+                    null = draw_null_rows(rows, numbers[here], seed)
                     for first in range(0, len(rows), ROWS_PER_PART):
                         chunk = slice(first, first + ROWS_PER_PART)
-                        write(*build_records(rows[chunk], null[chunk], start, words, options, seed))
+                        write(
+                            *build_records(
+                                rows[chunk], null[chunk], start, numbers[here], words, options, seed
+                            )
+                        )
         progress(min(start + PART, total), total)
     return store
 
@@ -161,15 +194,17 @@ def build_records(
     rows: Sequence[AttentionRow],
     null: Sequence[bool],
     start: int,
+    numbers: Sequence[int],
     words: Sequence[Sequence[str]],
     options: IntervalOptions,
     seed: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The lines about some rows and their weights. ``start`` is the number of the text that is 0 among them,
-    ``null`` says of which rows random values are asked about too."""
+    ``numbers`` are those from which draws follow, and ``null`` says of which rows random values are asked
+    about too."""
     tasks = [options.task(row) for row in rows]
     nulls = {
-        index: randomise_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
+        index: randomise_values(tasks[index], np.random.default_rng([seed, 5, numbers[row.text], row.layer]))
         for index, row in enumerate(rows)
         if null[index]
     }
@@ -235,11 +270,11 @@ def build_records(
     return heads, weights
 
 
-def draw_null_rows(rows: Sequence[AttentionRow], start: int, seed: int) -> list[bool]:
+def draw_null_rows(rows: Sequence[AttentionRow], numbers: Sequence[int], seed: int) -> list[bool]:
     """One row of each text and layer, drawn by the numbers of both: a null of every row would cost twice."""
     groups: dict[tuple[int, int], list[int]] = {}
     for index, row in enumerate(rows):
-        groups.setdefault((start + row.text, row.layer), []).append(index)
+        groups.setdefault((numbers[row.text], row.layer), []).append(index)
     drawn = [False] * len(rows)
     for (text, layer), mine in groups.items():
         drawn[mine[int(np.random.default_rng([seed, 6, text, layer]).integers(len(mine)))]] = True

@@ -35,13 +35,14 @@ class BlockScores:
         """Loss, perplexity exp(loss) and accuracy, with 95 % bootstrap intervals over blocks."""
         rng = np.random.default_rng(seed)
         values: dict[str, Any] = {"tokens": int(self.tokens.sum()), "blocks": len(self.tokens)}
-        for name, sums in (("loss", self.losses), ("accuracy", self.correct)):
+        for name, sums, most in (("loss", self.losses, np.inf), ("accuracy", self.correct, 1.0)):
             mean = float(sums.sum() / self.tokens.sum())
             # The ratio of two sums, to first order a mean over blocks.
             linear = mean + (sums - mean * self.tokens) / self.tokens.mean()
             estimate = mean_interval(linear, rng=rng)
             values[name] = mean
-            values[f"{name}_interval"] = None if estimate.interval is None else list(estimate.interval)
+            ends = estimate.interval
+            values[f"{name}_interval"] = None if ends is None else np.clip(ends, 0.0, most).tolist()
         values["perplexity"] = perplexity_of(values["loss"])
         ends = values["loss_interval"]
         values["perplexity_interval"] = None if ends is None else [perplexity_of(end) for end in ends]

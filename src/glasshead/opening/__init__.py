@@ -7,6 +7,7 @@ from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_subject import is_run, open, open_model, open_subject
 from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.readers import read_tokenizer
+from glasshead.opening.remember import definition_of
 from glasshead.opening.run import (
     MEASURED,
     RECORD,
@@ -34,6 +35,7 @@ __all__ = [
     "Record",
     "Run",
     "check_vocabulary",
+    "definition_of",
     "dtype_name",
     "dtype_of",
     "find_patches",

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import tempfile
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -84,8 +86,16 @@ def remember(
     return subject
 
 
-def definition_of(tokenizer: PreTrainedTokenizerFast) -> bytes:
-    """A fingerprint of all that decides how texts become tokens. Where texts are cut and padded is said anew
-    in each call."""
-    text = tokenizer.backend_tokenizer.to_str().partition('"added_tokens"')[2]
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+def definition_of(reader: Any) -> bytes:
+    """A fingerprint of all that decides how texts become tokens, or what is read of an image. Where texts are
+    cut and padded is said anew in each call."""
+    digest = hashlib.blake2b(digest_size=16)
+    if isinstance(reader, PreTrainedTokenizerFast):
+        text = reader.backend_tokenizer.to_str().partition('"added_tokens"')[2]
+        digest.update(text.encode(errors="surrogatepass"))
+        return digest.digest()
+    with tempfile.TemporaryDirectory() as folder:
+        reader.save_pretrained(folder)
+        for path in sorted(Path(folder).iterdir()):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.digest()

@@ -19,7 +19,7 @@ SMALL_CHANGE, LARGE_CHANGE = 0.05, 0.2
 NEGLIGIBLE = 0.01
 """A difference between two changes, as such a share, that is hardly one, however certain it is."""
 MIN_UNITS = 20
-"""A percentile bootstrap of fewer units is too narrow to decide anything."""
+"""Fewer units decide nothing: even of 20, one sample in eight holds none of a tenth of the texts."""
 ALMOST_ALL, HARDLY_ANY = 0.99, 0.01
 """Shares that are all and none but for a few."""
 Extent = Literal["nearly all", "most", "some", "hardly any", "undecided"]

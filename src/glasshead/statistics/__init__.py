@@ -2,8 +2,9 @@
 
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
+    UNKNOWN,
     Estimate,
-    interval_of_equals,
+    Range,
     intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
@@ -13,6 +14,7 @@ from glasshead.statistics.bootstrap import (
     share_interval,
     tau_interval,
 )
+from glasshead.statistics.bounded_mean import interval_of_equals, share_ends
 from glasshead.statistics.divergence import jensen_shannon, kl_divergence, total_variation
 from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.group_tests import GroupTest, group_tests, holm, simultaneous_level
@@ -51,11 +53,13 @@ __all__ = [
     "LEVEL",
     "METRICS",
     "RESAMPLES",
+    "UNKNOWN",
     "Estimate",
     "GroupTest",
     "KendallResult",
     "Metric",
     "Predictions",
+    "Range",
     "TTest",
     "auc",
     "auc_difference_interval",
@@ -91,6 +95,7 @@ __all__ = [
     "same_seeds",
     "seed_test",
     "share_difference_interval",
+    "share_ends",
     "share_interval",
     "simultaneous_level",
     "student_interval",

@@ -2,10 +2,20 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit, stdtrit
 
 from glasshead.arrays import AnyFloats
-from glasshead.statistics.bootstrap import Estimate, interval_of_equals
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, chunks, interval_ends, seed_from, tally
+from glasshead.statistics.bootstrap import Estimate
+from glasshead.statistics.bounded_mean import interval_of_equals
+from glasshead.statistics.resampling import (
+    LEVEL,
+    RESAMPLES,
+    chunks,
+    interval_ends,
+    seed_from,
+    tally,
+    widen_level,
+)
 
 Counts = NDArray[np.integer]
 Pair = tuple[AnyFloats, AnyFloats]
@@ -41,12 +51,14 @@ def auc_interval(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """How often a value of the first group exceeds one of the second, with both groups resampled.
+    """How often a value of the first group exceeds one of the second, with its interval.
 
     AUC = Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (n_p n_q), the mean over all pairs. NaN is left out. ``n``
     is n_p + n_q and ``std`` is None: pairs are not independent. An empty group leaves the AUC undefined; a
-    group of one leaves the interval undefined. Of groups that do not overlap it is that of min(n_p, n_q)
-    pairs, all in one order (Clopper and Pearson 1934).
+    group of one leaves the interval undefined. Either end is the further one of the percentile bootstrap of
+    both groups, as wide as Student's t for the smaller one, and of `placement_ends`, which holds where the
+    groups hardly overlap. Of groups that do not, or that are all alike, it is that of min(n_p, n_q) pairs,
+    all in one order (Clopper and Pearson 1934).
 
     Shapes: ``positive`` [P], ``negative`` [Q]. One number is drawn from ``rng``.
 
@@ -70,10 +82,37 @@ def auc_interval(
     for count in chunks(n, resamples):
         drawn = [tally(draws.integers(len(g), size=(count, len(g))), len(g)) for g in (first, second)]
         areas.append(resample_auc(first, second, *drawn))
-    low, high = interval_ends(np.concatenate(areas), level)
-    if area in (0.0, 1.0):  # as many disjoint pairs, each in the same order
-        low, high = interval_of_equals(area, min(len(first), len(second)), level, least=0.0)
+    fewer = min(len(first), len(second))
+    low, high = interval_ends(np.concatenate(areas), widen_level(level, fewer))
+    if area in (0.0, 1.0) or np.ptp([first.min(), first.max(), second.min(), second.max()]) == 0:
+        low, high = interval_of_equals(area, fewer, level, least=0.0)  # disjoint pairs that are all alike
+    else:
+        least, most = placement_ends(first, second, area, level)
+        low, high = min(low, least), max(high, most)
     return Estimate(area, None, float(low), float(high), n)
+
+
+def placement_ends(first: AnyFloats, second: AnyFloats, area: float, level: float) -> tuple[float, float]:
+    """The ends of an AUC between 0 and 1, on the scale of its logit: ± t √v / (A (1 − A)).
+
+    v = s²(u) / P + s²(w) / Q, u_i the share of the second group below p_i and w_j that of the first above
+    q_j, with the degrees of freedom of Welch.
+
+    Source: DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988); Pepe, The Statistical Evaluation of
+    Medical Tests (2003), chapter 5.
+    """
+    parts = []
+    for one, other in ((first, second), (second, first)):
+        ordered = np.sort(other)
+        sides = [np.searchsorted(ordered, one, side=side) for side in ("left", "right")]
+        parts.append(float(np.var((sides[0] + sides[1]) / (2 * len(other)), ddof=1)) / len(one))
+    variance = sum(parts)
+    if variance == 0:
+        return area, area
+    degrees = variance**2 / sum(v**2 / (len(g) - 1) for v, g in zip(parts, (first, second), strict=True))
+    half = stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance) / (area * (1 - area))
+    middle = logit(area)
+    return float(expit(middle - half)), float(expit(middle + half))
 
 
 def auc_difference_interval(
@@ -94,5 +133,5 @@ def auc_difference_interval(
     for count in chunks(p + q, resamples):
         drawn = [draws.multinomial(n, np.full(n, 1 / n), size=count) for n in (p, q)]
         gains.append(resample_auc(*after, *drawn) - resample_auc(*before, *drawn))
-    low, high = interval_ends(np.concatenate(gains), level)
+    low, high = interval_ends(np.concatenate(gains), widen_level(level, min(p, q)))
     return Estimate(gain, None, float(low), float(high), p + q)

@@ -1,8 +1,7 @@
-"""How sure a mean, or a comparison of two groups, can be: percentile bootstrap over examples.
+"""How sure a mean, or a comparison of two groups, can be: the bootstrap over examples.
 
-Every resample is an exact multinomial draw, kept as counts, so that one matrix product averages it for all
-statistics of the same examples. Percentile intervals (Efron, 1979), neither bias-corrected nor accelerated:
-they stay inside the range of the data and need no second loop over examples.
+Every resample is an exact multinomial draw, kept as counts, so that matrix products serve all statistics of
+the same examples.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasshead.arrays import Floats
+from glasshead.statistics.bootstrap_t import bootstrap_t_ends, mean_difference_ends, student_ends
+from glasshead.statistics.bounded_mean import bounded_ends, interval_of_equals, share_ends
 from glasshead.statistics.kendall import kendall_tau_b
 from glasshead.statistics.resampling import (
     LEVEL,
@@ -20,11 +22,16 @@ from glasshead.statistics.resampling import (
     resample_means,
     resamples_for,
     seed_from,
-    widen_level,
 )
 
 SAME_WITHIN = 1e-12
 """Relative: numbers of float64 that differ by less are the same."""
+ROUNDED = 1e-6
+"""Relative: numbers of float32 may be so far outside of their range."""
+Range = tuple[float, float] | Sequence[tuple[float, float]] | Floats
+"""The least and the most that numbers can be, for all [2] or for each [S, 2]."""
+UNKNOWN: tuple[float, float] = (-np.inf, np.inf)
+"""The range of numbers of which none is known."""
 
 
 class Estimate(NamedTuple):
@@ -45,36 +52,68 @@ class Estimate(NamedTuple):
         """Both ends, or None."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
+    @property
+    def interval_or_point(self) -> tuple[float, float] | None:
+        """The interval; or, of units that are all alike and whose range is not known, the mean at both ends,
+        which says that nothing varied. None of a single unit."""
+        if self.interval is None and self.mean is not None and self.n > 1:
+            return self.mean, self.mean
+        return self.interval
+
 
 def mean_interval(
-    values: ArrayLike, *, rng: np.random.Generator, level: float = LEVEL, resamples: int = RESAMPLES
+    values: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    within: Range = UNKNOWN,
 ) -> Estimate:
     """Mean, standard deviation and bootstrap interval of one statistic [N]: see ``mean_intervals``."""
-    return mean_intervals(np.asarray(values)[None], rng=rng, level=level, resamples=resamples)[0]
+    row = np.asarray(values)[None]
+    return mean_intervals(row, rng=rng, level=level, resamples=resamples, within=within)[0]
 
 
 def mean_intervals(
-    values: ArrayLike, *, rng: np.random.Generator, level: float = LEVEL, resamples: int = RESAMPLES
+    values: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    within: Range = UNKNOWN,
 ) -> list[Estimate]:
-    """The mean of each statistic over examples, with a percentile bootstrap interval.
+    """The mean of each statistic over examples, with an interval that covers it as often as ``level`` says.
 
-    [q_{(1−level)/2}, q_{(1+level)/2}] of Σ_i c_i v_i / n, c ~ Multinomial(n; 1/n, …, 1/n). NaN is left out:
-    n counts the rest. ``std`` is that of a sample (ddof = 1). Rows defined on the same examples share their
-    resamples, and the interval of a row does not depend on the rows beside it. Levels above 95 %, which are
-    corrected for several intervals, are expanded: the tails of few examples lie further out.
+    NaN is left out: n counts the rest. ``std`` is that of a sample (ddof = 1). Rows defined on the same
+    examples share their resamples, and the interval of a row does not depend on the rows beside it.
 
-    Shapes: ``metric_values`` [S, N] → S estimates. One number is drawn from ``rng``.
+    ``within``: the least and the most that an example can have, for all rows [2] or for each [S, 2], infinite
+    where that is not known. Intervals lie there too. What the sample does not show is taken to be anywhere
+    between the two if both are known, and else no further beyond the ends of the sample than these are from
+    each other.
+
+    - Values that lie at the two ends of their range are those of a share: the exact interval (`share_ends`).
+    - Values that are all alike say what `interval_of_equals` says, and nothing where the range is not known.
+    - Else either end is the further one of the expanded bootstrap-t (`bootstrap_t_ends`), which follows the
+      skew, and of Student's t, which follows long tails; but no further than what holds for any numbers of
+      this range (`bounded_ends`). Where few examples differ, the bootstrap has no end, and this is it.
+
+    By simulation (``python -m benchmarks.coverage``) it covers the mean in at least 93 % of samples of 20, 50
+    and 200 exponential, log-normal and zero-inflated numbers. It cannot where a tenth of the examples matter,
+    the others vary a little, and nothing in a sample of 20 hints at that tenth.
+
+    Shapes: ``values`` [S, N] → S estimates. One number is drawn from ``rng``.
 
     Raises:
-        ValueError: a value is infinite, or ``metric_values``, ``level`` or ``resamples`` make no sense.
-
-    Source: Efron, Annals of Statistics 7 (1979); ``scipy.stats.bootstrap(method="percentile")``.
+        ValueError: a value is infinite or not ``within``, or ``values``, ``level`` or ``resamples`` make no
+            sense.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2:
         raise ValueError(f"values must be [statistics, examples], not of shape {values.shape}")
     if np.isinf(values).any():
         raise ValueError("values hold infinities, and their mean has no interval: mask them with NaN")
+    ranges = np.broadcast_to(np.asarray(within, dtype=np.float64), (len(values), 2))
     seed = seed_from(rng, level, resamples)
     defined = ~np.isnan(values)
     estimates: dict[int, Estimate] = {}
@@ -91,26 +130,69 @@ def mean_intervals(
             }
             continue
         centred = kept - means[:, None]  # no digits are lost to a large mean
-        unit = np.abs(centred).max(axis=1, keepdims=True)
+        unit = np.abs(centred).max(axis=1)
         unit[unit == 0] = 1.0
-        stds = unit[:, 0] * (centred / unit).std(axis=1, ddof=1)  # squares of large numbers overflow
-        shifts = resample_means(centred, resamples, np.random.default_rng(seed))
-        lows, highs = interval_ends(shifts, widen_level(level, n) if level > LEVEL else level)
+        centred /= unit[:, None]  # squares of large numbers overflow
+        stds = unit * centred.std(axis=1, ddof=1)
+        ends = exact_ends(kept, ranges[rows], level)
+        vary = np.flatnonzero(np.isnan(ends[0]))
+        if len(vary):
+            scaled = (ranges[rows] - means[:, None])[vary] / unit[vary, None]
+            found = ends_of_means(centred[vary], scaled, level, resamples, seed)
+            ends[:, vary] = means[vary] + unit[vary] * found
         for index, row in enumerate(rows):
-            mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
-            estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
+            low, high = (None if np.isinf(end) else float(end) for end in ends[:, index])
+            estimates[row] = Estimate(float(means[index]), float(stds[index]), low, high, n)
     return [estimates[row] for row in range(len(values))]
+
+
+def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
+    """The ends [2, S] that follow from the ``ranges`` [S, 2] of rows [S, n] alone: of values that are all
+    alike (infinite where the range is not known), and of those at the ends of their range; NaN for others."""
+    n, (least, most) = values.shape[1], ranges.T
+    smallest, largest = values.min(axis=1), values.max(axis=1)
+    size = np.maximum(np.abs(smallest), np.abs(largest))
+    if (smallest < least - ROUNDED * size).any() or (largest > most + ROUNDED * size).any():
+        raise ValueError("values lie outside the range that within says they have")
+    ends = np.full((2, len(values)), np.nan)
+    for row, (low, high) in enumerate(ranges):
+        known = np.isfinite(low) and np.isfinite(high)
+        if known and np.isin(values[row], (low, high)).all() and low < high:
+            shares = share_ends(int((values[row] == high).sum()), n, level)
+            ends[:, row] = low + (high - low) * np.array(shares)
+        elif largest[row] - smallest[row] <= SAME_WITHIN * size[row]:
+            alike = interval_of_equals(float(values[row, 0]), n, level, least=low, most=high)
+            ends[:, row] = alike if known else (-np.inf, np.inf)
+    return ends
+
+
+def ends_of_means(centred: Floats, ranges: Floats, level: float, resamples: int, seed: int) -> Floats:
+    """Ends [2, S], from the mean, of rows [S, n] that vary, of mean 0 and largest size 1: those of t, but no
+    further than what holds for any numbers within their ``ranges`` [S, 2]."""
+    by_counts, by_weights = np.random.default_rng(seed).spawn(2)
+    least, most = student_ends(centred, level)
+    low, high = bootstrap_t_ends(centred, level, resamples, by_counts)
+    nearest = np.stack([np.minimum(low, least), np.maximum(high, most)])
+    smallest, largest = centred.min(axis=1), centred.max(axis=1)
+    width = largest - smallest
+    guess = np.stack([smallest - width, largest + width], axis=1)
+    known = np.isfinite(ranges).all(axis=1, keepdims=True)
+    ends = bounded_ends(centred, np.where(known, ranges, guess), level, resamples, by_weights, nearest)
+    inside = np.clip(ends, *ranges.T)
+    return np.stack([np.minimum(inside[0], 0.0), np.maximum(inside[1], 0.0)])
 
 
 def mean_difference_interval(
     first: NDArray[np.float64], second: NDArray[np.float64], *, rng: np.random.Generator
 ) -> tuple[float, float] | None:
-    """Percentile interval of the difference of two means, both groups resampled; None for a group of one."""
+    """The interval of the difference of two means (`mean_difference_ends`), a point where both groups are all
+    alike; None for a group of one, and where too few differ from the others of their group."""
     if len(first) < 2 or len(second) < 2:
         return None
-    ours, theirs = (resample_means(sample[None], RESAMPLES, rng)[:, 0] for sample in (first, second))
-    low, high = interval_ends(ours - theirs, LEVEL)
-    return float(low), float(high)
+    if np.ptp(first) == np.ptp(second) == 0:
+        return float(first[0] - second[0]), float(first[0] - second[0])
+    low, high = mean_difference_ends(first, second, LEVEL, rng)
+    return (float(low), float(high)) if np.isfinite([low, high]).all() else None
 
 
 def largest_mean(values: NDArray[np.float64], *, rng: np.random.Generator) -> int | None:
@@ -126,24 +208,8 @@ def share_interval(true: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
     n = len(true)
     if not n:
         return Estimate(None, None, None, None, 0)
-    from scipy.stats import binomtest  # takes as long to import as torch does
-
-    low, high = binomtest(int(true.sum()), n).proportion_ci(level)
     std = float(true.std(ddof=1)) if n > 1 else None
-    return Estimate(float(true.mean()), std, float(low), float(high), n)
-
-
-def interval_of_equals(
-    value: float, n: int, level: float = LEVEL, *, least: float = -1.0
-) -> tuple[float, float]:
-    """The interval of a mean of n numbers between ``least`` and 1 that are all one ``value``: differences of
-    shares, or from 0 on shares.
-
-    Of 0 in n that differ, at most u = 1 − ((1 − level) / 2)^(1/n) do (Clopper and Pearson 1934), each by what
-    is possible at most: [value − u (value − least), value + u (1 − value)]. The bootstrap would be a point.
-    """
-    most = 1 - ((1 - level) / 2) ** (1 / n)
-    return value - most * (value - least), value + most * (1 - value)
+    return Estimate(float(true.mean()), std, *share_ends(int(true.sum()), n, level), n)
 
 
 def tau_interval(
@@ -157,13 +223,16 @@ def tau_interval(
     """Kendall's τ-b of two vectors with a percentile bootstrap interval over their entries.
 
     An entry that is drawn twice is tied with itself in both vectors, and τ-b leaves such pairs out. Draws in
-    which a vector is constant have no τ and are left out.
+    which a vector is constant have no τ and are left out. Of vectors in one order, or in the opposite one, it
+    is that of n/2 pairs which are all alike (`interval_of_equals`).
     """
     n = len(x)
     draws = np.random.default_rng(seed_from(rng, level, resamples))
     (tau,) = kendall_tau_b(x[None], y[None], np.ones((1, n), dtype=bool)).tau
     if np.isnan(tau):
         return Estimate(None, None, None, None, n)
+    if np.abs(tau) == 1:
+        return Estimate(float(tau), None, *interval_of_equals(float(tau), n // 2, level), n)
     replicates = []
     for count in chunks(n, resamples):
         drawn = draws.integers(n, size=(count, n))
@@ -179,11 +248,13 @@ def intervals_beside_nulls(
     *,
     rng: np.random.Generator,
     level: float = LEVEL,
+    within: Range = UNKNOWN,
 ) -> list[tuple[Estimate, dict[str, Estimate]]]:
     """The mean of each statistic of the same units, and of its paired difference from each of its nulls.
 
     NaNs are units without the statistic. One bootstrap serves them all, so intervals of different statistics
     rest on the same resamples. A null that is None, or shares no unit with its statistic, has no difference.
+    Statistics and their nulls lie ``within`` what `mean_intervals` has, and differences within its width.
     """
     paired = [
         (row, name, null)
@@ -192,8 +263,15 @@ def intervals_beside_nulls(
         if null is not None
     ]
     differences = [beyond_rounding(values[row], null) for row, _, null in paired]
-    stacked = np.stack([*values, *differences])
-    estimates = mean_intervals(stacked, rng=rng, level=level, resamples=resamples_for(level))
+    ranges = np.broadcast_to(np.asarray(within, dtype=np.float64), (len(values), 2))
+    widths = np.array([np.ptp(ranges[row]) for row, _, _ in paired]).reshape(-1, 1)
+    estimates = mean_intervals(
+        np.stack([*values, *differences]),
+        rng=rng,
+        level=level,
+        resamples=resamples_for(level),
+        within=np.concatenate([ranges, widths * [-1.0, 1.0]]),
+    )
     over_nulls: list[dict[str, Estimate]] = [{} for _ in values]
     for (row, name, _), estimate in zip(paired, estimates[len(values) :], strict=True):
         if estimate.mean is not None:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends
+from glasshead.statistics.bootstrap import UNKNOWN, mean_interval
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, draw_counts, interval_ends, widen_level
 
 DRAWS_AT_ONCE = 1 << 22  # coin tosses held at once
 TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another order
@@ -51,6 +52,8 @@ class Metric:
     higher_is_better: bool
     additive: bool
     """A mean over examples, so that the mean over runs is one too."""
+    changes: tuple[float, float] = UNKNOWN
+    """The least and the most by which two runs can differ in one example."""
 
 
 def is_correct(predictions: Predictions) -> AnyFloats:
@@ -82,7 +85,9 @@ def mean_over_examples(sums: AnyFloats, n: int) -> AnyFloats:
 
 
 METRICS = {
-    "accuracy": Metric(is_correct, mean_over_examples, higher_is_better=True, additive=True),
+    "accuracy": Metric(
+        is_correct, mean_over_examples, higher_is_better=True, additive=True, changes=(-1.0, 1.0)
+    ),
     "macro_f1": Metric(confusion_counts, macro_f1, higher_is_better=True, additive=False),
     "rmse": Metric(
         lambda predictions: np.square(predictions.predicted - predictions.labels)[..., None],
@@ -148,8 +153,9 @@ def difference_intervals(
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
     replicate is D̄ + √`common_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
     degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
-    runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
-    of D̄* alone, the interval of these runs; of a single seed there is nothing else.
+    runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than the
+    interval of these runs alone: that of D̄*, as wide as Student's t for n examples, or of a metric that is a
+    mean over examples its `mean_interval`.
 
     One number is drawn from ``rng``; the interval of a metric does not depend on those beside it.
 
@@ -160,7 +166,8 @@ def difference_intervals(
     paired = same_seeds(first, second)
     rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
     flat = [values.transpose(1, 0, 2).reshape(n, -1) for values in rows]
-    examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
+    seed = int(rng.integers(2**63))
+    examples, seeds = np.random.default_rng(seed).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
     sums: list[list[AnyFloats]] = [[] for _ in metrics]
@@ -181,9 +188,19 @@ def difference_intervals(
             examples_alone += mean_again
             replicates += mean_once + np.sqrt(common_variance(again)) * (mean_again - mean_once)
             replicates += standard_error(once) * t
-        lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), level)
-        low, high = lows.min(), highs.max()
-        intervals.append((float(low), float(high)))
+        alone = interval_ends(examples_alone, widen_level(level, max(n, 2)))
+        if metric.additive:
+            ours, theirs = (side[..., 0].mean(axis=0, dtype=np.float64) for side in np.split(values, [split]))
+            of_mean = mean_interval(
+                ours - theirs,
+                rng=np.random.default_rng(seed),
+                level=level,
+                resamples=resamples,
+                within=metric.changes,
+            )
+            alone = alone if of_mean.interval is None else np.array(of_mean.interval)
+        lows, highs = zip(alone, interval_ends(replicates, level), strict=True)  # the further ones
+        intervals.append((float(min(lows)), float(max(highs))))
     return intervals
 
 

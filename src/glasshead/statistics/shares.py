@@ -3,7 +3,7 @@
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.statistics.bootstrap import interval_of_equals
+from glasshead.statistics.bounded_mean import interval_of_equals
 from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.resampling import LEVEL, draw_counts, interval_ends, resamples_for, widen_level
 

@@ -38,7 +38,15 @@ from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
 from glasshead.trace.hooks import AttentionHook, attach_hook, substitute_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
-from glasshead.trace.interventions import permute, replace, uniform, zero_heads
+from glasshead.trace.interventions import (
+    Noise,
+    TextNoise,
+    draw_noise,
+    permute,
+    replace,
+    uniform,
+    zero_heads,
+)
 from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.read_attention import ReadAttention, find_read_attention
@@ -81,6 +89,7 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "Noise",
     "ReadAttention",
     "ReadRows",
     "ResumedPasses",
@@ -88,6 +97,7 @@ __all__ = [
     "Shortcut",
     "StackLayer",
     "Subject",
+    "TextNoise",
     "TokenLayout",
     "Trace",
     "attach_hook",
@@ -96,6 +106,7 @@ __all__ = [
     "combine_heads",
     "connect",
     "default_target",
+    "draw_noise",
     "entropies",
     "eval_mode",
     "find_layer",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.attention import AttentionInputs, parse_rows
@@ -21,7 +21,61 @@ def uniform(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs
     return allowed / allowed.sum(dim=-1, keepdim=True).clamp(min=1.0)
 
 
-def permute(generator: torch.Generator) -> Edit:
+Noise = Callable[[Tensor], Tensor]
+"""Numbers of U(0, 1) in the shape, and on the device, of some weights."""
+MIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+PLACES = 1 << 21
+
+
+def draw_noise(source: torch.Generator | Noise, weights: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """U(0, 1) in the shape of some weights, from a generator or what stands for one."""
+    if isinstance(source, torch.Generator):
+        return torch.rand(weights.shape, generator=source, device=source.device).to(weights.device)
+    return source(weights)
+
+
+class TextNoise:
+    """Numbers of U(0, 1) for weights [b, h, q, k] that follow from the seed of a text and from their place
+    alone, so that they are the same for a text in any batch, however it is padded, on any device.
+
+    The weights of a text that is read in several sequences stand one after another.
+
+    Source: Steele, Lea and Flood (2014), SplitMix64, of a counter in place of a state.
+    """
+
+    def __init__(self, seeds: Int[Tensor, " texts"], draw: int) -> None:
+        self.seeds = mix_bits(seeds.long() + wrapped(MIX[0] * (draw + 1)))
+
+    def __call__(self, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
+        rows, heads, queries, keys = weights.shape
+        of_each, rest = divmod(rows, len(self.seeds))
+        if rest:
+            raise ValueError(f"{rows} sequences are not as many for each of {len(self.seeds)} texts")
+        seeds = self.seeds.to(weights.device).repeat_interleave(of_each)
+        sequence = torch.arange(of_each, device=weights.device).repeat(len(self.seeds))
+        place = seeds[:, None, None, None]
+        for number, size in ((1, heads), (2, queries), (3, keys)):
+            along = torch.arange(size, device=weights.device).reshape(
+                [-1 if d == number else 1 for d in range(4)]
+            )
+            place = mix_bits(place + along * wrapped(MIX[0]) + (sequence * PLACES)[:, None, None, None])
+        return ((place >> 11) & (2**53 - 1)).double().mul(2.0**-53).to(weights.dtype)
+
+
+def wrapped(number: int) -> int:
+    """A number of 64 bits as torch writes it, with a sign."""
+    number %= 1 << 64
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def mix_bits(values: Int[Tensor, "*b"]) -> Int[Tensor, "*b"]:
+    """64 bits that depend on all bits of each number."""
+    for shift, factor in ((30, MIX[1]), (27, MIX[2])):
+        values = (values ^ ((values >> shift) & ((1 << (64 - shift)) - 1))) * wrapped(factor)
+    return values ^ ((values >> 31) & ((1 << 33) - 1))
+
+
+def permute(source: torch.Generator | Noise) -> Edit:
     """Weights of every row in random order, among the keys that it may attend to.
 
     Source: Jain and Wallace (2019), section 4.2.1.
@@ -31,10 +85,10 @@ def permute(generator: torch.Generator) -> Edit:
         layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs
     ) -> Float[Tensor, "b h q k"]:
         allowed = call.mask.allowed(weights.device).expand_as(weights)
-        noise = torch.rand(weights.shape, generator=generator, device=generator.device).to(weights.device)
-        source = noise.masked_fill(~allowed, 2.0).argsort(dim=-1)  # allowed keys first, in random order
+        noise = draw_noise(source, weights)
+        order = noise.masked_fill(~allowed, 2.0).argsort(dim=-1)  # allowed keys first, in random order
         target = (~allowed).byte().argsort(dim=-1, stable=True)  # allowed keys first, in their own order
-        return torch.zeros_like(weights).scatter(-1, target, weights.gather(-1, source))
+        return torch.zeros_like(weights).scatter(-1, target, weights.gather(-1, order))
 
     return edit
 

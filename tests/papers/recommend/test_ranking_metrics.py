@@ -106,7 +106,7 @@ def test_the_random_row_is_the_expectation_of_a_random_order(seed):
     means, _ = ranking_estimates(all_scores(run, logs), clicked, seed=seed)
     for name, estimate in means["random"].items():
         assert estimate.mean == pytest.approx(np.mean([expectation(n, p)[name] for n, p in sizes]))
-    assert means["random"]["auc"].interval == pytest.approx((0.5, 0.5))
+    assert means["random"]["auc"].interval is None  # nothing varies
     assert means["popularity"]["auc"].mean != 0.5
 
 

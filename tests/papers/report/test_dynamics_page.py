@@ -390,7 +390,7 @@ def test_nothing_is_cut_where_there_is_no_room(width, names):
     found = told(history, tokens=("positive0",))
     said, whole = printed(found, width), printed(found, 400)
     assert "…" not in said
-    assert any(len(row.now) > (8 if "positive" not in names else 4) for row in group_changes(found))
+    assert any(len(row.now) > (6 if "positive" not in names else 4) for row in group_changes(found))
 
     def letters(text):
         return Counter(re.sub(r"[^\w]", "", text))

@@ -1,31 +1,37 @@
 """Other weights with the same prediction: the farthest maps from those of the model.
 
-`Setting`, `Search`        what is asked, and how long                               setting.py, ascent.py
-`Effort`                   starts, twice, four times, … until that gains nothing     doublings.py
+`Setting`, `Search`        what is asked, and how long                               setting.py
 `free_distances`           of all maps that the activation can produce               free.py
 `producible_distances`     of those that another query draws from the same keys      producible.py
-`farthest_same_output`     of those with the same output of the head                 same_output.py
+`same_output_distances`    of those with the same output of the head                 same_output.py
+`Found`                    what was found of each text                               free.py
+`Judgement`                what it says: findings and words                          judging.py
+search                     start after start until the best agree; one climb         waves.py, climb.py
+`QueryPlane`               all queries, where they have one or two numbers           plane.py
 `farthest_vertex`          exactly, where the output is linear in the weights        vertices.py
 `LinearAdversary`          maps in a linear readout                                  linear_adversary.py
 `ForwardAdversary`         maps anywhere in a model                                  forward_adversary.py
+starts                     random numbers of a text, mixtures                        draws.py, mixtures.py
 distances                  how far maps are apart                                    distances.py
 families                   what an activation can produce                            weight_families.py
 """
 
-from glasshead.audits.adversary.ascent import Search
-from glasshead.audits.adversary.doublings import Effort
-from glasshead.audits.adversary.free import Texts, free_distances
+from glasshead.audits.adversary.free import Found, Seeds, Texts, free_distances
+from glasshead.audits.adversary.judging import Judgement
 from glasshead.audits.adversary.producible import producible_distances, unproducible_reason
-from glasshead.audits.adversary.same_output import farthest_same_output
-from glasshead.audits.adversary.setting import Setting
+from glasshead.audits.adversary.same_output import farthest_same_output, same_output_distances
+from glasshead.audits.adversary.setting import Search, Setting
 
 __all__ = [
-    "Effort",
+    "Found",
+    "Judgement",
     "Search",
+    "Seeds",
     "Setting",
     "Texts",
     "farthest_same_output",
     "free_distances",
     "producible_distances",
+    "same_output_distances",
     "unproducible_reason",
 ]

@@ -1,65 +1,109 @@
 """The farthest weights with the same prediction, of all that an activation can produce, text by text."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.arrays import AnyFloats
-from glasshead.attention import AttentionInputs
-from glasshead.audits.adversary.ascent import Adversary
-from glasshead.audits.adversary.doublings import LOG_ODDS, Doublings, Effort
+from glasshead.arrays import AnyFloats, Integers
+from glasshead.audits.adversary import draws
+from glasshead.audits.adversary.climb import MEMORY, Adversary
 from glasshead.audits.adversary.forward_adversary import ForwardAdversary
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
-from glasshead.audits.adversary.mixtures import best_mixtures
+from glasshead.audits.adversary.mixtures import farthest_mixtures
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
-from glasshead.audits.adversary.weight_families import border_parameters, random_starts
-from glasshead.audits.forward_perturbation import (
-    FixedRandomEdit,
-    UniformEdit,
-    identity_edit,
-    match_row_mass,
-)
-from glasshead.audits.null_weights import base_weights
-from glasshead.data import batches
-from glasshead.explainers import ForwardObservation, LinearReadout
+from glasshead.audits.adversary.waves import Reached, Waves
+from glasshead.audits.adversary.weight_families import border_parameters, two_token_parameters
+from glasshead.audits.null_weights import random_weights, same_mass, uniform_base
+from glasshead.data import batch_size, batches
+from glasshead.explainers import TARGETS, ForwardObservation, LinearReadout
 from glasshead.huggingface import isolated_copy
-from glasshead.trace import Edit, ResumedPasses
+from glasshead.trace import ResumedPasses
 
 MAP_BASES = ("own", "random", "uniform")
+LOG_ODDS = TARGETS["log-odds"]
 Texts = NDArray[np.int64]
-BLOCK_WEIGHTS = 2_000_000  # weights of all variants of one search
+Seeds = NDArray[np.int64]
+BLOCK_NUMBERS = 50_000_000  # of all that is kept of the climbs of a block
+COPIES = 2 * MEMORY + 12  # of the parameters of a climb
 GRAPH = 4  # what gradients hold of a pass, in passes
 
 
-def free_distances(
-    setting: Setting, texts: Texts, seed: int, effort: Effort
-) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
-    """The distance of the farthest weights from each of the BASES [texts], and whether the prediction of a
-    text is flat: no weights change it by more than ε.
+@dataclass(frozen=True)
+class Found:
+    """What was found of some texts: the distance of the farthest map, by the weights that it departs from
+    ("own" are the model's); from the model's own for which texts the search ``converged`` (1, or 0), and
+    from how many ``starts``; whether a prediction is ``flat``: no weights change it by more than ε. NaN of
+    texts without tokens. Where it is ``exact``, no map is farther."""
+
+    distances: dict[str, AnyFloats]
+    converged: AnyFloats
+    starts: AnyFloats
+    flat: NDArray[np.bool_]
+    exact: bool = False
+
+    @classmethod
+    def empty(cls, bases: tuple[str, ...], texts: int) -> "Found":
+        """Nothing known of so many texts."""
+        return cls(
+            {base: np.full(texts, np.nan) for base in bases},
+            np.full(texts, np.nan),
+            np.full(texts, np.nan),
+            np.zeros(texts, dtype=bool),
+        )
+
+    @classmethod
+    def exactly(cls, bases: tuple[str, ...], distances: AnyFloats, flat: NDArray[np.bool_]) -> "Found":
+        """What is known without a search."""
+        known = np.where(np.isnan(distances[0]), np.nan, 1.0)
+        return cls(dict(zip(bases, distances, strict=True)), known, 0 * known, flat, True)
+
+    def fill(self, places: Integers, reached: Reached) -> None:
+        """What was reached of the texts at some places: those of each base one after the other."""
+        count = len(places)
+        for number, base in enumerate(self.distances):
+            self.distances[base][places] = reached.distances[number * count : (number + 1) * count]
+        self.converged[places], self.starts[places] = reached.converged[:count], reached.starts[:count]
+        self.flat[places] = ~reached.moved[:count]
+
+
+def free_distances(setting: Setting, texts: Texts, seeds: Seeds) -> Found:
+    """The distance of the farthest weights from each of the `MAP_BASES`, of texts with a seed each.
 
     Random and uniform weights have the mass of those that they replace, and the prediction that they give is
-    the one to be kept. NaN for texts without tokens.
+    the one to be kept.
     """
     observation = setting.context.explanation.observation
     if isinstance(observation, ForwardObservation):
-        return search_forward(setting, observation, texts, seed, effort)
-    readout, rng = setting.context.readout, np.random.default_rng([seed, 16])
+        return search_forward(setting, observation, texts, seeds)
+    readout = setting.context.readout
     assert readout is not None
-    bases = base_weights(readout, rng)[:, texts]
+    bases = bases_of(readout, texts, seeds)
     if setting.exact:
         return exact_distances(setting, readout, bases, texts)
-    generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
-    return search_linear(setting, readout, bases, texts, generator, effort)
+    return search_linear(setting, readout, bases, texts, seeds)
 
 
-def exact_distances(
-    setting: Setting, readout: LinearReadout, bases: AnyFloats, texts: Texts
-) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
+def bases_of(readout: LinearReadout, texts: Texts, seeds: Seeds) -> AnyFloats:
+    """The weights of some texts, and random and uniform ones of the same mass in each part [3, texts, n],
+    drawn in the canonical gauge."""
+    mask, parts = readout.mask.numpy()[texts], readout.parts().numpy()[texts]
+    weights, drawn = readout.weights.numpy()[texts], np.zeros(mask.shape)
+    for place, seed in enumerate(seeds.tolist()):
+        every = np.ones((1, int(mask[place].sum())), dtype=bool)
+        drawn[place, mask[place]] = random_weights(
+            every, readout.signed, np.random.default_rng([seed, draws.BASE])
+        )[0]
+    random = same_mass((readout.gauge * drawn)[:, None], weights, parts)[:, 0]
+    return np.stack([weights, random, uniform_base(readout)[texts]])
+
+
+def exact_distances(setting: Setting, readout: LinearReadout, bases: AnyFloats, texts: Texts) -> Found:
     """Largest distances by the vertices of what is feasible."""
     distances = np.full((len(bases), len(texts)), np.nan)
     flat = np.zeros(len(texts), dtype=bool)
@@ -80,187 +124,167 @@ def exact_distances(
                 assert points is not None
                 reach = points.sign * polarity[points.token]
                 flat[place] = bool((reach >= planes[0]).all() and (reach <= planes[1]).all())
-    return dict(zip(MAP_BASES, distances, strict=True)), flat
+    return Found.exactly(MAP_BASES, distances, flat)
 
 
 def search_linear(
-    setting: Setting,
-    readout: LinearReadout,
-    bases: AnyFloats,
-    texts: Texts,
-    generator: torch.Generator,
-    effort: Effort,
-) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
-    """Search by gradients, where more than one number is read off the weights."""
-    distances, flat = np.full((len(bases), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
-    lengths = readout.mask[texts].sum(dim=1)
-    (filled,) = (lengths > 0).nonzero(as_tuple=True)
-    order = filled[lengths[filled].argsort()]
-    for places in order.split(max(BLOCK_WEIGHTS // (setting.search.candidates * readout.mask.shape[1]), 1)):
-        for base in range(len(bases)):
+    setting: Setting, readout: LinearReadout, bases: AnyFloats, texts: Texts, seeds: Seeds
+) -> Found:
+    """Search where more than one number is read off the weights."""
+    found = Found.empty(MAP_BASES, len(texts))
+    filled = np.flatnonzero(readout.mask[texts].any(dim=1).numpy())
+    count = len(filled)
+    if not count:
+        return found
+    rows = torch.from_numpy(texts[filled]).repeat(len(bases))
+    own = torch.from_numpy(bases[:, filled].reshape(len(rows), -1)).to(readout.polarity)
+    streams = [(seed, draws.FREE, base) for base in range(len(bases)) for seed in seeds[filled].tolist()]
 
-            def adversary_of(times: int, places: Tensor = places, base: int = base) -> Adversary:
-                variants = places.repeat(times)
-                own = torch.from_numpy(bases[base])[variants].to(readout.polarity)
-                return LinearAdversary(setting, readout, torch.from_numpy(texts)[variants], own)
+    def adversary_of(targets: Int[Tensor, " variants"]) -> Adversary:
+        return LinearAdversary(setting, readout, rows[targets], own[targets])
 
-            best, moved = farthest_free(setting, adversary_of, generator, len(places), effort)
-            distances[base, places.numpy()] = best
-            if base == 0:
-                flat[places.numpy()] = ~moved
-    return dict(zip(MAP_BASES, distances, strict=True)), flat
+    width = max(own.shape[1], 1)
+    block = max(BLOCK_NUMBERS // (width * COPIES), 1)
+    starts = FreeStarts(setting, streams)
+    found.fill(
+        filled, Waves(setting, setting.search.in_readout, len(rows), adversary_of, starts, block).farthest()
+    )
+    found.flat[filled] &= flat_by_corners(setting, adversary_of(torch.arange(count)))
+    return found
 
 
-def search_forward(
-    setting: Setting, observation: ForwardObservation, texts: Texts, seed: int, effort: Effort
-) -> tuple[dict[str, AnyFloats], NDArray[np.bool_]]:
-    """Search by gradients through what follows the layer, in float32."""
-    distances, flat = np.full((len(MAP_BASES), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
-    generator = torch.Generator().manual_seed(seed)
-    signs = torch.from_numpy(setting.context.head_signs)
-    for places, observed, passes in forward_batches(setting, observation, texts):
-        every = torch.arange(len(places))
-        for number, base in enumerate(MAP_BASES):
-            # Drawn once: every variant goes away from the same random weights.
-            own = ForwardAdversary(setting, observed, passes, every, base_edit(base, generator, signs)).own
+def search_forward(setting: Setting, observation: ForwardObservation, texts: Texts, seeds: Seeds) -> Found:
+    """Search through what follows the layer, in float32, text by text."""
+    found = Found.empty(MAP_BASES, len(texts))
+    for place, observed, passes, block in forward_texts(setting, observation, texts):
+        seed = int(seeds[place])
+        own = ForwardAdversary(setting, observed, passes, torch.zeros(1, dtype=torch.long))
+        bases = forward_bases(setting, own, np.random.default_rng([seed, draws.BASE]))
 
-            def adversary_of(
-                times: int,
-                every: Tensor = every,
-                own: Tensor = own,
-                observed: ForwardObservation = observed,
-                passes: ResumedPasses = passes,
-            ) -> Adversary:
-                return ForwardAdversary(setting, observed, passes, every.repeat(times), constant_edit(own))
+        def adversary_of(
+            targets: Int[Tensor, " variants"],
+            observed: ForwardObservation = observed,
+            passes: ResumedPasses = passes,
+            bases: Tensor = bases,
+        ) -> Adversary:
+            return ForwardAdversary(setting, observed, passes, targets, bases)
 
-            best, moved = farthest_free(setting, adversary_of, generator, len(places), effort)
-            distances[number, places] = best
-            if base == "own":
-                flat[places] = ~moved
-    return dict(zip(MAP_BASES, distances, strict=True)), flat
+        starts = FreeStarts(setting, [(seed, draws.FREE, base) for base in range(len(MAP_BASES))])
+        places = np.array([place])
+        found.fill(
+            places, Waves(setting, setting.search, len(MAP_BASES), adversary_of, starts, block).farthest()
+        )
+        found.flat[places] &= flat_by_corners(setting, own)
+    return found
 
 
-def forward_batches(
+def forward_texts(
     setting: Setting, observation: ForwardObservation, texts: Texts
-) -> Iterator[tuple[Texts, ForwardObservation, ResumedPasses]]:
-    """Places among the texts, a copy of the model whose parameters stay, and passes over these texts."""
+) -> Iterator[tuple[int, ForwardObservation, ResumedPasses, int]]:
+    """The place of each of some texts, a copy of the model whose parameters stay, passes over this text
+    alone, and how many variants of it a pass may have; no text shares a batch with another, so that none
+    changes the last digits of another, which a search makes large."""
     model = isolated_copy(observation.model, torch.float32).requires_grad_(False)
     observed = replace(observation, model=model)
     chosen = torch.from_numpy(texts)
-    filled = torch.from_numpy(np.flatnonzero(setting.context.token_mask[texts].any(axis=1)))
-    search = setting.search
-    maps, done = observation.site.num_heads * max(search.starts * GRAPH, search.candidates), 0
-    for batch, inputs in batches(observation.encoded, chosen[filled], model.device, maps=maps):
-        of_batch = replace(observed, rows=observation.rows.some(chosen[filled[batch]]))
-        yield filled[batch].numpy(), of_batch, of_batch.passes(inputs)
-        done += len(batch)
+    filled = np.flatnonzero(setting.context.token_mask[texts].any(axis=1)).tolist()
+    for done, place in enumerate(filled, start=1):
+        ((_, inputs),) = batches(observation.encoded, chosen[place : place + 1], model.device)
+        length = inputs["attention_mask"].shape[1]
+        of_text = replace(observed, rows=observation.rows.some(chosen[place : place + 1]))
+        block = batch_size(length, maps=observation.site.num_heads * (GRAPH + COPIES))
+        yield place, of_text, of_text.passes(inputs), block
         observation.progress(done, len(filled))
 
 
-def base_edit(base: str, generator: torch.Generator, signs: Tensor) -> Edit:
-    """The model's own weights, random or uniform ones of the mass of each row."""
-    if base == "random":
-        return match_row_mass(FixedRandomEdit(generator, signs))
-    return UniformEdit(signs) if base == "uniform" else identity_edit
+def forward_bases(setting: Setting, own: ForwardAdversary, rng: np.random.Generator) -> Tensor:
+    """The model's own weights, random and uniform ones of the mass of each row [3, R, h, q, k]."""
+    generators = [rng]
+    noise = draws.uniform_where(own.mask, own.owner, generators).to(own.own)
+    signed = own.call.mechanism.signed
+    signs = torch.from_numpy(setting.context.head_signs).to(own.own)[own.edited.nonzero()[:, 1]][:, None]
+    mass = own.own.abs().sum(dim=-1, keepdim=True)
+    result = [own.all]
+    for weights in ((2 * noise - 1 if signed else noise) * own.mask, own.mask.to(noise)):
+        total = weights.abs().sum(dim=-1, keepdim=True)
+        base = own.all.clone()
+        base[own.edited] = signs * weights * mass / torch.where(total > 0, total, 1.0)
+        result.append(base)
+    return torch.stack(result)
 
 
-def constant_edit(own: Tensor) -> Edit:
-    """An edit that gives some texts one set of weights in each variant of them."""
+@dataclass(frozen=True)
+class FreeStarts:
+    """Parameters to climb from: of each target first the farthest map of the model that is linear as this one
+    is near the weights to depart from; then maps of two random tokens and, every other time where outputs are
+    linear, the farthest of some mixtures of as many tokens as there are classes."""
 
-    def repeat_weights(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return own.repeat(len(weights) // len(own), 1, 1, 1)
+    setting: Setting
+    streams: Sequence[draws.Stream]
 
-    return repeat_weights
+    def __call__(
+        self, adversary: Adversary, targets: Int[Tensor, " variants"], numbers: Int[Tensor, " variants"]
+    ) -> Tensor:
+        domain, owner = self.setting.domain, adversary.owner.cpu()
+        generators = draws.generators(self.streams, targets, numbers)
+        noise, signs = (draws.uniform_where(adversary.mask, owner, generators) for _ in range(2))
+        starts = two_token_parameters(adversary.mask.cpu(), noise, signs < 0.5, domain).to(adversary.own)
+        first, odd = numbers == 0, numbers % 2 == 1
+        if first.any():
+            nearby = first_order_weights(self.setting, adversary.some(first.nonzero()[:, 0]))
+            starts[first[owner]] = border_parameters(nearby, domain)
+        if isinstance(adversary, LinearAdversary) and odd.any():
+            mixed, some = farthest_mixtures(adversary, generators)
+            rows = (some & odd)[owner]
+            starts[rows] = border_parameters(mixed, domain)[rows]
+        return starts
 
 
-def farthest_free(
-    setting: Setting,
-    adversary_of: Callable[[int], Adversary],
-    generator: torch.Generator,
-    texts: int,
-    effort: Effort,
-) -> tuple[AnyFloats, NDArray[np.bool_]]:
-    """The largest distance that is found of each text, and whether any weights changed the prediction.
-
-    The first start of each text is the farthest map of the model that is linear as this one is near its own
-    weights; the others are random.
-    """
-
-    one = adversary_of(1)
-
-    def draw(adversary: Adversary) -> tuple[Tensor, Tensor]:
-        starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
-        if isinstance(one, LinearAdversary):
-            mixed = best_mixtures(one, generator, setting.search.candidates // 2)
-            if mixed is not None:
-                weights, feasible = (part.transpose(0, 1).flatten(0, 1) for part in mixed)
-                starts[: len(weights)][feasible] = border_parameters(weights, setting.domain)[feasible]
-        return starts, torch.ones_like(starts)
-
-    def first(adversary: Adversary) -> Tensor:
-        return border_parameters(first_order_weights(setting, adversary, texts), setting.domain)
-
-    search = Doublings(setting, adversary_of, draw, texts, effort, first)
-    distances = search.farthest()
-    with torch.no_grad():
-        extremes = extreme_weights(setting, one, texts)
-        changes = torch.stack([*map(one.changes, extremes)]).amax(dim=0).cpu().numpy()
-    return distances, search.moved | (changes > setting.search.epsilon)
+def flat_by_corners(setting: Setting, adversary: Adversary) -> NDArray[np.bool_]:
+    """Of which variants the prediction stays within ε at the two corners in which Σ a_i ∂z/∂a_i of every map
+    is largest and smallest: then other weights hardly change it."""
+    _, slopes = slopes_at_own_weights(setting, adversary)
+    moved = np.zeros(adversary.variants, dtype=bool)
+    reach = slopes.masked_fill(~adversary.mask, 0.0)
+    for sign in (1.0, -1.0):
+        scores = sign * reach
+        weights = torch.zeros_like(adversary.own)
+        top, token = scores.masked_fill(~adversary.mask, -torch.inf).max(dim=-1, keepdim=True)
+        size = torch.ones_like(top)
+        if setting.domain == "below-one":
+            size = (top > 0).to(top)
+        if setting.domain == "cross":
+            _, token = scores.abs().masked_fill(~adversary.mask, -torch.inf).max(dim=-1, keepdim=True)
+            size = torch.where(scores.gather(-1, token) < 0, -1.0, 1.0).to(top)
+        weights = weights.scatter(-1, token, size).masked_fill(~adversary.mask, 0.0)
+        with torch.no_grad():
+            moved |= (setting.excess(adversary.before, adversary.logits(weights)) > 0).cpu().numpy()
+    return ~moved
 
 
 def slopes_at_own_weights(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
-    """z of the predicted class of every variant, or its rating, and ∂z/∂a at the model's own weights."""
+    """z of the predicted class of every variant, or its rating, and ∂z/∂a at the weights to depart from."""
     own = adversary.own.clone().requires_grad_()
     with torch.enable_grad():
         logits = adversary.logits(own)
         score = logits[:, 0] if setting.context.is_regression else LOG_ODDS(logits, logits.argmax(dim=-1))
         (slopes,) = torch.autograd.grad(score.sum(), own)
-    return score, slopes
+    return score.detach(), slopes
 
 
-def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[Tensor]:
-    """The two vertices, for the first ``texts`` variants, of every map in which Σ a_i ∂z/∂a_i is largest and
-    smallest: where these leave the prediction as it is, other weights hardly change it."""
-    _, slopes = slopes_at_own_weights(setting, adversary)
-    results = [adversary.own.clone(), adversary.own.clone()]
-    owners = adversary.owner.tolist()
-    for mask in adversary.maps:
-        for place in mask.any(dim=-1).nonzero().tolist():
-            at = tuple(place)
-            if owners[place[0]] >= texts:
-                continue
-            keys = mask[at].nonzero()[:, 0]
-            points = corners(setting.domain, len(keys))
-            assert points is not None
-            reach = points.sign * slopes[at][keys].double().cpu().numpy()[points.token]
-            for result, corner in zip(results, (reach.argmax(), reach.argmin()), strict=True):
-                vertex = torch.zeros(len(keys), dtype=result.dtype, device=result.device)
-                vertex[int(points.token[corner])] = float(points.sign[corner])
-                result[(*at, keys)] = vertex
-    return results
-
-
-def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
-    """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
-    class, or of the rating, and each map of a variant may use its share of what z may change."""
+def first_order_weights(setting: Setting, adversary: Adversary) -> Tensor:
+    """The farthest vertex of every map, where o = ∂z/∂a of the predicted class, or of the rating, and each
+    map of a variant may use its share of what z may change."""
     score, slopes = slopes_at_own_weights(setting, adversary)
     result = adversary.own.clone()
-    counts = score.new_zeros(adversary.variants, dtype=torch.long)
-    for mask in adversary.maps:
-        counts.index_add_(0, adversary.owner, mask.any(dim=-1).reshape(len(mask), -1).sum(dim=1))
-    scores, owners, maps_of = score.tolist(), adversary.owner.tolist(), counts.tolist()
-    for mask in adversary.maps:
-        for place in mask.any(dim=-1).nonzero().tolist():
-            at, variant = tuple(place), owners[place[0]]
-            if variant >= texts:
-                continue
-            keys = mask[at].nonzero()[:, 0]
-            weights, polarity = (part[at][keys].double().cpu().numpy() for part in (adversary.own, slopes))
-            middle = float(weights @ polarity)
-            low, high = (
-                middle + (plane - scores[variant]) / maps_of[variant]
-                for plane in setting.planes(scores[variant])
-            )
-            farthest = farthest_vertex(weights, polarity, setting.domain, (low, high), setting.distance)
-            result[(*at, keys)] = torch.from_numpy(farthest).to(result)
+    maps_of = adversary.total(torch.ones_like(result[:, :1])).tolist()
+    planes = [setting.planes(one) for one in score.tolist()]
+    scores = score.tolist()
+    for number, variant in enumerate(adversary.owner.tolist()):
+        keys = adversary.mask[number].nonzero()[:, 0]
+        weights, polarity = (part[number, keys].double().cpu().numpy() for part in (adversary.own, slopes))
+        middle = float(weights @ polarity)
+        low, high = (middle + (plane - scores[variant]) / maps_of[variant] for plane in planes[variant])
+        farthest = farthest_vertex(weights, polarity, setting.domain, (low, high), setting.distance)
+        result[number, keys] = torch.from_numpy(farthest).to(result)
     return result

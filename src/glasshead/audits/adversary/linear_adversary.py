@@ -1,10 +1,12 @@
 """The adversary of outputs that are linear in the weights: no model is run again."""
 
+from typing import Self
+
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from glasshead.audits.adversary.ascent import Adversary
+from glasshead.audits.adversary.climb import Adversary
 from glasshead.audits.adversary.setting import Setting
 from glasshead.explainers import LinearReadout
 
@@ -12,7 +14,7 @@ from glasshead.explainers import LinearReadout
 class LinearAdversary(Adversary):
     """Variants of the weights of ``texts`` of a readout, whose own are ``own`` [V, n].
 
-    The texts of a pair have weights of their own; the distance is the mean over them.
+    The texts of a pair have a map of their own each; the distance is the mean over them.
     """
 
     def __init__(
@@ -22,32 +24,34 @@ class LinearAdversary(Adversary):
         texts: Int[Tensor, " variants"],
         own: Float[Tensor, "variants n"],
     ) -> None:
-        self.setting, self.readout, self.own = setting, readout, own
-        self.variants, self.owner = len(texts), torch.arange(len(texts))
-        self.polarity, self.mask = readout.polarity[texts], readout.mask[texts]
-        self.maps = split_parts(self.mask, readout.parts()[texts])
-        self.before = self.logits(own)
+        self.setting, self.readout, self.texts, self.of_texts = setting, readout, texts, own
+        self.variants = len(texts)
+        mask, part = readout.mask[texts], readout.parts()[texts]
+        parts = torch.stack([mask & (part == number) for number in range(max(int(part.max()), 0) + 1)], dim=1)
+        self.owner, which = parts.any(dim=2).nonzero(as_tuple=True)
+        self.mask, self.polarity = parts[self.owner, which], readout.polarity[texts][self.owner]
+        self.own = own[self.owner] * self.mask
+        self.before = self.logits(self.own)
 
-    def logits(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, "variants classes"]:
+    def some(self, variants: Int[Tensor, " some"]) -> Self:
+        return type(self)(self.setting, self.readout, self.texts[variants], self.of_texts[variants])
+
+    def logits(self, weights: Float[Tensor, "maps n"]) -> Float[Tensor, "variants classes"]:
         """z = Σ_i a_i o_i + b."""
-        outputs = torch.einsum("vn,vno->vo", weights, self.polarity) + self.readout.bias
-        return self.readout.to_logits(outputs)
+        outputs = torch.einsum("vn,vno->vo", weights, self.polarity)
+        zeros = outputs.new_zeros(self.variants, outputs.shape[1])
+        return self.readout.to_logits(zeros.index_add(0, self.owner, outputs) + self.readout.bias)
 
-    def weights(self, parameters: Float[Tensor, "variants n"]) -> Float[Tensor, "variants n"]:
-        return torch.stack([self.setting.family(parameters, part) for part in self.maps]).sum(dim=0)
+    def weights(self, parameters: Float[Tensor, "maps n"]) -> Float[Tensor, "maps n"]:
+        return self.setting.family(parameters, self.mask)
 
-    def changes(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, " variants"]:
-        return self.setting.change(self.before, self.logits(weights))
-
-    def distances(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, " variants"]:
-        count = torch.stack([part.any(dim=1) for part in self.maps]).sum(dim=0).clamp(min=1)
-        return self.setting.distance(self.own, weights).sum(dim=1) / count
+    def distances(self, weights: Float[Tensor, "maps n"]) -> Float[Tensor, " variants"]:
+        maps = self.total(torch.ones_like(weights[:, :1]))
+        return self.total(self.setting.distance(self.own, weights)) / maps.clamp(min=1)
 
 
 class ProducibleLinear(LinearAdversary):
     """The weights φ(s + K δ) that another query δ [V, d] draws from ``keys`` K [V, n, d]."""
-
-    convex = False
 
     def __init__(
         self,
@@ -61,11 +65,19 @@ class ProducibleLinear(LinearAdversary):
         own = self.activation.weights(scores, readout.mask[texts])
         super().__init__(setting, readout, texts, own)
 
+    def some(self, variants: Int[Tensor, " some"]) -> Self:
+        return type(self)(
+            self.setting, self.readout, self.texts[variants], self.scores[variants], self.keys[variants]
+        )
+
     def weights(self, parameters: Float[Tensor, "variants d"]) -> Float[Tensor, "variants n"]:
         scores = self.scores + torch.einsum("vnd,vd->vn", self.keys, parameters)
         return self.activation.weights(scores, self.mask)
 
+    def map_keys(self) -> Float[Tensor, "maps n d"]:
+        """What a query multiplies."""
+        return self.keys
 
-def split_parts(mask: Bool[Tensor, "v n"], parts: Int[Tensor, "v n"]) -> list[Bool[Tensor, "v n"]]:
-    """The tokens of each part; one part, where all share a row."""
-    return [mask & (parts == part) for part in range(int(parts.max()) + 1 if parts.numel() else 1)]
+    def map_scores(self) -> Float[Tensor, "maps n"]:
+        """The scores of the query to depart from."""
+        return self.scores

@@ -1,17 +1,36 @@
 """What an adversary is asked of a subject: how far, how close, how long; and what counts as one."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from scipy.special import expit, logit
 from torch import Tensor
 
-from glasshead.audits.adversary.ascent import Search
 from glasshead.audits.adversary.distances import Distance, jensen_shannon_terms, total_variation_terms
 from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, WeightFamily
-from glasshead.audits.context import AuditContext
+from glasshead.audits.view import ModelView
 from glasshead.identifiability import weight_domain, weight_domain_of_activation
+
+CHEAPER = 8
+
+
+@dataclass(frozen=True)
+class Search:
+    """How long the farthest map of a text is looked for: from so many random ``starts``, each with at most so
+    many ``passes``, then from twice as many, four times, … until some of them end at the same distance, or
+    ``waves`` are done (`glasshead.audits.adversary.waves.Waves`)."""
+
+    epsilon: float = 0.01
+    starts: int = 8
+    passes: int = 160
+    waves: int = 3
+
+    @property
+    def in_readout(self) -> "Search":
+        """Where no model is run for a start, there are `CHEAPER` times as many, and a wave less."""
+        return replace(self, starts=CHEAPER * self.starts, waves=max(self.waves - 1, 1))
 
 
 @dataclass(frozen=True)
@@ -22,7 +41,7 @@ class Setting:
     total variation (at most 1).
     """
 
-    context: AuditContext
+    context: ModelView
     search: Search = field(default_factory=Search)
 
     @property
@@ -72,6 +91,36 @@ class Setting:
             span = self.context.prediction_range or 1.0
             return (after[..., 0] - before[..., 0]).abs() / span
         return (after.softmax(dim=-1) - before.softmax(dim=-1)).abs().sum(dim=-1) / 2
+
+    def excess(
+        self, before: Float[Tensor, "*b classes"], after: Float[Tensor, "*b classes"]
+    ) -> Float[Tensor, "*b"]:
+        """What is at most 0 where |Δŷ| ≤ ε, and has a slope everywhere, also where a class is certain.
+
+        Σ min(p, p′) = 1 − ½ Σ |p − p′|, so that of classes it is ln(1 − ε) − ln Σ min(p, p′).
+        """
+        epsilon = self.search.epsilon
+        if self.context.is_regression:
+            return self.change(before, after) - epsilon
+        shared = torch.minimum(before.log_softmax(dim=-1), after.log_softmax(dim=-1))
+        return float(np.log1p(-epsilon)) - shared.logsumexp(dim=-1)
+
+    def soft_excess(
+        self,
+        before: Float[Tensor, "*b classes"],
+        after: Float[Tensor, "*b classes"],
+        softness: Float[Tensor, "*b"],
+    ) -> Float[Tensor, "*b"]:
+        """The same, but a smooth number that is larger, of three classes and more: Σ |p − p′| has an edge
+        wherever one class has its probability back, and a climb stays at the first.
+
+        |p − p′| ≤ ½ (p + p′) √(r² + h²) with r = ln p′ − ln p, for every softness h.
+        """
+        if self.context.is_regression or before.shape[-1] < 3:
+            return self.excess(before, after)
+        log_before, log_after = before.log_softmax(dim=-1), after.log_softmax(dim=-1)
+        size = ((log_after - log_before).square() + softness[..., None].square()).sqrt()
+        return ((log_before.exp() + log_after.exp()) * size).sum(dim=-1) / 4 - self.search.epsilon
 
     def planes(self, score: float) -> tuple[float, float]:
         """The scores z between which the prediction of one with score z stays within ε."""

@@ -55,15 +55,18 @@ def border_parameters(weights: Float[Tensor, "*rows n"], domain: str) -> Float[T
     return torch.asinh(torch.where(weights < 0, -1.0, 1.0) * sizes / BORDER)
 
 
-def random_starts(
-    mask: Bool[Tensor, "*rows n"], domain: str, generator: torch.Generator
+def two_token_parameters(
+    mask: Bool[Tensor, "*rows n"],
+    noise: Float[Tensor, "*rows n"],
+    minus: Bool[Tensor, "*rows n"],
+    domain: str,
 ) -> Float[Tensor, "*rows n"]:
-    """Parameters of weights of which two random tokens have nearly all, of random sign where there are signs:
-    the farthest weights are of this form where the output is linear in them."""
-    noise = torch.rand(mask.shape, generator=generator, dtype=torch.float64).to(mask.device)
+    """Parameters of weights of which the two tokens with the largest ``noise`` have nearly all, with a
+    ``minus`` where there are signs: the farthest weights are of this form where the output is linear in
+    them."""
     largest = noise.masked_fill(~mask, -1.0).topk(min(2, mask.shape[-1]), dim=-1).indices
     count = mask.sum(dim=-1, keepdim=True).clamp(min=1)
     height = (START_SLOPE + torch.log(count.double())).expand(largest.shape)
     if domain == "cross":
-        height = height * (2.0 * torch.randint(2, height.shape, generator=generator) - 1.0).to(height)
+        height = torch.where(minus.gather(-1, largest), -height, height)
     return 0.1 * (noise - 0.5) + torch.zeros_like(noise).scatter(-1, largest, height)

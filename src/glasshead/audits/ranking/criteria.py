@@ -7,13 +7,14 @@ import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits.class_scores import choose_prediction_side
-from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS, in_float32, statistics_along
-from glasshead.audits.null_weights import few_tokens
-from glasshead.audits.plausibility import mark_overlap
+from glasshead.audits.plausibility import Plausibility, mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.removal_curves import STATISTICS, ValueDrops, random_ranks, statistic_weights
+from glasshead.audits.summary import all_same, few_tokens
+from glasshead.audits.table import same_numbers
+from glasshead.audits.view import ModelView
 from glasshead.explainers import REMOVALS, removable
 from glasshead.results import AUPRC, Verdict
 
@@ -48,12 +49,12 @@ def larger_is_better(statistic: str) -> bool:
     return statistic == AUPRC or STATISTICS[statistic].larger_is_better
 
 
-def fitting_removals(context: AuditContext) -> list[str]:
+def fitting_removals(context: ModelView) -> list[str]:
     """The meanings of deleting that are about inputs of this kind."""
     return [name for name, removal in REMOVALS.items() if removal.fits(context.explanation.encoded)]
 
 
-def check_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+def check_removals(context: ModelView, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What each meaning of deleting does that this model allows, those first that change the text, and why it
     does not allow the others."""
     names = sorted(names, key=lambda name: REMOVALS[name].edits_attention)
@@ -63,7 +64,7 @@ def check_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[st
 
 
 def faithfulness_criteria(
-    context: AuditContext,
+    context: ModelView,
     methods: Sequence[ScoredMethod],
     removals: Sequence[str],
     seed: int,
@@ -94,9 +95,11 @@ def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criter
     None where nobody has marked any, or labels are ratings."""
     if methods[0].context.marks is None or methods[0].context.is_regression:
         return None
-    overlaps = {
-        method.name: mark_overlap(method.context, np.random.default_rng([seed, 11])) for method in methods
-    }
+    overlaps = {}
+    for method in methods:
+        view = method.context.with_seed(seed)
+        rows = {**view.inputs, **Plausibility().measure(view).columns}
+        overlaps[method.name] = mark_overlap(rows, view.settings)
     values, draws = (
         np.stack([getattr(overlap, table)[AUPRC] for overlap in overlaps.values()])
         for table in ("values", "draws")
@@ -140,5 +143,5 @@ def equal_methods(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
         (one.name, other.name)
         for place, one in enumerate(methods)
         for other in methods[place + 1 :]
-        if same_numbers(one.order.scores, other.order.scores)
+        if all_same(same_numbers(one.order.scores, other.order.scores))
     ]

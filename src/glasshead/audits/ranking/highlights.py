@@ -20,7 +20,7 @@ def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloat
     if not picks:
         return []
     context = methods[0].context
-    firsts, seconds = context.inputs or (context.texts, None)
+    firsts, seconds = context.inputs_read or (context.texts, None)
     rows = list(picks.values())
     texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
     by_method = []

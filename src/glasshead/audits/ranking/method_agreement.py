@@ -7,12 +7,10 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import judge_agreement, round_digits
-from glasshead.audits.class_scores import has_sides
-from glasshead.audits.context import same_numbers
-from glasshead.audits.null_weights import random_scores
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.ranking.standings import all_texts, bonferroni
-from glasshead.audits.summary import summarise
+from glasshead.audits.summary import all_same, summarise
+from glasshead.audits.table import same_numbers
 from glasshead.explainers import removable
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
 from glasshead.statistics import kendall_tau_b
@@ -32,10 +30,10 @@ def method_agreement(
     explanation = methods[0].context.explanation
     mask, nouns = removable(explanation).numpy(), explanation.encoded.nouns
     scores = np.stack([method.order.scores for method in methods])
-    signed = [has_sides(method.context) for method in methods]
+    signed = [method.context.settings.has_sides for method in methods]
     tables = {}
     for with_signs in (True, False):
-        chance = random_scores(explanation.encoded, with_signs, rng)
+        chance = methods[0].context.draw_scores(f"{TAU} {with_signs}", with_signs)
         values = round_digits(np.stack([*(scores if with_signs else np.abs(scores)), chance]), mask)
         tables[with_signs] = kendall_tau_b(values, values, mask).tau
     chosen = [tables[signed[one] and signed[other]] for one, other in pairs]
@@ -43,8 +41,9 @@ def method_agreement(
     nulls = [{"random": table[-1, other]} for table, (_, other) in zip(chosen, pairs, strict=True)]
     level = bonferroni(len(pairs))
     agreements = []
-    for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
-        same = same_numbers(scores[one], scores[other])
+    summaries = summarise(taus, nulls, rng=rng, level=level, within=(-1.0, 1.0))
+    for (one, other), summary in zip(pairs, summaries, strict=True):
+        same = all_same(same_numbers(scores[one], scores[other]))
         verdict = judge_agreement(summary.reliable_interval, summary.reliable_differences, "numbers", nouns)
         missing = len(mask) - summary.n
         finding = summary.finding(

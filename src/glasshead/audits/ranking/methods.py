@@ -10,8 +10,8 @@ from typing import TypeVar
 import torch
 
 from glasshead.audits.class_scores import TokenOrder, token_order
-from glasshead.audits.context import AuditContext
 from glasshead.audits.progress import StageProgress
+from glasshead.audits.view import ModelView
 from glasshead.explainers import ExplanationContext, make_context
 
 LEAST_TIMES, MOST_TIMES = 2, 50
@@ -26,7 +26,7 @@ class ScoredMethod:
     """A method before the texts: its view of them, the order in which it puts their tokens, and the seconds
     that it took for one text."""
 
-    context: AuditContext
+    context: ModelView
     order: TokenOrder
     seconds: float
 
@@ -36,7 +36,7 @@ class ScoredMethod:
 
 
 def score_methods(
-    context: AuditContext, methods: Sequence[str], stages: StageProgress
+    context: ModelView, methods: Sequence[str], stages: StageProgress
 ) -> Iterator[ScoredMethod]:
     """Every method on the texts, each in a view of its own: nothing that one has computed helps another.
 
@@ -56,7 +56,7 @@ def score_methods(
         yield ScoredMethod(own, token_order(own), seconds / len(own.texts))
 
 
-def view_with_scores(context: AuditContext, method: str) -> AuditContext:
+def view_with_scores(context: ModelView, method: str) -> ModelView:
     """A view of the texts in which a method has scored their tokens."""
     own = replace(context, explanation=context.explanation.afresh(), method=method)
     own.scores  # noqa: B018

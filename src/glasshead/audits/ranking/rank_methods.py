@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.audit_subject import jsonable, method_remarks
-from glasshead.audits.build_context import build_context
-from glasshead.audits.context import AuditContext
+from glasshead.audits.audit_subject import method_remarks
+from glasshead.audits.build_view import Sample, read_sample
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
@@ -45,6 +44,8 @@ from glasshead.audits.subject_facts import (
     use_facts,
 )
 from glasshead.audits.summary import null_column
+from glasshead.audits.table import jsonable
+from glasshead.audits.view import ModelView
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
@@ -54,7 +55,7 @@ from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
 from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, note_unused
 from glasshead.torch_modes import in_own_modes
-from glasshead.trace import AttentionSelector, Subject
+from glasshead.trace import AttentionSelector
 from glasshead.training import versions
 
 
@@ -111,7 +112,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     stages = StageProgress(request.progress or no_progress)
     nouns = stages.nouns = reader_of(subject.tokenizer).nouns
     stages.begin(f"reading the {nouns.texts}")
-    context = build_context(
+    sample = read_sample(
         subject,
         split,
         limit=TEXTS_ASKED if request.limit is None else request.limit,
@@ -119,7 +120,8 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         attention_selector=AttentionSelector.of(request),
         dtype=dtype_of(request.dtype),
     )
-    context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
+    context = sample.view()
+    context = context.watched(stages.on_texts, context.explanation.in_parts)
     meanings, left_out = check_removals(context, request.removals or fitting_removals(context))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))
@@ -151,7 +153,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     ]
     differences = [difference for criterion in judged for difference in criterion.differences]
     agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
-    facts = ranking_facts(subject, context, request, data_facts)
+    facts = ranking_facts(sample, context, request, data_facts)
     remarks = [
         *guess_notes(facts),
         *use_notes(facts),
@@ -249,27 +251,27 @@ def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str], n
 
 
 def ranking_facts(
-    subject: Subject, context: AuditContext, request: RankRequest, data_facts: Mapping[str, Any]
+    sample: Sample, context: ModelView, request: RankRequest, data_facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What was ranked, on which texts, by which protocol."""
-    data = str(data_facts.get("data", "data"))
+    data, subject = str(data_facts.get("data", "data")), sample.subject
     return {
         "name": f"{subject.name} · {Path(data).name}",
         "run": str(subject.folder or subject.name),
         **model_facts(subject.model, context),
         **use_facts(subject, context),
         "examples": len(context.texts),
-        **performance_facts(context),
-        **guess_facts(context, request.seed),
+        **performance_facts(context.inputs, context.settings),
+        **guess_facts(context.inputs, context.settings),
         "random_orders": ORDERS,
         "rank_seed": request.seed,
         INPUTS: context.nouns.texts,
-        "coverage": asdict(context.coverage),
+        "coverage": asdict(sample.coverage),
         **data_facts,
         "notes": [
             precision_note(context),
             target_note(context),
-            *context.coverage.lines("ranked"),
+            *sample.coverage.lines("ranked"),
         ],
         "versions": versions(),
         "date": date.today().isoformat(),
@@ -277,7 +279,7 @@ def ranking_facts(
 
 
 def method_columns(
-    context: AuditContext,
+    context: ModelView,
     methods: Sequence[ScoredMethod],
     criteria: Sequence[Criterion],
     taus: Mapping[str, AnyFloats],

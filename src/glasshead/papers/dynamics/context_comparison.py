@@ -96,7 +96,7 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     - ``prominence``: how often a token of a class gets more attention than a neutral one (AUC), in its texts
       (``local``), ``alone``, and the ``gain`` from one to the other.
 
-    Intervals are over tokens: percentile bootstrap ones, of shares exact ones. No contexts: no findings.
+    Intervals are over tokens: bootstrap ones, of shares exact ones. No contexts: no findings.
     """
     if not history.contexts:
         return []

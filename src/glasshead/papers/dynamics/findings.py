@@ -50,7 +50,7 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
     - ``added``: what each term has added to the mean score, where terms add up to the change.
 
-    Intervals are percentile bootstrap ones over the followed tokens of a group. They say how sure a mean over
+    Intervals are bootstrap ones over the followed tokens of a group. They say how sure a mean over
     tokens is, not what another seed would have given. No tokens were followed: no findings.
     """
     if not history.tokens:
@@ -84,7 +84,7 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
                 quantity,
                 group,
                 estimate.mean,
-                estimate.interval,
+                estimate.interval_or_point,
                 estimate.n,
                 Verdict(""),
                 estimate.std,
@@ -97,10 +97,17 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
-            bounds = estimate.interval if estimate.n >= MIN_TOKENS_PER_GROUP else None
+            bounds = estimate.interval_or_point if estimate.n >= MIN_TOKENS_PER_GROUP else None
             verdict = sign_of_interval(bounds, "risen", "fallen")
             yield gap_finding(
-                "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
+                "change",
+                quantity,
+                group,
+                estimate.mean,
+                estimate.interval_or_point,
+                estimate.n,
+                verdict,
+                estimate.std,
             )
 
 
@@ -174,7 +181,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
                 verdict = doubt_of(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
-            bounds = widen(estimate.interval, float(doubt))
+            bounds = widen(estimate.interval_or_point, float(doubt))
             yield gap_finding(
                 f"added to {quantity}", name, group, estimate.mean, bounds, estimate.n, verdict, estimate.std
             )

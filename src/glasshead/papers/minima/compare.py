@@ -24,7 +24,7 @@ from glasshead.papers.minima.loss_landscape import (
 from glasshead.papers.models import TokenClassifier
 from glasshead.papers.results import PARTS, Curvature, LossLine, Minima, Solution
 from glasshead.spelling import spell
-from glasshead.statistics import mean_interval
+from glasshead.statistics import UNKNOWN, mean_interval
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import LayerRecord, entropies, eval_mode, record
 from glasshead.training import TensorDataset, encoded_split, label_tensor
@@ -146,6 +146,10 @@ def curvatures(model: Any, rows: TensorDataset, *, limit: int, seed: int = 0) ->
     return {"constrained": constrained, "freed": freed}
 
 
+RANGES = {"accuracy": (0.0, 1.0), "loss": (0.0, np.inf), "entropy": (0.0, 1.0)}
+"""What a text can have."""
+
+
 def solution(
     run: Run, rows: TensorDataset, shown: Encoded, loss: dict[str, Curvature], seed: int
 ) -> Solution:
@@ -155,7 +159,9 @@ def solution(
     assert isinstance(model, TokenClassifier)
     columns = text_columns(model, rows)
     estimates = {
-        name: mean_interval(column, rng=np.random.default_rng([seed, place]))
+        name: mean_interval(
+            column, rng=np.random.default_rng([seed, place]), within=RANGES.get(name, UNKNOWN)
+        )
         for place, (name, column) in enumerate(columns.items())
     }
     last = read_last_layer(model, shown.inputs())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glasshead.papers.recommend.metrics import RANKING_METRICS, impression_metrics
 from glasshead.papers.recommend.mind import NewsLogs, rankable
 from glasshead.papers.recommend.run import RecommenderRun
-from glasshead.statistics import Estimate, mean_intervals
+from glasshead.statistics import UNKNOWN, Estimate, mean_intervals
 from glasshead.torch_modes import in_own_modes
 
 MODEL, POPULARITY, RANDOM = "model", "popularity", "random"
@@ -48,13 +48,18 @@ def ranking_estimates(
 ) -> tuple[Estimates, Estimates]:
     """Every metric of every ranking, and how much the model exceeds each other one; means over impressions.
 
-    Both are keyed by ranking and metric, with percentile bootstrap intervals over impressions; the
-    differences are paired.
+    Both are keyed by ranking and metric, with bootstrap intervals over impressions between 0 and 1; the
+    differences are paired. The expected AUC of a random order is ½ for every impression, so it has none.
     """
     values = {name: impression_metrics(ranking, clicked) for name, ranking in scores.items()}
     others = [name for name in values if name != MODEL]
     rows = [*values.values(), *(values[MODEL] - values[name] for name in others)]
-    estimates = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))
+    kinds = [UNKNOWN if name == RANDOM else (0.0, 1.0) for name in values] + [(-1.0, 1.0)] * len(others)
+    estimates = mean_intervals(
+        np.concatenate(rows),
+        rng=np.random.default_rng([seed, 0]),
+        within=np.repeat(kinds, len(RANKING_METRICS), axis=0),
+    )
     groups = [
         dict(zip(RANKING_METRICS, estimates[at : at + len(RANKING_METRICS)], strict=True))
         for at in range(0, len(estimates), len(RANKING_METRICS))

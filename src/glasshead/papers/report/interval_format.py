@@ -29,9 +29,9 @@ def common_decimals(width: float, values: Sequence[float]) -> int:
 
 
 def finding_decimals(finding: Finding, *others: float) -> int:
-    """Decimals of a finding, and of other numbers that are to have as many: by its interval, else by its
-    size."""
-    if finding.interval is None:
+    """Decimals of a finding, and of other numbers that are to have as many: by its interval if that has a
+    width, else by its size."""
+    if finding.interval is None or finding.interval[0] == finding.interval[1]:
         size = abs(finding.estimate or 0.0)
         return max(common_decimals(size, [size, *others]), DEFAULT_DECIMALS)
     low, high = finding.interval

@@ -1,9 +1,13 @@
-"""What every audit is given: one model before one split, with what audits share computed once."""
+"""What every audit asks: one model before one batch of inputs, with what audits share computed once."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
+from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -12,50 +16,32 @@ from transformers import PreTrainedModel
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.map_statistics import intervals_per_text
-from glasshead.audits.slices import (
-    CLASS,
-    CONFIDENCE,
-    CORRECT,
-    IDENTIFIABILITY,
-    LENGTH,
-    Group,
-    Slicing,
-    common_level,
-    slice_by_class,
-    slice_by_column,
-    slice_by_confidence,
-    slice_by_correctness,
-    slice_by_identifiability,
-    slice_by_length,
-)
-from glasshead.data import Coverage, Marks, coverage
+from glasshead.audits.reference import Reference, measure_reference
+from glasshead.audits.settings import Settings
+from glasshead.audits.slices import COLUMN, IDENTIFIABILITY, groups_of
+from glasshead.audits.table import Table, same_numbers
+from glasshead.audits.unit_weights import draw_units, uniform_weights
+from glasshead.data import Marks
 from glasshead.explainers import (
     TARGETS,
     Explainer,
     ExplanationContext,
+    InParts,
     LinearReadout,
+    OnTexts,
     SentenceReadout,
     find_explainer,
     head_signs,
     removable,
     sentence_numbers,
 )
-from glasshead.huggingface import NextTokenClassifier
+from glasshead.huggingface import NextTokenClassifier, isolated_copy
 from glasshead.models import HierarchicalClassifier
 from glasshead.nouns import Nouns
-from glasshead.results import (
-    ATTENTION,
-    ONE_SIGN,
-    RAW_SIGN,
-    UNDECIDED,
-    WEAK_GAUGE,
-    WITHOUT_FIRST,
-    Verdict,
-)
-from glasshead.statistics import LEVEL, typical_range
+from glasshead.results import ATTENTION
 
-SAME_NUMBERS = 1e-6
-"""Numbers this close to a measure in every text, relative to its largest there, are that measure."""
+COPIES: WeakKeyDictionary[PreTrainedModel, dict[torch.dtype, PreTrainedModel]] = WeakKeyDictionary()
+"""Models in other precisions, as long as they live themselves."""
 # The measures that an explanation is held against; by a finding's `against`: an explainer.
 IMPORTANCE = {
     "gradient": "gradient-after-norm",
@@ -65,9 +51,14 @@ IMPORTANCE = {
 
 
 @dataclass(frozen=True)
-class AuditContext:
+class ModelView:
     """Texts [N], what is true of each (its class, or its rating), and a view of the model on them, in float64
     unless float32 was asked for.
+
+    ``ids`` [N] are digests of the inputs and their places in the data: all random numbers of a row follow
+    from the ``seed``, the audit and its id. ``ranks`` [N] are the places of the inputs in a random order of
+    the data, whose first ones are asked where an audit asks only some. ``reference`` is what is measured on
+    the first of them for all (None: these texts are all).
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
     ``explanation`` is the model before the texts, and which of its attention is read. ``counts``
@@ -75,7 +66,7 @@ class AuditContext:
     ``gauge_kind`` says where the sign of the heads that are read was found there, ``gauge_margin`` how
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
     data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between, and of an
-    image its name; ``inputs`` are what the model was given.
+    image its name; ``inputs_read`` are what the model was given.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
     by: class, length, correct, confidence, identifiability, or the name of a column, whose values stand in
     ``columns``. ``method`` is the explanation that is audited. ``marks`` are what people have marked in each
@@ -93,34 +84,89 @@ class AuditContext:
     gauge_margin: float | None
     trained_model: PreTrainedModel
     label_note: str | None = None
-    inputs: tuple[Sequence[Any], Sequence[str] | None] | None = None
+    inputs_read: tuple[Sequence[Any], Sequence[str] | None] | None = None
     by: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
     spares_first: bool = False
+    ids: NDArray[np.int64] | None = None
+    ranks: NDArray[np.int64] | None = None
+    seed: int = 0
+    reference: Reference | None = None
+
+    def with_seed(self, seed: int) -> ModelView:
+        """The same view, with other random numbers."""
+        return self if seed == self.seed else self.but(seed=seed)
+
+    def but(self, **changes: Any) -> ModelView:
+        """The view with other fields that change nothing of what was computed already."""
+        view = replace(self, **changes)
+        known = {name: value for name, value in vars(self).items() if name not in vars(view)}
+        vars(view).update({name: value for name, value in known.items() if name not in ("settings", "known")})
+        return view
+
+    def watched(self, progress: OnTexts, in_parts: InParts) -> ModelView:
+        """The view, which tells how far it is, and computes variants of texts in such parts."""
+        return replace(self, explanation=replace(self.explanation, progress=progress, in_parts=in_parts))
+
+    def rng(self, audit: str, row: int) -> np.random.Generator:
+        """The random numbers of an audit for one text, whatever texts are beside it."""
+        return np.random.default_rng(self.entropy(audit, row))
+
+    def entropy(self, audit: str, row: int) -> list[int]:
+        """What these follow from: the seed, the audit and the id of the text."""
+        return [self.seed, crc32(audit.encode()), row if self.ids is None else int(self.ids[row])]
+
+    def seeds(self, audit: str) -> NDArray[np.int64]:
+        """One number for each text from which others follow [N]."""
+        return np.array(
+            [np.random.SeedSequence(self.entropy(audit, row)).generate_state(1, np.uint64)[0] >> np.uint64(1)
+             for row in range(len(self.labels))],
+            dtype=np.int64,
+        )  # fmt: skip
+
+    def asked(self, most: int | None) -> NDArray[np.bool_]:
+        """Which texts [N] are among the first so many of the data in random order; None: all."""
+        count = len(self.labels)
+        if most is None:
+            return np.ones(count, dtype=bool)
+        return np.asarray((np.arange(count) if self.ranks is None else self.ranks) < most)
+
+    @cached_property
+    def known(self) -> Reference:
+        """What was measured for all inputs of the data."""
+        return self.reference or measure_reference(self)
+
+    def draw(self, audit: str, signed: bool, draws: int | None = None) -> AnyFloats:
+        """U(0, 1), or U(−1, 1) where ``signed``, for every unit [N, (draws,) n]; of a text as if alone."""
+        return draw_units(self.mask, signed, draws, partial(self.rng, audit))
+
+    def draw_scores(self, audit: str, signed: bool) -> AnyFloats:
+        """Random scores of tokens [N, n], added up where a unit has several, as are all explanations of such
+        a unit: of a larger one the sum is larger."""
+        mask = self.explanation.encoded.mask.numpy()
+        return self.explanation.encoded.sum_units(draw_units(mask, signed, None, partial(self.rng, audit)))
+
+    def model_in(self, dtype: torch.dtype) -> PreTrainedModel:
+        """The model in another precision; the copy serves all views of it."""
+        model = self.explanation.model
+        if model.dtype == dtype:
+            return model
+        copies: dict[torch.dtype, PreTrainedModel] = COPIES.setdefault(model, {})
+        if dtype not in copies:
+            copies[dtype] = isolated_copy(model, dtype)
+        return copies[dtype]
 
     @property
     def nouns(self) -> Nouns:
         """What the inputs and their units are called."""
         return self.explanation.encoded.nouns
 
-    @cached_property
-    def coverage(self) -> Coverage:
-        """How much of the texts is read."""
-        firsts, seconds = self.inputs or (self.texts, None)
-        return coverage(self.explanation.tokenizer, firsts, seconds, self.explanation.encoded)
-
     @property
     def has_gauge(self) -> bool:
         """Whether the sign of the weights says anything: it cannot be negative, or was fixed."""
         return not self.signed or (self.gauge_kind is not None and self.explanation.observation.has_gauge)
-
-    @property
-    def one_sided(self) -> bool:
-        """Whether canonical weights are positive, by their activation or as training left them: sizes, which
-        say for no side."""
-        return not self.signed or (self.has_gauge and self.gauge_kind == ONE_SIGN)
 
     @property
     def mixes_heads(self) -> bool:
@@ -129,13 +175,38 @@ class AuditContext:
         many = (site.head is None and site.num_heads > 1 for site in sites if site is not None)
         return self.signed and any(many)
 
-    def sign_no_evidence_reason(self, size: bool = False) -> Verdict | None:
-        """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
-        if size and not self.mixes_heads:
-            return None
-        if not self.has_gauge:
-            return RAW_SIGN
-        return WEAK_GAUGE if self.signed and self.gauge_kind == UNDECIDED else None
+    @cached_property
+    def settings(self) -> Settings:
+        """What judges are told of this model and explanation, with the groups of these inputs."""
+        explainer, weights = self.explainer, self.explainer.reads_weights
+        reads = self.reads_attention or not explainer.reads_attention
+        return Settings(
+            nouns=self.nouns,
+            method=self.method,
+            label_names=tuple(self.label_names),
+            is_regression=self.is_regression,
+            predicts_tokens=self.predicts_tokens,
+            reads_weights=weights,
+            sign_is_gauge=explainer.sign_is_gauge,
+            scores_signed=self.scores_signed if reads else False,
+            mirrors_classes=explainer.mirrors_classes,
+            signed=self.reads_attention and self.signed,
+            has_gauge=self.reads_attention and self.has_gauge,
+            gauge_kind=self.gauge_kind,
+            mixes_heads=self.reads_attention and self.mixes_heads,
+            exact=self.reads_attention and self.exact,
+            of_tokens=self.reads_attention and isinstance(self.explanation.observation, LinearReadout),
+            by_sentence=self.sentence_of_token is not None,
+            prediction_range=self.prediction_range,
+            spares_first=self.spares_first,
+            seed=self.seed,
+            groups=groups_of(self.inputs, self.label_names, self.by, self.spares_first),
+        )
+
+    @cached_property
+    def reads_attention(self) -> bool:
+        """Whether this model shows an attention that can be read."""
+        return self.explanation.unreadable_reason is None
 
     @cached_property
     def head_signs(self) -> NDArray[np.float64]:
@@ -274,7 +345,7 @@ class AuditContext:
         """
         explainer = find_explainer(method)
         if explainer.mirrors_classes or not self.binary:
-            return self.sum_by_unit(explainer.importance(self.explanation).numpy())
+            return self.numbers_of(method)
         scores = self.scores_towards(method, self.predicted)
         against = self.predicted != self.explanation.target.numpy()
         flips = explainer.signed(self.explanation) & against
@@ -287,14 +358,19 @@ class AuditContext:
 
     @cached_property
     def importance(self) -> dict[str, AnyFloats]:
-        """Gradient and erasure importance of every unit, by finding name; a measure that is the audited
-        explanation itself is left out."""
-        measures = {
+        """Gradient and erasure importance of every unit, by finding name; without the measure that the
+        audited explanation is by its name."""
+        return {
             name: self.importance_by(method) for name, method in IMPORTANCE.items() if method != self.method
         }
-        if self.explainer.reads_weights:
-            return measures
-        return {name: values for name, values in measures.items() if not same_numbers(self.scores, values)}
+
+    def same_as_scores(self, importance: AnyFloats) -> AnyFloats:
+        """In which texts a measure is the audited explanation itself (`same_numbers`)."""
+        return same_numbers(self.scores, importance)
+
+    def numbers_of(self, method: str) -> AnyFloats:
+        """What an explainer gives each unit [N, n] towards the target, however it takes classes."""
+        return self.sum_by_unit(find_explainer(method).importance(self.explanation).numpy())
 
     @cached_property
     def prediction(self) -> AnyFloats:
@@ -317,69 +393,86 @@ class AuditContext:
         labels = torch.from_numpy(self.labels).long()
         return -TARGETS["log-probability"](self.explanation.logits.double(), labels).numpy()
 
-    @cached_property
+    @property
     def prediction_range(self) -> float:
-        """How far apart the ends of what can be predicted are: 1 for a probability, the range of the labels,
-        but for strays, for a rating."""
-        return typical_range(self.labels) if self.is_regression else 1.0
+        """How far apart the ends of what can be predicted are."""
+        return self.known.span if self.is_regression else 1.0
 
     @cached_property
-    def slicings(self) -> list[Slicing]:
-        """How the texts are cut, in the order in which it was asked."""
-        return [self._slicing(by) for by in self.by]
+    def confidence(self) -> AnyFloats:
+        """The probability of the class that is predicted [N]."""
+        return self.explanation.logits.softmax(dim=-1).amax(dim=-1).double().numpy()
 
-    def _slicing(self, by: str) -> Slicing:
-        if by == CLASS:
-            return slice_by_class(self.labels, self.label_names)
-        if by == LENGTH:
-            return slice_by_length(self.token_mask.sum(axis=1))
-        if by == CORRECT:
-            return slice_by_correctness(self.predicted == self.labels)
-        if by == CONFIDENCE:
-            return slice_by_confidence(self.explanation.logits.softmax(dim=-1).amax(dim=-1).numpy())
-        if by == IDENTIFIABILITY:
-            explanation = self.explanation
-            intervals = intervals_per_text(
-                self.trained_model, explanation.tokenizer, explanation.encoded, explanation.site
+    def without_first(self, reference: Reference | None = None) -> ModelView:
+        """The texts with their first token left out of every question."""
+        rest = replace(self, spares_first=True, reference=reference)
+        if "importance" in vars(self):  # erasure of every token, which nobody needs twice
+            vars(rest)["importance"] = {name: rest.sum_by_unit(v) for name, v in self.importance.items()}
+        return rest
+
+    @property
+    def knows_nothing(self) -> NDArray[np.bool_]:
+        """The texts [N] of which every token is unknown to the model, and there are some."""
+        unknown_id = getattr(self.explanation.tokenizer, "unk_token_id", None)
+        if unknown_id is None or not self.explanation.encoded.in_line:
+            return np.zeros(len(self.labels), dtype=bool)
+        known = (self.explanation.encoded.ids != unknown_id).numpy() & self.token_mask
+        return np.asarray(~known.any(axis=1) & self.token_mask.any(axis=1))
+
+    def some(self, places: NDArray[np.int64]) -> ModelView:
+        """Some of the texts before the model; of what was computed only predictions are kept."""
+        firsts, seconds = self.inputs_read or (self.texts, None)
+        return replace(
+            self,
+            explanation=self.explanation.some(torch.from_numpy(places)),
+            texts=[self.texts[place] for place in places],
+            indices=self.indices[places],
+            labels=self.labels[places],
+            inputs_read=(
+                [firsts[place] for place in places],
+                None if seconds is None else [seconds[place] for place in places],
+            ),
+            columns={name: [values[place] for place in places] for name, values in self.columns.items()},
+            marks=None if self.marks is None else [self.marks[place] for place in places],
+            ids=self.inputs["id"][places],
+            ranks=None if self.ranks is None else self.ranks[places],
+            reference=self.known,
+        )
+
+    @cached_property
+    def inputs(self) -> Table:
+        """What every row has, whatever is asked."""
+        columns: dict[str, NDArray[Any]] = {
+            "id": np.arange(len(self.labels)) if self.ids is None else self.ids,
+            "label": self.labels,
+            "predicted": self.predicted,
+            "tokens": self.token_mask.sum(axis=1),
+            "units": self.mask.sum(axis=1),
+            "unknown": self.knows_nothing,
+        }
+        if not self.is_regression:
+            columns |= {
+                "target": self.explanation.target.numpy(),
+                "probability": self.prediction,
+                "confidence": self.confidence,
+            }
+        if self.predicts_tokens:
+            columns["surprisal"] = self.surprisal
+        if IDENTIFIABILITY in self.by:
+            columns["alone"], columns["width"] = intervals_per_text(
+                self.trained_model,
+                self.explanation.tokenizer,
+                self.explanation.encoded,
+                self.explanation.site,
             )
-            return slice_by_identifiability(*intervals, self.token_mask.sum(axis=1))
-        return slice_by_column(by, self.columns[by])
-
-    @cached_property
-    def slices(self) -> list[Group]:
-        """The slices of all cuts, with simultaneous intervals."""
-        level = common_level(self.slicings)
-        return [group for slicing in self.slicings for group in slicing.groups(level)]
+        for name, values in self.columns.items():
+            columns[COLUMN + name] = np.array(values, dtype=object)
+        if self.explainer.reads_weights and self.reads_attention:
+            columns["max_weight"] = np.abs(self.canonical).max(axis=1, initial=0.0)
+        return columns
 
     @cached_property
     def words(self) -> NDArray[np.bool_]:
         """Which tokens belong to the text itself, and can be taken out of it."""
         words = removable(self.explanation).numpy()
         return words & self.mask if self.spares_first else words
-
-    @cached_property
-    def groups(self) -> list[Group]:
-        """All examples, those of each true class, if there are classes, and the slices."""
-        if self.spares_first:
-            return [Group(WITHOUT_FIRST, np.ones(len(self.labels), dtype=bool))]
-        every = [Group("all", np.ones(len(self.labels), dtype=bool))]
-        if not (self.is_regression or self.predicts_tokens or CLASS in self.by):
-            classes = slice_by_class(self.labels, self.label_names).groups(LEVEL)
-            every += [group._replace(by="") for group in classes]
-        return every + self.slices
-
-
-def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> AnyFloats:
-    """The share of each unit in its part, by how many tokens count in it; of a mask, one or none."""
-    weights = np.zeros(counts.shape)
-    for part in range(int(parts.max(initial=0)) + 1):
-        in_part = np.where(parts == part, counts, 0)
-        weights += in_part / np.maximum(in_part.sum(axis=1, keepdims=True), 1)
-    return weights
-
-
-def same_numbers(values: AnyFloats, others: AnyFloats) -> bool:
-    """Whether two explanations [N, n] are one, such as two names of the gradient where no layer norm parts
-    them."""
-    size = np.abs(others).max(axis=1, initial=0.0, keepdims=True)
-    return bool(size.any()) and bool((np.abs(values - others) <= SAME_NUMBERS * size).all())

@@ -1,0 +1,305 @@
+"""Texts of a split before a model: what audits are given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from datasets import Dataset
+from numpy.typing import NDArray
+from transformers import PreTrainedModel
+
+from glasshead.audits.map_statistics import reason_without_bounds
+from glasshead.audits.memory import check_memory
+from glasshead.audits.next_tokens import PLACE, RANK
+from glasshead.audits.slices import (
+    CLASS,
+    COLUMN,
+    CONFIDENCE,
+    CORRECT,
+    IDENTIFIABILITY,
+    columns_to_read,
+    slice_by_column,
+)
+from glasshead.audits.table import Table
+from glasshead.audits.view import ModelView
+from glasshead.data import (
+    Coverage,
+    Encoded,
+    Marks,
+    Picture,
+    column_values,
+    coverage,
+    encode,
+    inputs_of,
+    join_pair,
+    marks_of,
+)
+from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import (
+    ExplanationContext,
+    check_pairs,
+    make_context,
+)
+from glasshead.huggingface import NextTokenClassifier, isolated_copy
+from glasshead.results import (
+    ATTENTION,
+    ONE_SIGN,
+    SIGN_IN_WEIGHTS,
+    UNDECIDED,
+)
+from glasshead.trace import AttentionSelector, AttentionSite, Subject
+from glasshead.training import labels_for
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Inputs of a split [N] that are put before a model, in the order of the split; `view` puts some of them
+    before it. ``model`` is a copy of the subject's in the precision of the audit."""
+
+    subject: Subject
+    model: PreTrainedModel
+    encoded: Encoded
+    inputs: tuple[list[Any], list[str] | None]
+    texts: list[str]
+    indices: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    labels: NDArray[Any]
+    label_note: str | None
+    attention_selector: AttentionSelector
+    by: tuple[str, ...]
+    columns: Mapping[str, Sequence[str | None]]
+    method: str
+    marks: Sequence[Marks] | None
+    seed: int
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How much of the texts is read."""
+        return coverage(self.subject.tokenizer, *self.inputs, self.encoded)
+
+    def asked(self, most: int | None) -> NDArray[np.bool_]:
+        """Which inputs are among the first so many of the data in random order; None: all."""
+        return np.ones(len(self.ranks), dtype=bool) if most is None else self.ranks < most
+
+    @cached_property
+    def slice_columns(self) -> Table:
+        """The columns of the data by which inputs are sliced, as rows have them."""
+        return {COLUMN + name: np.array(values, dtype=object) for name, values in self.columns.items()}
+
+    def view(self, places: NDArray[np.int64] | None = None) -> ModelView:
+        """Some of the inputs before the model; None: all.
+
+        Raises:
+            InputError: if the model has no such reading, or its inputs cannot be sliced so.
+        """
+        rows = np.arange(len(self.texts)) if places is None else places
+        encoded = self.encoded if places is None else self.encoded.some(rows)
+        explanation = make_context(
+            self.model, encoded, self.subject.tokenizer, attention_selector=self.attention_selector
+        )
+        check_slicings(self.by, explanation, self.subject.model)
+        kind, margin = read_gauge(self.subject.gauge, explanation)
+        firsts, seconds = self.inputs
+        return ModelView(
+            explanation,
+            [self.texts[row] for row in rows],
+            self.indices[rows],
+            self.labels[rows],
+            [] if explanation.is_regression else self.subject.labels,
+            self.subject.counts,
+            kind,
+            margin,
+            self.subject.model,
+            self.label_note,
+            ([firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]),
+            self.by,
+            {name: [values[row] for row in rows] for name, values in self.columns.items()},
+            self.method,
+            None if self.marks is None else [self.marks[row] for row in rows],
+            ids=self.ids[rows],
+            ranks=self.ranks[rows],
+            seed=self.seed,
+        )
+
+
+def read_sample(
+    subject: Subject,
+    split: Dataset,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    attention_selector: AttentionSelector | None = None,
+    by: Sequence[str] = (),
+    dtype: torch.dtype = torch.float64,
+    method: str = ATTENTION,
+) -> Sample:
+    """(A random ``limit`` of) a split as a model reads it; float64, so that ties and tiny changes are real.
+
+    Raises:
+        InputError: if the split is empty, or does not hold what the model predicts (its classes, ratings,
+            pairs of texts) or what it is to be sliced ``by``.
+    """
+    all_labels, label_note = labels_for(subject.model, split)
+    rows, split = sample_split(split, limit, seed)
+    indices, ranks = places_in_data(split, rows, len(all_labels), seed)
+    texts, seconds, shown = texts_of(split)
+    check_pairs(subject.model, seconds is not None)
+    columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
+    for name, values in columns.items():
+        slice_by_column(name, values)  # refused before the model is asked
+    encoded = encode(subject.tokenizer, texts, seconds)
+    check_memory(subject.model, encoded, dtype)
+    return Sample(
+        subject=subject,
+        model=isolated_copy(subject.model, dtype),
+        encoded=encoded,
+        inputs=(texts, seconds),
+        texts=shown,
+        indices=indices,
+        ranks=ranks,
+        ids=input_ids(texts, seconds, indices, all_labels[rows], marks),
+        labels=all_labels[rows],
+        label_note=label_note,
+        attention_selector=attention_selector or AttentionSelector(),
+        by=tuple(dict.fromkeys(by)),
+        columns=columns,
+        method=method,
+        marks=marks,
+        seed=seed,
+    )
+
+
+def build_view(subject: Subject, split: Dataset, **options: Any) -> ModelView:
+    """All of (a random ``limit`` of) a split before the model: `read_sample`, in one view.
+
+    Raises:
+        InputError: as `read_sample` and `Sample.view`.
+    """
+    return read_sample(subject, split, **options).view()
+
+
+def input_ids(
+    texts: Sequence[Any],
+    seconds: Sequence[str] | None,
+    indices: NDArray[np.int64],
+    labels: NDArray[Any],
+    marks: Sequence[Marks] | None,
+) -> NDArray[np.int64]:
+    """A digest of each input, what is true of it, and its place in the data, in 63 bits."""
+    ids = []
+    for row, text in enumerate(texts):
+        second, marked = (None if column is None else column[row] for column in (seconds, marks))
+        digest = hashlib.blake2b(digest_size=8)
+        # Of an image its file; each part with its kind and length, so that no two inputs run together.
+        for part in (text.content if isinstance(text, Picture) else str(text), second, marked):
+            digest.update(repr(part).encode())
+        digest.update(repr((indices[row].item(), labels[row].item())).encode())
+        ids.append(int.from_bytes(digest.digest()) >> 1)
+    return np.array(ids, dtype=np.int64)
+
+
+def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: PreTrainedModel) -> None:
+    """Raise ParameterError where texts cannot be sliced so."""
+    for name in (CLASS, CORRECT):
+        if name in by and explanation.is_regression:
+            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
+    if CLASS in by and isinstance(explanation.model, NextTokenClassifier):
+        raise ParameterError("by", f"{CLASS}: every token is a class of a language model")
+    if CONFIDENCE in by and explanation.is_regression:
+        raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
+    if IDENTIFIABILITY in by:
+        reason = explanation.unreadable_reason or reason_without_bounds(model, explanation.site)
+        if reason is not None:
+            raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
+
+
+def random_ranks_of_rows(count: int, seed: int) -> NDArray[np.int64]:
+    """The place of each row in a random order: of more rows, the first ones stay the first."""
+    ranks = np.empty(count, dtype=np.int64)
+    ranks[np.random.default_rng(seed).permutation(count)] = np.arange(count)
+    return ranks
+
+
+def places_in_data(
+    split: Dataset, rows: NDArray[np.int64], count: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where some rows of so many are in the data, and in their random order. Of texts before a language model
+    some are left out, and so the split says it."""
+    if RANK in split.features:
+        return np.array(split[PLACE][:]), np.array(split[RANK][:])
+    return rows, random_ranks_of_rows(count, seed)[rows]
+
+
+def sample_rows(count: int, limit: int | None, seed: int) -> NDArray[np.int64]:
+    """The numbers of a random part of so many rows, in order; InputError on a limit below 1."""
+    if limit is not None and limit < 1:
+        raise ParameterError("limit", f"must be at least 1, not {limit}")
+    if limit is None or limit >= count:
+        return np.arange(count)
+    return np.flatnonzero(random_ranks_of_rows(count, seed) < limit)
+
+
+def sample_split(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+    """A random part of so many rows, in order, and their numbers.
+
+    Raises:
+        InputError: on a limit below 1, and if there is no row.
+    """
+    indices = sample_rows(len(split), limit, seed)
+    if len(indices) < len(split):
+        split = split.select(indices)
+    if not len(split):
+        raise InputError("there is no text to audit")
+    return indices, split
+
+
+def texts_of(split: Dataset) -> tuple[list[Any], list[str] | None, list[str]]:
+    """The first texts, or images, and of pairs the second ones; and what is shown of each as one text."""
+    firsts, seconds = inputs_of(split)
+    shown = list(map(str, firsts))
+    return firsts, seconds, shown if seconds is None else list(map(join_pair, shown, seconds))
+
+
+SHARED_MASS = 0.95
+"""If heads with at least this share of their layer's effect on the score agree, it has their kind."""
+
+
+def read_gauge(
+    gauge: Mapping[str, Any] | None, explanation: ExplanationContext
+) -> tuple[str | None, float | None]:
+    """Where the sign of what is read lives, and the margin; None where no sign was fixed.
+
+    Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
+    that of the weaker.
+    """
+    if gauge is None:
+        return None, None
+    if "margin" in gauge:
+        return gauge["kind"], float(gauge["margin"])
+    if explanation.site is None:
+        return None, None
+    sites = [site for site in (explanation.site, explanation.site.above) if site is not None]
+    kinds, margins = zip(*(layer_gauge(gauge, site) for site in sites), strict=True)
+    return next(kind for kind in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if kind in kinds), min(margins)
+
+
+def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
+    """The gauge of the heads that are read in a layer: what those with 95 % of Σ |a| |∂z/∂a| share, else
+    undecided, and the mean margin with these masses as weights."""
+    heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
+    margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))
+    total = masses.sum()
+    if total <= 0:
+        return UNDECIDED, 0.0
+    kinds = np.array(gauge["kinds"][site.layer])[heads]
+    shared = [
+        kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= SHARED_MASS * total
+    ]
+    return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

@@ -1,0 +1,186 @@
+"""What measured rows come to: findings of all audits, without a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.measurements import FOLDER, ID, Measurements
+from glasshead.audits.settings import INPUT_COLUMNS, Settings
+from glasshead.audits.slice_tests import slice_tests
+from glasshead.audits.slices import (
+    COLUMN,
+    COMPUTED,
+    IDENTIFIABILITY,
+    Slicing,
+    groups_of,
+    slice_facts,
+    slicings_of,
+)
+from glasshead.audits.summary import slice_column
+from glasshead.audits.table import Column, Table, jsonable
+from glasshead.errors import InputError, ParameterError
+from glasshead.results import OF_REST, WITHOUT_FIRST, AuditCard
+from glasshead.spelling import spell
+
+if TYPE_CHECKING:
+    from glasshead.audits.view import ModelView
+
+SUBJECT_FILE = "subject.json"
+"""What judges are told of the model, among the measurements."""
+INPUTS, CERTAINTY, REFERENCE = "inputs", "certainty", "reference"
+CERTAINTY_COLUMNS = ("alone", "width")
+"""How certain the weights are, for slices by it: what takes linear programs."""
+REST = f" {WITHOUT_FIRST}"
+"""After the name of an audit whose rows leave the first token out."""
+
+
+class Wanted(NamedTuple):
+    """An audit, or what every row has, of whole inputs or without their first token."""
+
+    key: str
+    audit: Audit | None
+    rest: bool
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        return INPUT_COLUMNS if self.audit is None else self.audit.columns
+
+    def most(self, settings: Settings) -> int | None:
+        """How many inputs are asked at most."""
+        return None if self.audit is None else self.audit.most(settings)
+
+    def measure(self, view: ModelView) -> Measured:
+        """The rows of the inputs of a view."""
+        if self.audit is not None:
+            return self.audit.measure(view)
+        certainty = self.key == CERTAINTY
+        return Measured({
+            name: values for name, values in view.inputs.items()
+            if name != ID and (name in CERTAINTY_COLUMNS) == certainty
+        })  # fmt: skip
+
+
+def rows_wanted(selected: Mapping[str, Audit], has_sinks: bool, by: Sequence[str]) -> list[Wanted]:
+    """What is measured of every input, in order."""
+    asked = [Wanted(INPUTS, None, False)]
+    if IDENTIFIABILITY in by:
+        asked.append(Wanted(CERTAINTY, None, False))
+    asked += [Wanted(name, one, False) for name, one in selected.items()]
+    if not has_sinks:
+        return asked
+    rest = [Wanted(name + REST, one, True) for name, one in selected.items() if one.of_tokens]
+    return [*asked, Wanted(INPUTS + REST, None, True), *rest]
+
+
+def judge_all(
+    wanted: Sequence[Wanted],
+    kept: Measurements,
+    ids: NDArray[np.int64],
+    settings: Settings,
+    by: Sequence[str],
+    columns: Table = MappingProxyType({}),
+) -> tuple[AuditResult, Table]:
+    """What the rows of these inputs come to, audit by audit; and what every row has, with further
+    ``columns``."""
+    gathered = AuditResult([])
+    inputs = base_rows(wanted, kept, ids, columns)
+    audits = [one for one in wanted if one.audit is not None]
+    order = [one.key.removesuffix(REST) for one in audits]
+    for one in sorted(audits, key=lambda one: order.index(one.key.removesuffix(REST))):
+        assert one.audit is not None
+        measured = kept.read(one.key, ids, one.columns)
+        judged = judge_rows(one.audit, measured, inputs[one.rest], settings, by, one.rest)
+        prefix = OF_REST if one.rest else ""
+        gathered = AuditResult(
+            [*gathered.findings, *judged.findings],
+            {**gathered.examples, **{prefix + name: values for name, values in judged.examples.items()}},
+            {**gathered.tokens, **({} if one.rest else judged.tokens)},
+            {**gathered.facts, **({} if one.rest else judged.facts)},
+        )
+    return gathered, inputs[False]
+
+
+def judge_rows(
+    audit: Audit, measured: Measured, inputs: Table, settings: Settings, by: Sequence[str], rest: bool = False
+) -> AuditResult:
+    """What the rows of one audit come to."""
+    groups = groups_of(inputs, settings.label_names, by, spares_first=rest)
+    own = replace(settings, groups=groups, spares_first=rest)
+    return audit.judge_rows(measured.columns, inputs, own, measured.facts)
+
+
+def base_rows(
+    wanted: Sequence[Wanted], kept: Measurements, ids: NDArray[np.int64], columns: Table
+) -> dict[bool, Table]:
+    """What rows have whatever was asked, of whole inputs and without their first token, with further
+    ``columns``: inputs that were measured before may have been sliced by others."""
+    tables: dict[bool, Table] = {}
+    for one in wanted:
+        if one.audit is None:
+            own = kept.read(one.key, ids, one.columns).columns
+            tables[one.rest] = {ID: ids, **tables.get(one.rest, {}), **own, **columns}
+    return tables
+
+
+def judge(folder: str | Path, *, by: Sequence[str] = ()) -> AuditCard:
+    """Judge again what an audit measured, without the model: as it did, or ``by`` other slices of the inputs.
+
+    ``folder`` is that of a finished audit. ``by`` is class, length, correct, confidence, or what the audit
+    was sliced by.
+
+    Raises:
+        InputError: if there is no audit with measurements, and on slices that need what was not measured.
+    """
+    folder = Path(folder)
+    card, path = AuditCard.load(folder), folder / FOLDER / SUBJECT_FILE
+    if not path.is_file() or ID not in card.examples:
+        raise InputError(f"{folder} holds no measurements that could be judged again: audit the model again")
+    try:
+        settings = Settings.of_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path} is damaged: audit the model again") from error
+    kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
+    asked = [name.removesuffix(REST) for name in kept.names() if not kept.missing(name, ids).all()]
+    selected = {name: AUDITS[name] for name in AUDITS if name in asked}
+    certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
+    wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)
+    check_slices(base_rows(wanted, kept, ids, {})[False], by)
+    result, inputs = judge_all(wanted, kept, ids, settings, by)
+    slicings = slicings_of(inputs, settings.label_names, by)
+    left = {name: values for name, values in card.examples.items() if not name.startswith(slice_column(""))}
+    examples = {**left, **slice_columns(slicings), **{n: jsonable(v) for n, v in result.examples.items()}}
+    facts = {name: value for name, value in card.facts.items() if name not in ("slices", "slice_level")}
+    again = replace(
+        card,
+        facts={**facts, **slice_facts(slicings)},
+        findings=result.findings,
+        examples=examples,
+        tokens={name: jsonable(column) for name, column in result.tokens.items()},
+        slice_tests=[],
+    )
+    return replace(again, slice_tests=slice_tests(again, slicings, settings.seed))
+
+
+def check_slices(inputs: Table, by: Sequence[str]) -> None:
+    """Raise ParameterError where rows were not measured that slices need."""
+    needed = {"confidence": "confidence", "identifiability": "alone"}
+    for name in by:
+        column = needed.get(name, "label" if name in COMPUTED else COLUMN + name)
+        if column not in inputs:
+            raise ParameterError(
+                "by", f"{name} was not measured: audit the model again with {spell('by', name)}"
+            )
+
+
+def slice_columns(slicings: Sequence[Slicing]) -> dict[str, Any]:
+    """In which slice each input is."""
+    return {slice_column(slicing.by): slicing.column for slicing in slicings}

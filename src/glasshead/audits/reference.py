@@ -1,0 +1,153 @@
+"""What is measured on some inputs for all, so that no row depends on the inputs beside it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.arrays import AnyFloats
+from glasshead.attention import AttentionInputs
+from glasshead.data import batches
+from glasshead.explainers import ForwardObservation, edit_read_heads
+from glasshead.statistics import typical_range
+
+View = Any
+"""A `ModelView`, which holds one of these."""
+REFERENCE_INPUTS = 200
+"""So many inputs, the first of the data in random order."""
+FIXED = 1e-4
+"""Sums that differ by less, relative to the largest, are one sum but for rounding."""
+
+
+class Reference(NamedTuple):
+    """The mean of the labels, how far apart they are (`typical_range`), and Σa of weights that know nothing
+    of a text: one number, or one for each head; None where Σa is the same in every text anyway. ``on_first``
+    is the mean share of Σ|a| on the first token where a model reads from left to right (None elsewhere)."""
+
+    centre: float = 0.0
+    span: float = 1.0
+    even: AnyFloats | None = None
+    on_first: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return self._replace(even=None if self.even is None else np.asarray(self.even).tolist())._asdict()
+
+    @classmethod
+    def of_json(cls, values: dict[str, Any]) -> Reference:
+        """Read back."""
+        even = values["even"]
+        return cls(**{**values, "even": None if even is None else np.array(even)})
+
+
+def measure_reference(view: View) -> Reference:
+    """What the first texts of a view say of all."""
+    first = view.asked(REFERENCE_INPUTS)
+    centre, span = 0.0, 1.0
+    if view.is_regression and first.any():
+        centre, span = float(view.labels[first].mean()), typical_range(view.labels[first])
+    if not (view.explainer.reads_weights and view.reads_attention):
+        return Reference(centre, span)
+    return Reference(centre, span, even_sums(view, first), share_of_first(view, first))
+
+
+def even_sums(view: View, first: NDArray[np.bool_]) -> AnyFloats | None:
+    """The mean over classes of the mean Σa over their texts; None where Σa is fixed.
+
+    A mean over texts alone would be that of the commonest class.
+    """
+    observation = view.explanation.observation
+    if isinstance(observation, ForwardObservation):
+        return even_sums_by_forward(view, observation, first)
+    readout = view.readout
+    assert readout is not None
+    mask, parts = readout.mask.numpy()[first], readout.parts().numpy()[first]
+    weights = readout.weights.numpy()[first]
+    filled = part_sums(mask.astype(float), parts) > 0
+    if is_fixed(part_sums(weights, parts)[filled]):
+        return None
+    total = np.where(mask.any(axis=1), weights.sum(axis=1), np.nan)
+    return class_mean(total, view.classes_predicted[first])
+
+
+def even_sums_by_forward(
+    view: View, observation: ForwardObservation, first: NDArray[np.bool_]
+) -> AnyFloats | None:
+    """The same for each head, of the rows that are read. Where a text is read in several sequences, the mean
+    is one over sequences, whatever the class."""
+    means, places = [], []
+    ends: list[float] = []
+    filled = torch.from_numpy(np.flatnonzero(view.token_mask.any(axis=1) & first))
+    for batch, inputs in batches(
+        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
+    ):
+        sums = ReadSums(view.spares_first)
+        observation.passes(inputs).logits(edit_read_heads(observation.site, sums))
+        means.append(sums.means.cpu().numpy())
+        ends += sums.ends
+        places.append(filled[batch].numpy())
+    if not means or is_fixed(np.array(ends)):
+        return None
+    sums_of_rows = np.concatenate(means)
+    one_each = all(len(own) == len(texts) for own, texts in zip(means, places, strict=True))
+    classes = view.classes_predicted[np.concatenate(places)] if one_each else np.zeros(len(sums_of_rows), int)
+    return class_mean(sums_of_rows, classes)
+
+
+class ReadSums:
+    """The model's own weights; keeps the mean Σa of the rows of every sequence and head [B, h], and the ends
+    of these sums; without the weights of first tokens where these are spared."""
+
+    def __init__(self, spares_first: bool) -> None:
+        self.means, self.ends, self.first = torch.empty(0), (0.0, 0.0), int(spares_first)
+
+    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        allowed = call.mask.allowed(weights.device).expand_as(weights)[..., self.first :].any(dim=-1)
+        sums = torch.where(allowed, weights[..., self.first :].sum(dim=-1), torch.nan)
+        self.means = sums.nanmean(dim=-1)
+        known = sums[allowed]
+        self.ends = (float(known.min()), float(known.max())) if len(known) else (math.nan, math.nan)
+        return weights
+
+
+def share_of_first(view: View, first: NDArray[np.bool_]) -> float | None:
+    """The mean share of Σ|a| that is on the first token where a model reads from left to right; None
+    elsewhere, and where no text has two tokens."""
+    site = view.explanation.site
+    if site is None or not site.causal or view.sentence_of_token is not None:
+        return None
+    sizes = np.abs(view.canonical)[first & (view.token_mask.sum(axis=1) > 1)]
+    total = sizes.sum(axis=1)
+    return float((sizes[total > 0, 0] / total[total > 0]).mean()) if (total > 0).any() else None
+
+
+def part_sums(weights: AnyFloats, parts: NDArray[np.int64]) -> AnyFloats:
+    """Σa of each part [N, parts] of the weights [N, n] of texts."""
+    numbers = range(int(parts.max(initial=0)) + 1)
+    return np.stack([np.where(parts == part, weights, 0.0).sum(axis=1) for part in numbers], axis=1)
+
+
+def is_fixed(sums: AnyFloats) -> bool:
+    """Whether all sums that are known are the same."""
+    known = sums[~np.isnan(sums)]
+    return not len(known) or bool(np.ptp(known) <= FIXED * np.abs(known).max())
+
+
+def class_mean(values: AnyFloats, classes: NDArray[np.int64]) -> AnyFloats:
+    """The mean over the texts of each class of values [N, ...], then over classes, NaN left out: a mean over
+    texts would be that of the commonest class."""
+    means = np.stack([mean_of_known(values[classes == one]) for one in np.unique(classes)])
+    return np.nan_to_num(mean_of_known(means))
+
+
+def mean_of_known(values: AnyFloats) -> AnyFloats:
+    """The mean over the first axis without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))

@@ -1,0 +1,36 @@
+"""Weights of units that know nothing of the model: equal ones, and random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.arrays import AnyFloats
+
+
+def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> AnyFloats:
+    """The share of each unit in its part, by how many tokens count in it; of a mask, one or none."""
+    weights = np.zeros(counts.shape)
+    for part in range(int(parts.max(initial=0)) + 1):
+        in_part = np.where(parts == part, counts, 0)
+        weights += in_part / np.maximum(in_part.sum(axis=1, keepdims=True), 1)
+    return weights
+
+
+def draw_units(
+    mask: NDArray[np.bool_], signed: bool, draws: int | None, rng_of: Callable[[int], np.random.Generator]
+) -> AnyFloats:
+    """Uniform numbers where the mask [N, n] is, from the generator of each text; zeros elsewhere.
+
+    Source of the ranges: Jain and Wallace (2019).
+    """
+    shape = mask.shape if draws is None else (len(mask), draws, mask.shape[1])
+    values = np.zeros(shape, dtype=np.float32)
+    for row, own in enumerate(mask):
+        size = int(own.sum())
+        drawn = rng_of(row).random(size if draws is None else (draws, size), dtype=np.float32)
+        values[row][..., own] = 2 * drawn - 1 if signed else drawn
+    return values

@@ -1,0 +1,65 @@
+"""glasshead judge: what an audit measured, judged again without the model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import YOUR_MODELS, app
+from glasshead.cli.audit import write_audit
+from glasshead.cli.console import console, print_line, print_output, print_remark
+from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
+from glasshead.cli.options import Overwrite, PrintOption
+from glasshead.cli.parsing import parse_numbers
+
+
+@app.command(rich_help_panel=YOUR_MODELS)
+def judge(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of an audit.")],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SLICE",
+            help="Every finding also for each slice of the texts: class, length, correct, confidence, or "
+            "what the audit was sliced by; may be repeated.",
+        ),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A folder for the card and its report; else only printed.")
+    ] = None,
+    overwrite: Overwrite = False,
+    format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+) -> None:
+    """Judge again what an audit measured, without the model: other slices, other thresholds.
+
+    Example: [bold]glasshead judge audits/mine --by length --fail-under faithfulness.comprehensiveness=0.1[/]
+    """
+    from glasshead.audits import MEASUREMENTS, copy_measurements
+    from glasshead.audits import judge as judge_again
+    from glasshead.files import atomic_folder
+    from glasshead.report import audits_document, terminal_view
+
+    thresholds = parse_numbers(fail_under or [])
+    for name in thresholds:
+        check_audit_name(name.partition(".")[0])
+    card = judge_again(folder, by=by or ())
+    findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
+    if out is not None:
+        with atomic_folder(out, overwrite=overwrite, reads=[folder]) as work:
+            copy_measurements(folder / MEASUREMENTS, work / MEASUREMENTS)
+            write_audit(card, work)
+    say = print_line if format is PrintOption.text else print_remark
+    if format is PrintOption.json:
+        print_output(f"{card.to_json()}\n", "json")
+    else:
+        console.print(terminal_view(audits_document([card])))
+    if out is not None:
+        say(f"Report: {out / 'report.html'}")
+    if not check_thresholds(findings, say):
+        raise typer.Exit(1)

@@ -1,0 +1,134 @@
+"""glasshead judge: what an audit measured, judged again without its model; and audits that go on from it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import glasshead as front_door
+from glasshead.errors import InputError
+from glasshead.results import AuditCard
+from typed import glasshead, refusal
+
+SPLIT = ("--split", "test")
+NAMED = ("--audits", "agreement,faithfulness,performance")
+
+
+@pytest.fixture(scope="module")
+def audited(tiny, tmp_path_factory):
+    """A folder of an audit of thirty texts, and its card."""
+    out = tmp_path_factory.mktemp("judged") / "audit"
+    glasshead("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", out)
+    return out, AuditCard.load(out)
+
+
+def shards(folder):
+    """Which shards there are, and when each was written."""
+    return {path.relative_to(folder): path.stat().st_ino for path in folder.rglob("measurements/*/*.parquet")}
+
+
+def test_what_is_judged_again_is_what_was_judged(audited):
+    folder, card = audited
+    again = front_door.judge(folder)
+    assert again.findings == card.findings
+    assert again.examples.keys() == card.examples.keys()
+    assert again.highlights == card.highlights
+
+
+def test_other_slices_are_those_of_an_audit_that_was_sliced(audited, tiny, tmp_path):
+    folder, _ = audited
+    glasshead(
+        "audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30,
+        "--by", "length", "--by", "correct", "--out", tmp_path / "sliced",
+    )  # fmt: skip
+    sliced = AuditCard.load(tmp_path / "sliced")
+    judge = ("judge", folder, "--by", "length", "--by", "correct", "--out", tmp_path / "judged")
+    said = glasshead(*judge).output
+    assert "By length" in said
+    judged = AuditCard.load(tmp_path / "judged")
+    assert judged.findings == sliced.findings
+    assert judged.slice_tests == sliced.slice_tests
+    assert judged.facts["slices"] == sliced.facts["slices"]
+    assert front_door.judge(tmp_path / "judged").findings == front_door.judge(folder).findings
+
+
+def test_a_bar_that_is_not_met_fails(audited):
+    folder, card = audited
+    finding = card.finding("performance.accuracy.all")
+    assert finding.interval[0] > 0.01
+    assert glasshead("judge", folder, "--fail-under", "performance.accuracy=0.01").exit_code == 0
+    assert glasshead("judge", folder, "--fail-under", "performance.accuracy=1.01", code=1).exit_code == 1
+
+
+def test_slices_that_were_not_measured_are_refused(audited, tmp_path):
+    folder, _ = audited
+    for name in ("identifiability", "source"):
+        said = refusal(tmp_path, "judge", folder, "--by", name)
+        assert f"{name} was not measured" in said
+        assert f"--by {name}" in said
+
+
+def test_an_audit_without_measurements_is_refused(audited, tmp_path):
+    _, card = audited
+    card.save(tmp_path / "card")
+    with pytest.raises(InputError, match="no measurements that could be judged again"):
+        front_door.judge(tmp_path / "card")
+
+
+def test_more_texts_and_other_audits_measure_what_is_missing(audited, tiny, tmp_path):
+    _, card = audited
+    out = tmp_path / "audit"
+    glasshead("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", out)
+    before = shards(out)
+    more = ("audit", tiny.tanhmax, "synthetic", *SPLIT, "--limit", 45, "--out", out, "--resume")
+    glasshead(*more, "--audits", "agreement,faithfulness,performance,perturbation")
+    after = shards(out)
+    assert before.items() <= after.items()  # nothing was measured again
+    assert {path.parent.name for path in after} - {path.parent.name for path in before} == {"perturbation"}
+    extended = AuditCard.load(out)
+    assert extended.facts["examples"] == 45
+    assert set(card.examples["id"]) < set(extended.examples["id"])
+    assert not out.with_name("audit.parts").exists()
+
+
+def test_what_was_measured_otherwise_is_refused(audited, tiny, tmp_path):
+    folder, _ = audited
+    given = ("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", folder, "--resume")
+    said = refusal(tmp_path, *given, "--seed", 1)
+    assert "different: " in said
+    assert "seed" in said
+    assert AuditCard.load(folder).facts["audit_seed"] == 0
+
+
+@pytest.mark.slow
+def test_an_audit_that_is_killed_again_and_again_is_the_audit(audited, tiny, tmp_path):
+    """By SIGKILL, at moments that no code can prepare for."""
+    _, card = audited
+    out = tmp_path / "audit"
+    asked = [
+        str(each)
+        for each in ("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", out)
+    ]
+    command = [sys.executable, "-m", "glasshead", *asked]
+    environment = os.environ | {"PYTHONPATH": str(Path(front_door.__file__).parents[1])}
+    killed = 0
+    for seconds in (3.0, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0):
+        resume = ["--resume"] if out.with_name("audit.parts").exists() else []
+        process = subprocess.Popen([*command, *resume], env=environment, stdout=-3, stderr=-3)
+        time.sleep(seconds)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        killed += 1
+    assert killed
+    if not out.exists():
+        resume = ["--resume"] if out.with_name("audit.parts").exists() else []
+        subprocess.run([*command, *resume], env=environment, check=True, capture_output=True)
+    again = AuditCard.load(out)
+    assert json.loads(again.to_json())["findings"] == json.loads(card.to_json())["findings"]
