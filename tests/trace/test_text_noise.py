@@ -2,14 +2,13 @@
 
 from collections import Counter
 from itertools import permutations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import chi2_contingency, chisquare, kstest
 
-from glasshead.attention import Mask
+from glasshead.attention import AttentionInputs, Mask, mechanism
 from glasshead.trace import TextNoise, permute
 
 SEEDS = torch.tensor([0, 1, 2, 2**63 - 1, 12345678901234567])
@@ -21,6 +20,13 @@ def noise(seeds, shape=(2, 5, 7), *, draw=0, of_each=1, dtype=torch.float64):
     """The numbers of some texts [texts, sequences, h, q, k]."""
     weights = torch.zeros(len(seeds) * of_each, *shape, dtype=dtype)
     return TextNoise(torch.as_tensor(seeds), draw)(weights).unflatten(0, (len(seeds), of_each))
+
+
+def masked(queries, keys, real):
+    """A call in which so many keys are no padding."""
+    q, k = torch.zeros(1, 1, queries, 1), torch.zeros(1, 1, keys, 1)
+    mask = Mask(queries, keys, torch.arange(keys)[None] < real)
+    return AttentionInputs.of(mechanism("softmax"), q, k, k, mask=mask)
 
 
 @pytest.mark.parametrize("draw", [0, 7])
@@ -92,7 +98,7 @@ def test_texts_places_and_draws_do_not_know_each_other(one, other):
 def test_a_row_has_every_order_equally_often(keys):
     """Among the keys that it may attend to, of which padding is none; of many texts as of many draws."""
     width = keys + 2
-    call = SimpleNamespace(mask=Mask(1, width, torch.arange(width)[None] < keys))
+    call = masked(1, width, keys)
     row = torch.where(torch.arange(width) < keys, torch.arange(width) + 1.0, 0.0)
     of_texts = permute(TextNoise(torch.arange(6_000), 0))(0, row.expand(6_000, 1, 1, width), call)
     of_draws = torch.cat(
@@ -107,7 +113,7 @@ def test_a_row_has_every_order_equally_often(keys):
 
 def test_a_shuffled_row_is_the_same_in_a_larger_batch():
     rows = torch.rand(5, 2, 4, 6, generator=torch.Generator().manual_seed(0))
-    small, large = (SimpleNamespace(mask=Mask(q, k, torch.arange(k)[None] < 6)) for q, k in ((4, 6), (7, 9)))
+    small, large = masked(4, 6, 6), masked(7, 9, 6)
     alone = permute(TextNoise(SEEDS[:1], 3))(0, rows[:1], small)
     padded = torch.zeros(5, 2, 7, 9)
     padded[:, :, :4, :6] = rows
