@@ -279,7 +279,8 @@ def test_what_every_row_has_keeps_the_same_promises(case):
 
     def inputs_of(view):
         sources = {"source": [(None, "a", "b c")[rank % 3] for rank in view.ranks.tolist()]}
-        inputs = view.but(columns=sources, by=by).inputs
+        view = view.but(columns=sources, by=by)
+        inputs = {**view.inputs, **view.certainty}
         return Measured({name: values for name, values in inputs.items() if name != "id"})
 
     whole, parts = inputs_of(case.view()), case.in_parts(inputs_of, INPUT_COLUMNS)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.progress import OnProgress, StageProgress
-from glasshead.audits.reference import REFERENCE_INPUTS
+from glasshead.audits.reference import REFERENCE_INPUTS, measure_reference
 from glasshead.audits.settings import Settings
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slicings_of
@@ -81,8 +82,8 @@ def audit_subject(
         if not view.explainer.reads_weights:
             stages.begin(request.method)
             view.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-        whole_view = view
-        view = view.but(reference=kept.reference(REFERENCE, lambda: whole_view.known))
+        reference = kept.reference(REFERENCE, partial(measure_reference, view))
+        view = view.but(reference=reference)
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)
         Measurer(sample, view, known).measure(wanted, kept, stages)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits.slices import groups_of
 from glasshead.audits.table import Column, Table, column_of, place_rows
 from glasshead.registry import Registry
 from glasshead.results import Finding
@@ -82,7 +83,10 @@ class Audit(ABC):
         view = view.with_seed(seed)
         asked = view.asked(self.most(view.settings))
         columns, facts = self.measure(view if asked.all() else view.some(np.flatnonzero(asked)))
-        return self.judge_rows(place_rows(columns, asked, self.columns), view.inputs, view.settings, facts)
+        inputs = {**view.inputs, **view.certainty}
+        groups = groups_of(inputs, view.label_names, view.by, view.spares_first)
+        settings = replace(view.settings, groups=groups)
+        return self.judge_rows(place_rows(columns, asked, self.columns), inputs, settings, facts)
 
     def judge_rows(
         self, columns: Table, inputs: Table, settings: Settings, facts: Mapping[str, Any]

@@ -26,7 +26,7 @@ from glasshead.audits.slices import (
     columns_to_read,
     slice_by_column,
 )
-from glasshead.audits.table import Table
+from glasshead.audits.table import Table, among_first
 from glasshead.audits.view import ModelView
 from glasshead.data import (
     Coverage,
@@ -86,7 +86,7 @@ class Sample:
 
     def asked(self, most: int | None) -> NDArray[np.bool_]:
         """Which inputs are among the first so many of the data in random order; None: all."""
-        return np.ones(len(self.ranks), dtype=bool) if most is None else self.ranks < most
+        return among_first(self.ranks, most)
 
     @cached_property
     def slice_columns(self) -> Table:

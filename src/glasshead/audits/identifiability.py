@@ -172,7 +172,7 @@ class Identifiability(Audit):
         count = len(view.labels)
         row_selector = replace(rows_for_site(view.explanation.site), **self.row_options)
         read = None if self.row_options else rows_known(view)
-        encoded, ids = view.explanation.encoded, view.inputs["id"].tolist()
+        encoded, ids = view.explanation.encoded, view.ids.tolist()
         with tempfile.TemporaryDirectory() as folder:
             store = solve_batches(
                 view.trained_model, view.explanation.tokenizer, encoded, row_selector,

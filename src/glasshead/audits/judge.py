@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 SUBJECT_FILE = "subject.json"
 """What judges are told of the model, among the measurements."""
 INPUTS, CERTAINTY, REFERENCE = "inputs", "certainty", "reference"
-CERTAINTY_COLUMNS = ("alone", "width")
-"""How certain the weights are, for slices by it: what takes linear programs."""
 REST = f" {WITHOUT_FIRST}"
 """After the name of an audit whose rows leave the first token out."""
 
@@ -62,11 +60,9 @@ class Wanted(NamedTuple):
         """The rows of the inputs of a view."""
         if self.audit is not None:
             return self.audit.measure(view)
-        certainty = self.key == CERTAINTY
-        return Measured({
-            name: values for name, values in view.inputs.items()
-            if name != ID and (name in CERTAINTY_COLUMNS) == certainty
-        })  # fmt: skip
+        if self.key == CERTAINTY:
+            return Measured(view.certainty)
+        return Measured({name: values for name, values in view.inputs.items() if name != ID})
 
 
 def rows_wanted(selected: Mapping[str, Audit], has_sinks: bool, by: Sequence[str]) -> list[Wanted]:

@@ -51,7 +51,7 @@ def base_weights(view: ModelView, audit: str) -> AnyFloats:
     readout = view.readout
     assert readout is not None
     weights, parts = readout.weights.numpy(), readout.parts().numpy()
-    drawn = draw_units(readout.mask.numpy(), readout.signed, None, partial(view.rng, audit))
+    drawn = draw_units(readout.mask.numpy(), readout.signed, partial(view.rng, audit))
     drawn = readout.gauge * drawn[:, None]
     return np.stack([weights, same_mass(drawn, weights, parts)[:, 0], uniform_base(readout)])
 

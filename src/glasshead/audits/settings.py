@@ -32,6 +32,11 @@ INPUT_COLUMNS = (
 """What every row has, whatever is asked."""
 
 
+def entropy(seed: int, audit: str, *number: int) -> list[int]:
+    """What the random numbers of an audit follow from, and those for the input of that id."""
+    return [seed, crc32(audit.encode()), *number]
+
+
 @dataclass(frozen=True)
 class Settings:
     """Plain facts of an audited explanation; all but the ``groups`` can be written down.
@@ -114,11 +119,11 @@ class Settings:
 
     def rng(self, audit: str) -> np.random.Generator:
         """The random numbers of an audit's intervals."""
-        return np.random.default_rng([self.seed, crc32(audit.encode())])
+        return np.random.default_rng(entropy(self.seed, audit))
 
     def rng_of(self, audit: str, number: int) -> np.random.Generator:
         """The random numbers of an audit for the input with that id."""
-        return np.random.default_rng([self.seed, crc32(audit.encode()), number])
+        return np.random.default_rng(entropy(self.seed, audit, number))
 
     def with_facts(self, facts: Mapping[str, Any]) -> Settings:
         """With what an audit measured once."""

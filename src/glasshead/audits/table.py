@@ -57,6 +57,11 @@ def unit_lists(values: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[np.obje
     return lists([row[own] for row, own in zip(values, mask, strict=True)])
 
 
+def among_first(ranks: NDArray[np.int64], most: int | None) -> NDArray[np.bool_]:
+    """Which rows [N] are among the first so many in random order; None: all."""
+    return np.ones(len(ranks), dtype=bool) if most is None else ranks < most
+
+
 def pad(column: NDArray[Any], fill: Any = 0.0) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """A column of lists as an array [N, n], and where it has entries."""
     sizes = np.array([len(own) for own in column], dtype=np.int64)
@@ -86,7 +91,7 @@ def stack_tables(tables: Sequence[Table], declared: Sequence[Column]) -> dict[st
             table[name] if name in table else empty_column(size, column)
             for table, size in zip(tables, sizes, strict=True)
         ]
-        result[name] = np.concatenate(parts) if len({part.dtype for part in parts}) == 1 else join(parts)
+        result[name] = np.concatenate(parts)
     return result
 
 
@@ -112,13 +117,6 @@ def empty_column(size: int, column: Column | None) -> NDArray[Any]:
     if kind == "float":
         return np.full(size, np.nan)
     return np.zeros(size, dtype=SCALARS[kind][0])
-
-
-def join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Columns of several dtypes as one."""
-    if any(part.dtype == object for part in parts):
-        return np.concatenate([part.astype(object) for part in parts])
-    return np.concatenate(parts)
 
 
 def to_arrow(table: Table, declared: Sequence[Column], metadata: dict[bytes, bytes]) -> pa.Table:

@@ -21,16 +21,14 @@ def uniform_weights(counts: NDArray[Any], parts: NDArray[np.int64]) -> AnyFloats
 
 
 def draw_units(
-    mask: NDArray[np.bool_], signed: bool, draws: int | None, rng_of: Callable[[int], np.random.Generator]
+    mask: NDArray[np.bool_], signed: bool, rng_of: Callable[[int], np.random.Generator]
 ) -> AnyFloats:
     """Uniform numbers where the mask [N, n] is, from the generator of each text; zeros elsewhere.
 
     Source of the ranges: Jain and Wallace (2019).
     """
-    shape = mask.shape if draws is None else (len(mask), draws, mask.shape[1])
-    values = np.zeros(shape, dtype=np.float32)
+    values = np.zeros(mask.shape, dtype=np.float32)
     for row, own in enumerate(mask):
-        size = int(own.sum())
-        drawn = rng_of(row).random(size if draws is None else (draws, size), dtype=np.float32)
-        values[row][..., own] = 2 * drawn - 1 if signed else drawn
+        drawn = rng_of(row).random(int(own.sum()), dtype=np.float32)
+        values[row, own] = 2 * drawn - 1 if signed else drawn
     return values

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 from weakref import WeakKeyDictionary
-from zlib import crc32
 
 import numpy as np
 import torch
@@ -17,9 +16,9 @@ from transformers import PreTrainedModel
 from glasshead.arrays import AnyFloats
 from glasshead.audits.map_statistics import intervals_per_text
 from glasshead.audits.reference import Reference, measure_reference
-from glasshead.audits.settings import Settings
-from glasshead.audits.slices import COLUMN, IDENTIFIABILITY, groups_of
-from glasshead.audits.table import Table, same_numbers
+from glasshead.audits.settings import Settings, entropy
+from glasshead.audits.slices import COLUMN, IDENTIFIABILITY
+from glasshead.audits.table import Table, among_first, same_numbers
 from glasshead.audits.unit_weights import draw_units, uniform_weights
 from glasshead.data import Marks
 from glasshead.explainers import (
@@ -90,8 +89,8 @@ class ModelView:
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
     spares_first: bool = False
-    ids: NDArray[np.int64] | None = None
-    ranks: NDArray[np.int64] | None = None
+    ids: NDArray[np.int64] = field(kw_only=True)
+    ranks: NDArray[np.int64] = field(kw_only=True)
     seed: int = 0
     reference: Reference | None = None
 
@@ -112,41 +111,34 @@ class ModelView:
 
     def rng(self, audit: str, row: int) -> np.random.Generator:
         """The random numbers of an audit for one text, whatever texts are beside it."""
-        return np.random.default_rng(self.entropy(audit, row))
-
-    def entropy(self, audit: str, row: int) -> list[int]:
-        """What these follow from: the seed, the audit and the id of the text."""
-        return [self.seed, crc32(audit.encode()), row if self.ids is None else int(self.ids[row])]
+        return np.random.default_rng(entropy(self.seed, audit, int(self.ids[row])))
 
     def seeds(self, audit: str) -> NDArray[np.int64]:
         """One number for each text from which others follow [N]."""
-        return np.array(
-            [np.random.SeedSequence(self.entropy(audit, row)).generate_state(1, np.uint64)[0] >> np.uint64(1)
-             for row in range(len(self.labels))],
-            dtype=np.int64,
-        )  # fmt: skip
+        sequences = [
+            np.random.SeedSequence(entropy(self.seed, audit, number)) for number in self.ids.tolist()
+        ]
+        states = [one.generate_state(1, np.uint64)[0] >> np.uint64(1) for one in sequences]
+        return np.array(states, dtype=np.int64)
 
     def asked(self, most: int | None) -> NDArray[np.bool_]:
         """Which texts [N] are among the first so many of the data in random order; None: all."""
-        count = len(self.labels)
-        if most is None:
-            return np.ones(count, dtype=bool)
-        return np.asarray((np.arange(count) if self.ranks is None else self.ranks) < most)
+        return among_first(self.ranks, most)
 
     @cached_property
     def known(self) -> Reference:
         """What was measured for all inputs of the data."""
         return self.reference or measure_reference(self)
 
-    def draw(self, audit: str, signed: bool, draws: int | None = None) -> AnyFloats:
-        """U(0, 1), or U(−1, 1) where ``signed``, for every unit [N, (draws,) n]; of a text as if alone."""
-        return draw_units(self.mask, signed, draws, partial(self.rng, audit))
+    def draw(self, audit: str, signed: bool) -> AnyFloats:
+        """U(0, 1), or U(−1, 1) where ``signed``, for every unit [N, n]; of a text as if alone."""
+        return draw_units(self.mask, signed, partial(self.rng, audit))
 
     def draw_scores(self, audit: str, signed: bool) -> AnyFloats:
         """Random scores of tokens [N, n], added up where a unit has several, as are all explanations of such
         a unit: of a larger one the sum is larger."""
         mask = self.explanation.encoded.mask.numpy()
-        return self.explanation.encoded.sum_units(draw_units(mask, signed, None, partial(self.rng, audit)))
+        return self.explanation.encoded.sum_units(draw_units(mask, signed, partial(self.rng, audit)))
 
     def model_in(self, dtype: torch.dtype) -> PreTrainedModel:
         """The model in another precision; the copy serves all views of it."""
@@ -177,7 +169,7 @@ class ModelView:
 
     @cached_property
     def settings(self) -> Settings:
-        """What judges are told of this model and explanation, with the groups of these inputs."""
+        """What judges are told of this model and explanation."""
         explainer, weights = self.explainer, self.explainer.reads_weights
         reads = self.reads_attention or not explainer.reads_attention
         return Settings(
@@ -200,7 +192,6 @@ class ModelView:
             prediction_range=self.prediction_range,
             spares_first=self.spares_first,
             seed=self.seed,
-            groups=groups_of(self.inputs, self.label_names, self.by, self.spares_first),
         )
 
     @cached_property
@@ -434,8 +425,8 @@ class ModelView:
             ),
             columns={name: [values[place] for place in places] for name, values in self.columns.items()},
             marks=None if self.marks is None else [self.marks[place] for place in places],
-            ids=self.inputs["id"][places],
-            ranks=None if self.ranks is None else self.ranks[places],
+            ids=self.ids[places],
+            ranks=self.ranks[places],
             reference=self.known,
         )
 
@@ -443,7 +434,7 @@ class ModelView:
     def inputs(self) -> Table:
         """What every row has, whatever is asked."""
         columns: dict[str, NDArray[Any]] = {
-            "id": np.arange(len(self.labels)) if self.ids is None else self.ids,
+            "id": self.ids,
             "label": self.labels,
             "predicted": self.predicted,
             "tokens": self.token_mask.sum(axis=1),
@@ -458,18 +449,22 @@ class ModelView:
             }
         if self.predicts_tokens:
             columns["surprisal"] = self.surprisal
-        if IDENTIFIABILITY in self.by:
-            columns["alone"], columns["width"] = intervals_per_text(
-                self.trained_model,
-                self.explanation.tokenizer,
-                self.explanation.encoded,
-                self.explanation.site,
-            )
         for name, values in self.columns.items():
             columns[COLUMN + name] = np.array(values, dtype=object)
         if self.explainer.reads_weights and self.reads_attention:
             columns["max_weight"] = np.abs(self.canonical).max(axis=1, initial=0.0)
         return columns
+
+    @cached_property
+    def certainty(self) -> Table:
+        """How certain the weights are, where texts are sliced by it: what takes linear programs."""
+        if IDENTIFIABILITY not in self.by:
+            return {}
+        explanation = self.explanation
+        alone, width = intervals_per_text(
+            self.trained_model, explanation.tokenizer, explanation.encoded, explanation.site
+        )
+        return {"alone": alone, "width": width}
 
     @cached_property
     def words(self) -> NDArray[np.bool_]:

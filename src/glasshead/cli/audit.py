@@ -10,10 +10,9 @@ import typer
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.derive import options_from
-from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
+from glasshead.cli.fail_under import check_thresholds, finding_for_threshold, read_thresholds
 from glasshead.cli.interrupts import resumable_parts
-from glasshead.cli.options import Out, Overwrite
-from glasshead.cli.parsing import parse_numbers
+from glasshead.cli.options import FailUnder, Out, Overwrite
 from glasshead.cli.progress import progress_stages
 from glasshead.requests import AuditRequest
 
@@ -38,12 +37,7 @@ class CardFormat(StrEnum):
 def audit(
     request: AuditRequest,
     out: Out,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
-        ),
-    ] = None,
+    fail_under: FailUnder = None,
     format: Annotated[
         CardFormat,
         typer.Option(help="What is printed: text, json, or model-card: a section for the model's README."),
@@ -61,9 +55,7 @@ def audit(
     from glasshead.files import atomic_folder
     from glasshead.report import audits_document, model_card, terminal_view
 
-    thresholds = parse_numbers(fail_under or [])
-    for name in (*(name.partition(".")[0] for name in thresholds), *(request.audits or ())):
-        check_audit_name(name)
+    thresholds = read_thresholds(fail_under)
     check_audit(request)
     is_extended = resume and (out / MEASUREMENTS).exists()
     with (

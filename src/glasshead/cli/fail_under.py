@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from glasshead.cli.console import print_error, print_line
+from glasshead.cli.parsing import parse_numbers
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -15,11 +16,15 @@ LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae"), ("performance", 
 }
 
 
-def check_audit_name(name: str) -> None:
-    """Refuse a misspelt finding before the work begins, as far as its first word says."""
+def read_thresholds(given: list[str] | None) -> dict[str, float]:
+    """The bars by finding; a misspelt finding is refused before the work begins, as far as its first word
+    says."""
     from glasshead.audits import AUDITS
 
-    AUDITS[name]
+    thresholds = parse_numbers(given or [])
+    for name in thresholds:
+        AUDITS[name.partition(".")[0]]
+    return thresholds
 
 
 def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":

@@ -8,9 +8,8 @@ import typer
 from glasshead.cli.app import YOUR_MODELS, app
 from glasshead.cli.audit import write_audit
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
-from glasshead.cli.options import Overwrite, PrintOption
-from glasshead.cli.parsing import parse_numbers
+from glasshead.cli.fail_under import check_thresholds, finding_for_threshold, read_thresholds
+from glasshead.cli.options import FailUnder, Overwrite, PrintOption
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -24,12 +23,7 @@ def judge(
             "what the audit was sliced by; may be repeated.",
         ),
     ] = None,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
-        ),
-    ] = None,
+    fail_under: FailUnder = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="A folder for the card and its report; else only printed.")
     ] = None,
@@ -45,9 +39,7 @@ def judge(
     from glasshead.files import atomic_folder
     from glasshead.report import audits_document, terminal_view
 
-    thresholds = parse_numbers(fail_under or [])
-    for name in thresholds:
-        check_audit_name(name.partition(".")[0])
+    thresholds = read_thresholds(fail_under)
     card = judge_again(folder, by=by or ())
     findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
     if out is not None:

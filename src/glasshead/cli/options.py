@@ -36,6 +36,12 @@ ExplanationFormat = Annotated[Format, typer.Option(help="text, json or html.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
+FailUnder = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
+    ),
+]
 TextColumn = Annotated[str | None, typer.Option(help=HELP["text_column"])]
 LabelColumn = Annotated[str | None, typer.Option(help=HELP["label_column"])]
 Split = Annotated[
