@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.audits import conclude
 from glasshead.results import (
     ONE_SIGN,
     SIGN_IN_WEIGHTS,
@@ -351,7 +352,7 @@ def make(
         if not (activation == "softmax" and i == 5)
         for told in [attribution(text, signed, rng, labels)]
     ]
-    return AuditCard(
+    card = AuditCard(
         facts={
             "name": f"sst2 · {activation} · seed {seed}",
             "run": f"runs/sst2-{activation}",
@@ -393,3 +394,4 @@ def make(
         examples=examples,
         tokens=tokens,
     )
+    return conclude(card)

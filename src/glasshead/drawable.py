@@ -26,14 +26,12 @@ TABLE_FILES = ("csv", "parquet")
 @dataclass(frozen=True)
 class Renderer:
     """How values of a type are drawn: ``notebook`` gives a piece of HTML, ``page`` a whole file, ``image``
-    the bytes of a svg, png or pdf, ``markdown`` what a README or an issue takes, and ``words`` what follows
-    from the value, for its JSON."""
+    the bytes of a svg, png or pdf, and ``markdown`` what a README or an issue takes."""
 
     notebook: Callable[[Any], str]
     page: Callable[[Any], str]
     image: Callable[[Any, str], bytes] | None = None
     markdown: Callable[[Any], str] | None = None
-    words: Callable[[Any], dict[str, Any]] | None = None
 
 
 RENDERERS: Registry[Renderer] = Registry("renderer")

@@ -11,7 +11,6 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.opening import open_subject
 from glasshead.report import audit_page
-from glasshead.report.headline import verdict
 from glasshead.results import AuditCard
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import AttentionSelector
@@ -176,7 +175,7 @@ def test_audits_of_two_methods_are_compared_text_by_text(cards):
     page = audit_page(comparison.cards, comparison.differences)
     assert "Is the audited method large where removing a token&#39;s weight matters?" in page
     for renamed in comparison.cards:
-        assert verdict(renamed) == verdict(cards[renamed.method]) != ""
+        assert renamed.conclusion.verdict == cards[renamed.method].conclusion.verdict != ""
     same = glasshead.compare(cards["random"], cards["gradient-l2"])
     assert "agreement.method-absolute.gradient.all" in {each.name for each in same.differences}
     assert cards["random"].statistic == "random"  # the audits themselves stay as they were

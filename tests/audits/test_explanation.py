@@ -12,8 +12,7 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import adversarial, audit
 from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
-from glasshead.report.claims import claims_by_answer, judge_claims
-from glasshead.report.headline import verdict
+from glasshead.report.documents.audits import claims_by_answer
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
 from planted_heads import planted_model as heads_model
@@ -32,7 +31,7 @@ RESTS = "The prediction depends on the heads whose attention is shown"
 
 def judged(card):
     """What was decided of each claim."""
-    return {claim.says: claim.holds for claim in judge_claims(card)}
+    return {claim.says: claim.holds for claim in card.conclusion.claims}
 
 
 def explained(model, texts, labels):
@@ -50,11 +49,11 @@ def test_weights_that_decide_and_weights_for_show_are_told_apart(counts):
     asked = {SHUFFLED, EVEN, ONLY_SIMILAR}
     assert {judged(decides)[claim] for claim in asked} == {"yes"}
     assert {judged(show)[claim] for claim in asked} == {"no"}
-    assert verdict(decides).startswith("The weights decide these predictions")
-    assert verdict(show).startswith("The weights do not decide these predictions. ")
+    assert decides.conclusion.verdict.startswith("The weights decide these predictions")
+    assert show.conclusion.verdict.startswith("The weights do not decide these predictions. ")
     for card in (decides, show):
-        assert verdict(card) in audit_page([card])
-        assert verdict(card) in model_card(card)
+        assert card.conclusion.verdict in audit_page([card])
+        assert card.conclusion.verdict in model_card(card)
 
 
 @pytest.mark.slow
@@ -92,7 +91,7 @@ def test_what_has_no_meaning_is_left_out_with_its_reason_and_not_refused():
 
 def test_every_sentence_rests_on_a_finding_of_the_card():
     card = bert_card()
-    for claim in judge_claims(card):
+    for claim in card.conclusion.claims:
         if claim.finding:
             finding = card.finding(claim.finding)
             assert f"n = {finding.n}" in claim.numbers
@@ -116,7 +115,7 @@ def bert_card(method="attention"):
 def test_the_page_and_the_section_for_a_readme_say_every_claim():
     card = bert_card()
     page, section = audit_page([card]), model_card(card)
-    for claim in judge_claims(card):
+    for claim in card.conclusion.claims:
         assert claim.says in page
         assert f"**{claim.says}.**" in section
     assert section.startswith("## Attention as an explanation\n")
@@ -162,11 +161,9 @@ def test_the_json_of_a_card_has_verdict_and_claims():
     texts, labels = planted_texts(counts=(6, 6))
     card = explained(planted_model("softmax"), texts, labels)
     body = json.loads(card.to_json())
-    assert body["verdict"] == verdict(card)
-    assert [claim["says"] for claim in body["claims"]] == [claim.says for claim in judge_claims(card)]
-    assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "numbers"}
-    plain = audit(as_run(planted_model("softmax"), texts, labels), split(texts, labels), audits=["agreement"])
-    assert "claims" not in json.loads(plain.to_json())
+    assert body["verdict"] == card.conclusion.verdict
+    assert [claim["says"] for claim in body["claims"]] == [claim.says for claim in card.conclusion.claims]
+    assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "note"}
 
 
 @pytest.mark.usefixtures("short_search")

@@ -14,7 +14,6 @@ from glasshead.audits import audit
 from glasshead.escaping import visible
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.report import audit_page, audits_document, model_card, terminal_view
-from glasshead.report.headline import headline, verdict
 from glasshead.report.markdown_view import escape
 from planted_headlines import WORLDS, mixed, sign_in_values, sign_in_weights, uniform
 from small import as_run, split
@@ -45,10 +44,10 @@ def audited(world, counts, audits=AUDITS):
 @pytest.mark.parametrize(("world", "counts"), list(worlds()))
 def test_the_headline_is_the_planted_truth(world, counts):
     made, card = audited(world, counts)
-    first = headline(card)
+    first = card.conclusion
     assert first.decides == made.decides
     assert first.points in made.points
-    assert ("The weights decide" in first.says) == (
+    assert ("The weights decide" in first.verdict) == (
         made.decides in ("yes", "in part") and first.points != "no"
     )
     assert_one_sentence(card)
@@ -56,7 +55,7 @@ def test_the_headline_is_the_planted_truth(world, counts):
 
 def assert_one_sentence(card):
     """Page, terminal, section for a README, JSON and notebook say the same."""
-    says = verdict(card)
+    says = card.conclusion.verdict
     written = StringIO()
     Console(file=written, width=1000).print(terminal_view(audits_document([card])))
     assert says in written.getvalue()
@@ -64,7 +63,7 @@ def assert_one_sentence(card):
     assert escape(says) in model_card(card)
     body = json.loads(card.to_json())
     assert body["verdict"] == says
-    assert (body["decides"], body["points"]) == (headline(card).decides, headline(card).points)
+    assert (body["decides"], body["points"]) == (card.conclusion.decides, card.conclusion.points)
     assert str(visible(says)) in card._repr_html_()
 
 
@@ -75,8 +74,8 @@ def assert_one_sentence(card):
 def test_the_sentence_does_not_depend_on_which_other_audits_were_made(world):
     few = audited(world, (24, 24))[1]
     made, all_of_them = audited(world, (24, 24), ("explanation",))
-    assert headline(few).decides == headline(all_of_them).decides == made.decides
-    assert headline(few).points == headline(all_of_them).points
+    assert few.conclusion.decides == all_of_them.conclusion.decides == made.decides
+    assert few.conclusion.points == all_of_them.conclusion.points
     assert_one_sentence(all_of_them)
 
 
@@ -93,7 +92,7 @@ def test_an_untrained_bert_explains_nothing():
     torch.manual_seed(0)
     model = hf.BertForSequenceClassification(config)
     card = audit(model, labelled_data(48), audits=AUDITS, tokenizer=tokenizer)
-    assert headline(card).decides == "no"
+    assert card.conclusion.decides == "no"
     assert_one_sentence(card)
 
 
@@ -125,12 +124,12 @@ def test_the_words_name_the_layer_that_was_audited():
     labels = (logits[:, 1] - logits[:, 0] > (logits[:, 1] - logits[:, 0]).median()).int().tolist()
     data, audits = split(texts, labels, ("bad", "good")), ("agreement", "perturbation")
     last = audit(model, data, audits=audits, tokenizer=tokenizer)
-    assert verdict(last).startswith("Attention of the last layer is uniform")
-    assert "other layers give some tokens more weight" in verdict(last)
+    assert last.conclusion.verdict.startswith("Attention of the last layer is uniform")
+    assert "other layers give some tokens more weight" in last.conclusion.verdict
     model.bert.encoder.layer[1].attention.self.query.weight.data.normal_(0.0, 2.0)
     last = audit(model, data, audits=audits, tokenizer=tokenizer)
-    assert headline(last).decides in ("yes", "in part", "no")
-    assert "eights of the last layer" in verdict(last)
+    assert last.conclusion.decides in ("yes", "in part", "no")
+    assert "eights of the last layer" in last.conclusion.verdict
 
 
 def ratings(stray):
@@ -150,13 +149,13 @@ def ratings(stray):
 
 def test_one_mistyped_label_does_not_decide_what_a_large_change_of_a_rating_is():
     clean, mistyped = ratings(0.0), ratings(1000.0)
-    assert headline(clean).decides == headline(mistyped).decides == "yes"
+    assert clean.conclusion.decides == mistyped.conclusion.decides == "yes"
     share = "perturbation.uniform.share.all"
     assert clean.finding(share).estimate == mistyped.finding(share).estimate == 1.0
-    assert "move the rating by 0.1" in verdict(mistyped)
+    assert "move the rating by 0.1" in mistyped.conclusion.verdict
 
 
 def test_few_texts_settle_nothing():
     card = audited(sign_in_weights, (5, 5))[1]
-    assert headline(card).decides == "undecided"
-    assert "So few texts do not settle" in verdict(card)
+    assert card.conclusion.decides == "undecided"
+    assert "So few texts do not settle" in card.conclusion.verdict

@@ -2,6 +2,7 @@
 
 import pytest
 
+from glasshead.audits import conclude
 from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
 from glasshead.cli.parsing import parse_numbers
 from glasshead.errors import InputError
@@ -37,7 +38,7 @@ def finding(name, verdict):
     ],
 )
 def test_thresholds_that_mean_nothing(name, verdict, message):
-    card = AuditCard({}, [finding(name, verdict)])
+    card = conclude(AuditCard({}, [finding(name, verdict)]))
     with pytest.raises(InputError, match=message) as caught:
         finding_for_threshold(card, name)
     assert "\n" not in str(caught.value)

@@ -27,7 +27,7 @@ def test_every_key_finding_has_its_row_and_its_verdict(tanhmax):
     figure = PLOTS["key-findings"].draw([tanhmax], ["one"])
     found = answers([tanhmax], ["one"])
     (panel,) = figure.panels
-    assert list(reversed(panel.rows)) == [answer.question.asks for answer in found]
+    assert list(reversed(panel.rows)) == [answer.title for answer in found]
     assert all(
         f"n = {answer.findings[0].n}" in note
         for answer, note in zip(reversed(found), panel.row_notes, strict=True)

@@ -8,9 +8,9 @@ import pytest
 
 import fake_cards
 from glasshead.report import attribution_page, audit_page
-from glasshead.report.headline import verdict
 from glasshead.report.html.examples import LEADING, examples, leading_examples
-from glasshead.report.labels import QUESTIONS, sentence
+from glasshead.report.key_findings import titled_quantities
+from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import ONE_SIGNED, UNDECIDED, Attribution, AuditCard, Highlight
 from pages import Page
@@ -122,10 +122,10 @@ def test_two_cards_fill_two_columns_and_say_how_they_differ(
     assert shown == Counter(number(f.estimate) for card in (softmax, tanhmax) for f in card.findings)
     heads = [th.text for th in page.all("th", "card")]
     assert heads[:2] == ["softmax", "tanhmax"]
-    asked = [question for question in QUESTIONS if not question.signed]
+    asked = titled_quantities([softmax])
     rows = [row.text.replace("\xa0", " ") for row in read["two"].all("th") if "?" in row.text]
     told = (row for row in rows if "Larger for" in row or "intervals overlap" in row)
-    pairs = [[card.finding(question.finding) for card in (softmax, tanhmax)] for question in asked]
+    pairs = [[card.finding(name) for card in (softmax, tanhmax)] for name in asked]
     for one, other in pairs:
         if one.interval is None:  # a share of meanings of deleting
             continue
@@ -313,7 +313,7 @@ def test_tables_are_tables(read: dict[str, Page]) -> None:
 def test_the_page_reads_from_the_top(tanhmax: AuditCard, read: dict[str, Page]) -> None:
     page = read["one"]
     (headline,) = page.all("h1")
-    assert headline.text == verdict(tanhmax)
+    assert headline.text == tanhmax.conclusion.verdict
     said = page.all("main")[0].text
     order = [said.index(part) for part in ("speak for", "Predicted right", "Verdicts", "Everything else")]
     assert order == sorted(order)
@@ -347,7 +347,7 @@ def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
     name = "agreement.attention.erasure-renormalise.all"
     one_signed = [replace(f, **ONE_SIGNED.fields) if f.name == name else f for f in tanhmax.findings]
     card = replace(tanhmax, findings=one_signed, examples={}, tokens={})
-    (row,) = [row for row in Page(audit_page([card])).all("tr") if "Does its sign say" in row.text]
+    (row,) = [row for row in Page(audit_page([card])).all("tr") if "Does the sign of attention say" in row.text]
     assert "all weights have one sign" in row.text
     assert number(card.finding(name).estimate) not in row.text
     assert "no evidence" in row.text

@@ -40,7 +40,7 @@ def test_what_differs_is_told_apart_from_what_does_not(sliced: AuditCard) -> Non
     (table,) = slice_tables(sliced)
     assert (table.by, table.level, table.tested, table.differing) == (BY, 0.975, 2, 1)
     (row,) = table.differing_rows
-    assert row.question.finding == "agreement.attention-absolute.gradient.all"
+    assert row.title == "Is attention large where the gradient is?"
     assert [finding.group for finding in row.findings] == [f"{BY}: a", f"{BY}: \x1b[31mb"]
     assert "0.002" in row.answer
     (other,) = table.other_rows
@@ -116,7 +116,7 @@ def test_all_that_differs_is_listed_whether_the_front_page_asks_for_it_or_not(sl
     card = replace(sliced, findings=[*sliced.findings, *more], slice_tests=tests)
     (table,) = slice_tables(card)
     assert table.differing == len(table.differing_rows) == 2
-    asks = table.differing_rows[-1].question.asks
+    asks = table.differing_rows[-1].title
     assert asks.startswith("Agreement: ")
     assert escape(asks) in audit_page([card])
 

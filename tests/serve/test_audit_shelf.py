@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.report import words_of_card
 from glasshead.results import EXPLANATION, AuditCard
 from glasshead.serve.audit_shelf import MOST_TEXTS, ShelvedAudit, find_audits
 
@@ -81,9 +80,9 @@ def test_claims_are_those_of_the_card_where_they_were_asked_for(audits, tmp_path
     asked = replace(card, facts=card.facts | {EXPLANATION: ["attention"]})
     asked.save(tmp_path / "a")
     claims = ShelvedAudit("a", tmp_path / "a").facts.claims
-    told = words_of_card(asked)["claims"]
     assert [claim.model_dump() for claim in claims] == [
-        {name: one[name] for name in ("says", "holds", "because")} for one in told
+        {"says": claim.says, "holds": claim.holds, "because": claim.because}
+        for claim in asked.conclusion.claims
     ]
     assert len(claims) > 1
 

@@ -11,20 +11,28 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `ModelView`      what every audit asks: a model before a batch of inputs       view.py
     `Audit`          one question: measures rows, then judges them                 base.py
     `Measurements`   the rows of all inputs, shard by shard                        measurements.py
+    `Question`       what a number is about, and the claim on which it bears       question.py
+    `conclude`       what the findings of a card come to, in words                 conclude.py
+    `CASES`          the first sentence: a table of answers and sentences          headline.py
 """
 
+from glasshead.audits.agreement_strength import agreement_level, agreement_words
 from glasshead.audits.audit_model import audit, check_audit, run_audit
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_view import build_view
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
+from glasshead.audits.conclude import conclude
 from glasshead.audits.head_report import heads, run_heads
+from glasshead.audits.headline import CASES
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, write_lines
 from glasshead.audits.judge import judge
 from glasshead.audits.measurements import FOLDER as MEASUREMENTS
 from glasshead.audits.measurements import MEASURED, copy_measurements
 from glasshead.audits.null_weights import random_weights
+from glasshead.audits.perturbation import shuffling_outcome
+from glasshead.audits.question import Outcome, Question, QuestionSet, decisive, usable
 from glasshead.audits.ranking import rank, run_ranking
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, few_tokens, summarise
@@ -35,6 +43,7 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "AUDITS",
+    "CASES",
     "IDENTIFIABILITY",
     "MEASURED",
     "MEASUREMENTS",
@@ -44,13 +53,20 @@ __all__ = [
     "Group",
     "Identifiability",
     "ModelView",
+    "Outcome",
+    "Question",
+    "QuestionSet",
     "StatSummary",
+    "agreement_level",
+    "agreement_words",
     "audit",
     "build_view",
     "check_audit",
     "compare",
     "compare_runs",
+    "conclude",
     "copy_measurements",
+    "decisive",
     "few_tokens",
     "finding_differences",
     "heads",
@@ -60,6 +76,8 @@ __all__ = [
     "run_audit",
     "run_heads",
     "run_ranking",
+    "shuffling_outcome",
     "summarise",
+    "usable",
     "write_lines",
 ]

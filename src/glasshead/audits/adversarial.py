@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from glasshead.audits.adversary import (
     same_output_distances,
     unproducible_reason,
 )
+from glasshead.audits.adversary.claims import movable, only_similar_ones, other_maps
 from glasshead.audits.adversary.judging import (
     ADVERSARIAL,
     BOUND,
@@ -25,6 +27,7 @@ from glasshead.audits.adversary.judging import (
     CONVERGED,
     EXACT,
     FLAT,
+    FOUND,
     FREE,
     ONE,
     PRODUCIBLE,
@@ -33,10 +36,12 @@ from glasshead.audits.adversary.judging import (
     column,
 )
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.question import SHARE, Outcome, Question
 from glasshead.audits.summary import null_column
 from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
 from glasshead.identifiability import WEIGHT_DOMAINS
+from glasshead.results import AuditCard
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
@@ -64,6 +69,58 @@ class Adversarial(Audit):
     question = "is there another map with the same prediction?"
     citation = CITATION
     by_default = False
+    title = "Other maps with the same prediction"
+    about = (
+        "Is there a map far from that of the model that gives the same prediction? The largest distance at "
+        "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most "
+        "0.693; total variation, at most 1, where rows do not sum to one); and the share of examples with "
+        "such a map at half of the largest distance or more. Among many {tokens} nearly any model has one, "
+        "and so have random weights, the null: maps with the same output of the head, or that the head can "
+        "draw from its keys, say more."
+    )
+    place = 40
+    questions = (
+        Question(
+            FOUND,
+            FREE,
+            title="Is there a map far from this one with the same prediction?",
+            unit="share of the examples",
+            within=SHARE,
+            claim="only similar weights give the same prediction",
+            holds=only_similar_ones,
+        ),
+        Question(
+            FOUND,
+            SAME_OUTPUT,
+            title="Is there one with the same head output?",
+            unit="share of the examples",
+            within=SHARE,
+        ),
+        Question(
+            FOUND,
+            PRODUCIBLE,
+            title="Is there one that the head can produce?",
+            unit="share of the examples",
+            within=SHARE,
+            claim="of the weights that the head can produce, only similar ones give the same prediction",
+            holds=only_similar_ones,
+        ),
+        Question(
+            FLAT,
+            unit="share of the examples",
+            within=SHARE,
+            no_null="it is about all weights",
+            claim="some other weights would change the prediction",
+            holds=movable,
+        ),
+        Question(BOUND, "*", unit="distance", within=(0.0, 1.0), no_null="a bound"),
+        Question("jsd", "*", unit="nats", within=(0.0, math.log(2))),
+        Question("tv", "*", unit="total variation", within=(0.0, 1.0)),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether quite other weights give the same prediction."""
+        return other_maps(card)
 
     def __init__(
         self, epsilon: float = EPSILON, texts: int | None = TEXTS, pass_texts: int | None = PASS_TEXTS

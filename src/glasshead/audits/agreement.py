@@ -9,18 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
+from glasshead.audits.agreement_strength import (
+    GOOD_AGREEMENT,
+    METHODS,
+    agreement_level,
+    agreement_words,
+    agrees,
+    is_large_where_tokens_matter,
+    judge_agreement,
+)
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.question import HOLDS_OF_ANSWER, SHARE, Outcome, Question, by_size, decisive, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, all_same, few_tokens, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
-    AGREEMENT_STRENGTHS,
+    ATTENTION,
     ONE_SIGNED,
     RAW_SIGN,
     TOO_FEW_EXAMPLES,
+    AuditCard,
     Finding,
+    Holds,
     Verdict,
     by_construction,
     no_order,
@@ -48,8 +60,6 @@ CONTRIBUTION_ORDERS = ("contribution", "contribution-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
 SAME_EFFECTIVE, SAME_MEASURE = "same.effective", "same."
 FOCUS, CONTRIBUTIONS = "focus", "contribution"
-RANGES = dict.fromkeys(GAINS, (-2.0, 2.0)) | {FOCUS: (0.0, 1.0)}
-"""Where a statistic lies that is no τ: a difference of two, and a share."""
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
@@ -95,6 +105,24 @@ def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_])
     return np.where(known, (shares * relative).sum(axis=-1), np.nan)
 
 
+TAU = (-1.0, 1.0)
+
+
+def large_where(card: AuditCard, finding: Finding) -> Holds:
+    """Moderate agreement of sizes, more than random weights have, and more on what is important."""
+    return HOLDS_OF_ANSWER[is_large_where_tokens_matter(card, finding.against)]
+
+
+def says_side(card: AuditCard, finding: Finding) -> Holds | None:
+    """Of signed weights alone."""
+    return HOLDS_OF_ANSWER[agrees(finding)] if card.facts.get("signed") else None
+
+
+def moderate_note(card: AuditCard) -> str:
+    """From which τ on."""
+    return f"moderate from {GOOD_AGREEMENT:g}"
+
+
 class Agreement(Audit):
     """Kendall τ-b of the audited explanation with each importance measure, per example.
 
@@ -115,6 +143,87 @@ class Agreement(Audit):
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective_citation = "Brunner et al. 2019"
     of_tokens = True
+    title = "Agreement"
+    about = (
+        "Does the explanation rank the {tokens} as gradients do, and as removing the attention weight of "
+        "{a_token} does (the {token} stays in the {text})? Mean Kendall τ-b over the examples; 1 is the "
+        "same order, 0 no relation, −1 the reverse order. And how important the {tokens} are that hold most "
+        "of it."
+    )
+    place = 20
+    questions = (
+        Question(
+            "{method}" + ABSOLUTE,
+            "gradient",
+            title="Is {method} large where the gradient is?",
+            unit="Kendall τ-b",
+            within=TAU,
+            claim="where {method} is large, the prediction is sensitive to the {token}",
+            holds=large_where,
+            note=moderate_note,
+        ),
+        Question(
+            "{method}" + ABSOLUTE,
+            "erasure-renormalise",
+            title="Is {method} large where removing {a_token}'s weight matters?",
+            unit="Kendall τ-b",
+            within=TAU,
+            claim="where {method} is large, the prediction changes without the weight of the {token}",
+            holds=large_where,
+            note=moderate_note,
+        ),
+        Question(
+            "{method}",
+            "erasure-renormalise",
+            title="Does the sign of {method} say which class {a_token} supports?",
+            unit="Kendall τ-b with removed weights",
+            within=TAU,
+            signed=True,
+            claim="the sign of {method} says which class {a_token} supports",
+            holds=says_side,
+            note=moderate_note,
+        ),
+        Question(
+            "contribution",
+            "gradient",
+            title="Does the contribution agree with the gradient?",
+            unit="Kendall τ-b",
+            within=TAU,
+        ),
+        Question(
+            "contribution",
+            "erasure-renormalise",
+            title="Does the contribution agree with removing {tokens}' weights?",
+            unit="Kendall τ-b",
+            within=TAU,
+        ),
+        Question(
+            "effective-gain*", "*", unit="difference of two τ-b", within=(-2.0, 2.0), no_null="attention"
+        ),
+        Question(FOCUS, "*", unit="share of the largest importance", within=SHARE),
+        Question("*", "*", unit="Kendall τ-b", within=TAU),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether the sizes of weights, or else contributions, or another explanation, order tokens as
+        gradients and erasure do."""
+        weights = {method: usable(card, by_size(card, AGREEMENT, method)) for method in METHODS}
+        known = {METHODS[method]: finding for method, finding in weights.items() if finding is not None}
+        undecided = tuple(
+            f"agreement with {method}" for method, finding in known.items() if decisive(finding) is None
+        )
+        subject = "it"
+        if card.method == ATTENTION and (not known or len(undecided) == len(known)):
+            subject = f"what {card.nouns.tokens} contribute"
+            contributed = {m: usable(card, f"{AGREEMENT}.contribution.{m}.all") for m in METHODS}
+            known = {
+                METHODS[method]: finding for method, finding in contributed.items() if finding is not None
+            }
+        levels = {method: agreement_level(f) for method, f in known.items() if decisive(f) is not None}
+        if not levels:
+            return Outcome(undecided=undecided) if undecided else None
+        numbers = "weights" if card.method == ATTENTION else "scores"
+        return Outcome(f"{subject} {agreement_words(levels, numbers)}", undecided)
 
     columns = (
         Column("tau.*.null.*", "float", "τ-b", "the same of weights, or scores, that mean nothing"),
@@ -225,7 +334,7 @@ class Agreement(Audit):
         same = bool(table[SAME_EFFECTIVE][members].all()) if SAME_EFFECTIVE in table else False
         columns = [column_name(*name) for name in names]
         nulls = [nulls_of(table, column, members) for column in columns]
-        within = [RANGES.get(statistic, (-1.0, 1.0)) for statistic, _ in names]
+        within = [self.question_of(*name, settings.method).within for name in names]
         values = [table[column][members] for column in columns]
         summaries = summarise(values, nulls, rng=rng, level=group.level, within=within)
         for (statistic, against), column, summary in zip(names, columns, summaries, strict=True):
@@ -332,35 +441,6 @@ def all_tied(nouns: Nouns) -> str:
     return f"all {nouns.tokens} tied"
 
 
-def judge_agreement(
-    interval: Interval | None,
-    over: Mapping[str, Interval | None],
-    numbers: str,
-    nouns: Nouns,
-) -> Verdict:
-    """Judge from intervals alone: of the mean τ, and of its paired differences from the nulls, random
-    ``numbers`` among them."""
-    chance = over.get("random")
-    if interval is None or chance is None:
-        return TOO_FEW_EXAMPLES
-    low, high = interval
-    if chance[0] <= 0 <= chance[1]:
-        return Verdict(f"not distinguishable from random {numbers} on these {nouns.texts}")
-    if chance[1] < 0:
-        opposed = agreement_strength(-high, -low)
-        return Verdict(
-            f"{opposed} agreement in the reverse order" if opposed else f"worse than random {numbers}"
-        )
-    agreed = agreement_strength(low, high)
-    text = f"{agreed} agreement" if agreed else f"hardly any agreement, but more than of random {numbers}"
-    uniform = over.get("uniform")
-    # With all weights alike the contribution is the polarity: attention has added nothing.
-    if uniform is None or uniform[0] > 0:
-        return Verdict(text)
-    than = "less than" if uniform[1] < 0 else "not distinguishable from that"
-    return Verdict(f"{text}, {than} under uniform weights")
-
-
 def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], nouns: Nouns) -> Verdict:
     """Judge focus from the interval of the paired difference from uniform weights."""
     uniform = over.get("uniform")
@@ -376,13 +456,6 @@ def judge_focus(interval: Interval | None, over: Mapping[str, Interval | None], 
 def column_name(statistic: str, against: str) -> str:
     """The column of examples.parquet with the values of a statistic."""
     return f"{statistic}.{against}" if statistic == FOCUS else f"tau.{statistic}.{against}"
-
-
-def agreement_strength(low: float, high: float) -> str:
-    """How strong an agreement with that interval is at least; empty below the weakest."""
-    at_least = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
-    perhaps = [word for threshold, word in AGREEMENT_STRENGTHS if high >= threshold]
-    return "" if not at_least else at_least[0] if at_least == perhaps else f"at least {at_least[0]}"
 
 
 def judge_gain(interval: Interval | None, nouns: Nouns) -> Verdict:

@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
 from glasshead.audits.build_view import sample_split, texts_of
+from glasshead.audits.conclude import conclude
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress
@@ -70,7 +71,7 @@ def audit_heads(
         model, tokenizer, encoded, usual_rows(model, encoded), seed
     )
     spec = spec_of(model.config)
-    return AuditCard(
+    card = AuditCard(
         facts={
             "name": f"{request.name} · {to_name(spec) if spec else 'attention'}",
             "run": str(request.model) if isinstance(request.model, str | Path) else request.name,
@@ -100,6 +101,7 @@ def audit_heads(
             for name, values in columns_per_text(heads, np.arange(len(texts)), len(texts)).items()
         },
     )
+    return conclude(card)
 
 
 def row_highlights(

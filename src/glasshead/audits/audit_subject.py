@@ -13,6 +13,7 @@ from datasets import Dataset
 from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.build_view import Sample, read_sample
+from glasshead.audits.conclude import conclude
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, judge_all, rows_wanted, slice_columns
@@ -112,7 +113,7 @@ def audit_subject(
         examples={name: jsonable(column) for name, column in examples.items()},
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
-    return replace(card, slice_tests=slice_tests(card, slicings, request.seed))
+    return conclude(replace(card, slice_tests=slice_tests(card, slicings, request.seed)))
 
 
 def leave_out(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits.question import QuestionSet
 from glasshead.audits.slices import groups_of
 from glasshead.audits.table import Column, Table, column_of, place_rows
 from glasshead.registry import Registry
@@ -39,7 +40,7 @@ class AuditResult:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Audit(ABC):
+class Audit(QuestionSet, ABC):
     """One question: `measure` asks the model, one row for each input; `judge` reads the rows alone.
 
     A row depends on its input, the seed and the model, never on the inputs beside it (`ModelView.rng`).

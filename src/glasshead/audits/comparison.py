@@ -5,6 +5,7 @@ from pathlib import Path
 
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
+from glasshead.audits.conclude import conclude
 from glasshead.errors import InputError
 from glasshead.opening import Run
 from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
@@ -45,7 +46,7 @@ def compare(
     cards = with_common_names(
         [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
     )
-    return AuditComparison(cards, *finding_differences(cards, base, seed))
+    return AuditComparison([conclude(card) for card in cards], *finding_differences(cards, base, seed))
 
 
 def load_compared(compared: Comparable) -> AuditCard | Path:

@@ -13,6 +13,15 @@ from numpy.typing import NDArray
 from glasshead.arrays import Flags, Floats
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.class_scores import choose_prediction_side, token_order
+from glasshead.audits.question import (
+    Outcome,
+    Question,
+    decisive,
+    over_chance,
+    over_random,
+    prediction_range,
+    usable,
+)
 from glasshead.audits.reference_orders import MOST_SEARCHED, MOST_SUBSETS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     STATISTICS,
@@ -29,7 +38,7 @@ from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of
 from glasshead.audits.table import Column, Table, lists
 from glasshead.explainers import ExplanationContext
 from glasshead.nouns import Nouns
-from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
+from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict, curve_column
 from glasshead.spelling import spell
 
 if TYPE_CHECKING:
@@ -68,6 +77,50 @@ class Faithfulness(Audit):
     question = "does the prediction rest on the tokens that it puts first?"
     citation = "DeYoung et al. 2020; Samek et al. 2017; Petsiuk, Das and Saenko 2018"
     of_tokens = True
+    title = "Faithfulness"
+    about = (
+        "Does the prediction depend on the {tokens} that the explanation ranks first? Means over the "
+        "examples of what ŷ, the probability of the predicted class or the rating, does as {tokens} go in "
+        "that order, and as they alone are kept. Comprehensiveness and insertion are faithful if large, "
+        "sufficiency and deletion if small. The null has the same {tokens} in random order."
+    )
+    place = 70
+    questions = (
+        Question(
+            "comprehensiveness",
+            title="Does removing the top-ranked {tokens} lower {prediction}?",
+            unit="fall of {log}ŷ",
+            claim="removing the {tokens} that {method} ranks first lowers the prediction more than removing "
+            "others",
+            holds=over_chance,
+        ),
+        Question(
+            "sufficiency",
+            title="Do the top-ranked {tokens} alone keep {prediction}?",
+            unit="fall of {log}ŷ",
+            low_is_good=True,
+        ),
+        Question("deletion", "*", unit="mean {log}ŷ", low_is_good=True),
+        Question("sufficiency", "*", unit="fall of {log}ŷ", low_is_good=True),
+        Question("*", "*", unit="{log}ŷ"),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether it is more faithful than a random order, which is too little to speak for it."""
+        finding = usable(card, f"{FAITHFULNESS}.comprehensiveness.all")
+        if finding is None:
+            return None
+        if decisive(finding) is None:
+            return Outcome(undecided=("faithfulness against a random order",))
+        low, high = over_random(finding)
+        random = f"a random order of the {card.nouns.tokens}"
+        if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
+            return Outcome(f"it is about as faithful as {random}")
+        if low > 0:
+            return Outcome(f"it is more faithful than {random}")
+        if high < 0:
+            return Outcome(f"it is less faithful than {random}")
+        return Outcome(f"it is not shown to be more faithful than {random}")
 
     def __init__(self, references: bool = False, removal: str | None = None) -> None:
         self.references, self.removal = references, removal

@@ -16,7 +16,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.identifiability_verdicts import CERTIFICATES, judge_maps, keys_verdict, width_verdict
+from glasshead.audits.identifiability_verdicts import (
+    CERTIFICATES,
+    judge_maps,
+    keys_verdict,
+    only_map,
+    other_weights,
+    width_verdict,
+)
 from glasshead.audits.map_statistics import (
     Columns,
     floats,
@@ -26,6 +33,7 @@ from glasshead.audits.map_statistics import (
     statistics_per_map,
 )
 from glasshead.audits.measurements import FOLDER, Measurements
+from glasshead.audits.question import SHARE, Outcome, Question
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
     Interval,
@@ -48,7 +56,7 @@ from glasshead.identifiability import (
 )
 from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
-from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict
 from glasshead.trace import READ, ReadRows
 
 if TYPE_CHECKING:
@@ -86,6 +94,44 @@ class Identifiability(Audit):
 
     question = "is this the only attention map that gives the head's output?"
     citation = CITATION
+    title = "Identifiability"
+    about = (
+        "Is this the only attention map that gives the head's output? For every weight the smallest and the "
+        "largest value with which the head gives the same output, by linear programs; means over the heads "
+        "and rows of each {text}. The null has the same weights over random values of the same size. Given "
+        "the keys: could this head, with these keys, give the same output with other weights nearby?"
+    )
+    place = 90
+    questions = (
+        Question(
+            "identifiable",
+            title="Is this the only attention map that gives the head's output?",
+            unit="share of maps",
+            within=SHARE,
+            claim="these are the only weights that give the output of the head",
+            holds=only_map,
+        ),
+        Question(
+            "another-first",
+            title="Could another {token} be the most attended one?",
+            unit="share of maps",
+            within=SHARE,
+            low_is_good=True,
+        ),
+        Question(
+            "may-be-zero",
+            title="Could the largest weights be zero, with the same output?",
+            unit="share of the five largest",
+            within=SHARE,
+            low_is_good=True,
+        ),
+        Question("width", unit="weight", low_is_good=True),
+        Question("given-keys", unit="share of maps", within=SHARE, no_null="decided by ranks alone"),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether other weights would have given the same output."""
+        return other_weights(card)
 
     row_options: Mapping[str, Any] = field(default_factory=dict)
     interval_options: IntervalOptions = field(default_factory=IntervalOptions)

@@ -9,9 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
+from glasshead.audits.question import Outcome, decisive, usable
 from glasshead.audits.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
-from glasshead.results import ALMOST_ALL, HARDLY_ANY, POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
+from glasshead.results import (
+    ALMOST_ALL,
+    HARDLY_ANY,
+    POINT_WIDTH,
+    TOO_FEW_EXAMPLES,
+    AuditCard,
+    Finding,
+    Holds,
+    Verdict,
+    too_few,
+)
 
 CERTIFICATES = {
     "fixed": "maps that are fixed for every query: no more keys than the rank, or equal keys",
@@ -151,3 +162,36 @@ what inputs are called."""
 def first_match(words: ShareWords, interval: Interval) -> str:
     """Those whose condition holds first."""
     return next(conclusion for holds, conclusion in words if holds(*interval))
+
+
+def only_map(card: AuditCard, finding: Finding) -> Holds:
+    """The only map in nine maps of ten or more, in less than half, or certainly in neither."""
+    ends = decisive(finding)
+    if ends is None:
+        return "undecided"
+    most = 1 - FEW_SHARE
+    if ends[0] >= most or ends[1] < 0.5:
+        return "yes" if ends[0] >= most else "no"
+    return "in part" if ends[0] > FEW_SHARE and ends[1] < most else "undecided"
+
+
+def other_weights(card: AuditCard) -> Outcome | None:
+    """Whether other weights would have given the same output."""
+    finding = usable(card, "identifiability.identifiable.all")
+    if finding is None:
+        return None
+    interval = decisive(finding)
+    if interval is None:
+        return Outcome(undecided=("whether other weights give the same output",))
+    (low, high), left = interval, sum(finding.undefined.values())
+    of = f" of those decided ({left:,} were not)" if left else ""
+    alone, others = "no other weights give the same output", "other weights give the same output"
+    if low >= ALMOST_ALL:
+        every = f"in every map{of}" if finding.estimate == 1 else f"in almost every map{of}"
+        return Outcome(f"{every} {alone}")
+    if high <= HARDLY_ANY:
+        every = f"in every map{of}" if finding.estimate == 0 else f"in almost every map{of}"
+        return Outcome(f"{every} {others}")
+    if low > 0.5:
+        return Outcome(f"in most maps{of} {alone}")
+    return Outcome(f"in {'most' if high < 0.5 else 'some'} maps{of} {others}")

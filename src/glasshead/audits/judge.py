@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.conclude import conclude
 from glasshead.audits.measurements import FOLDER, ID, Measurements
 from glasshead.audits.settings import INPUT_COLUMNS, Settings
 from glasshead.audits.slice_tests import slice_tests
@@ -163,7 +164,7 @@ def judge(folder: str | Path, *, by: Sequence[str] = ()) -> AuditCard:
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
         slice_tests=[],
     )
-    return replace(again, slice_tests=slice_tests(again, slicings, settings.seed))
+    return conclude(replace(again, slice_tests=slice_tests(again, slicings, settings.seed)))
 
 
 def check_slices(inputs: Table, by: Sequence[str]) -> None:

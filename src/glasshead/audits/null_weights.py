@@ -91,6 +91,17 @@ EVEN_WITHIN = 1e-6
 """Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
 
 
+def carry_one_value(view: ModelView) -> NDArray[np.bool_]:
+    """The texts [N] whose units all have one polarity, and not 0: what one of them adds to the output, any
+    other would, so weights with one sum do the same whichever unit has which."""
+    polarity, mask = view.polarity, view.mask
+    largest = np.where(mask, polarity, -np.inf).max(axis=1, initial=-np.inf)
+    smallest = np.where(mask, polarity, np.inf).min(axis=1, initial=np.inf)
+    size = np.maximum(np.abs(largest), np.abs(smallest))
+    known = mask.any(axis=1) & (size > 0)
+    return known & (np.where(known, largest - smallest, 0.0) <= EVEN_WITHIN * np.where(known, size, 1.0))
+
+
 def are_alike(view: ModelView) -> NDArray[np.bool_]:
     """The texts [N] in which all units that share a row have the same weight."""
     weights, uniform = view.canonical, view.uniform

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.agreement import judge_agreement, round_digits
+from glasshead.audits.agreement import round_digits
+from glasshead.audits.agreement_strength import judge_agreement
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.question import SHARE, Outcome, Question, by_size, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
@@ -22,7 +24,9 @@ from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
     TOO_FEW_EXAMPLES,
+    AuditCard,
     Finding,
+    Holds,
     Verdict,
     by_construction,
     no_order,
@@ -41,6 +45,12 @@ CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
 SAME_EDIT = by_construction("the same", "the two are one edit of this model")
 
 
+def survives(card: AuditCard, finding: Finding) -> Holds:
+    """Under every meaning of deleting, or under some."""
+    share = finding.estimate
+    return "undecided" if share is None or share == 0 else "yes" if share == 1 else "in part"
+
+
 class Operators(Audit):
     """One question under every meaning of deleting that the model allows.
 
@@ -53,6 +63,48 @@ class Operators(Audit):
     question = "does it matter what deleting means?"
     citation = "Hase, Xie and Bansal 2021; Haug et al. 2021"
     by_default = False
+    title = "Types of deletion"
+    about = (
+        "Is it the same whether {a_word} is cut out, replaced, averaged, or loses its attention weight? The "
+        "mean change of ŷ by {a_word} under each type; Kendall τ-b between the changes under two of them; "
+        "and τ-b of the explanation with the changes under each, with intervals that hold for all types "
+        "together. A conclusion that flips depends on the type of deletion."
+    )
+    place = 60
+    questions = (
+        Question(
+            "{method}" + ABSOLUTE,
+            SURVIVAL,
+            title="Does {method} agree with erasure under every type of deletion?",
+            unit="share of the types under which it is better than random",
+            within=SHARE,
+            no_null="counts what beats one",
+            claim="{method} ranks {tokens} better than chance under every type of deletion",
+            holds=survives,
+        ),
+        Question(
+            "*",
+            SURVIVAL,
+            unit="share of the types of deletion",
+            within=SHARE,
+            no_null="counts what beats one",
+        ),
+        Question(CHANGE, "*", unit="mean |Δŷ|", no_null="no explanation is compared"),
+        Question("*", "*", unit="Kendall τ-b", within=(-1.0, 1.0)),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether agreement with erasure is the same whatever deleting means."""
+        finding = usable(card, by_size(card, OPERATORS, SURVIVAL))
+        if finding is None:
+            return None
+        if finding.status == "undecided" or finding.estimate is None:
+            return Outcome(undecided=("whether it agrees with erasure under every type of deletion",))
+        if finding.estimate == 1:
+            return Outcome("it agrees with erasure better than chance under every type of deletion")
+        if finding.estimate == 0:
+            return Outcome("it is not shown to agree with erasure under any type of deletion")
+        return Outcome("whether it agrees with erasure depends on the type of deletion")
 
     def __init__(self, texts: int | None = TEXTS_ASKED) -> None:
         if texts is not None and texts < 1:

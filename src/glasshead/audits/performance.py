@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.question import SHARE, Question
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
 from glasshead.audits.table import Table
@@ -64,6 +65,21 @@ class Performance(Audit):
 
     question = "how good is the model at its task?"
     citation = "–"
+    title = "Performance"
+    about = "How good is the model? The null always guesses the commonest class, or the mean rating."
+    place = 10
+    questions = (
+        Question("accuracy", title="Is the model better than guessing?", unit="accuracy", within=SHARE),
+        Question("cross-entropy", unit="nats", within=(0.0, np.inf), low_is_good=True),
+        Question(
+            "rmse",
+            title="Is the model better than guessing?",
+            unit="root mean squared error",
+            within=(0.0, np.inf),
+            low_is_good=True,
+        ),
+        Question("mae", unit="mean absolute error", within=(0.0, np.inf), low_is_good=True),
+    )
 
     def measure(self, view: ModelView) -> Measured:
         """What is predicted is what every row has (`ModelView.inputs`)."""

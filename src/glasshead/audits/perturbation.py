@@ -17,10 +17,20 @@ from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import (
     are_alike,
     base_weights,
+    carry_one_value,
     even_weights,
     leave_a_choice,
     same_mass,
     uniform_draws,
+)
+from glasshead.audits.question import (
+    SHARE,
+    Outcome,
+    Question,
+    decisive,
+    in_how_many,
+    prediction_range,
+    usable,
 )
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
@@ -40,15 +50,20 @@ from glasshead.results import (
     NEGLIGIBLE,
     SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
+    AuditCard,
+    Finding,
     Verdict,
     by_construction,
     extent_of,
+    same_value,
 )
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
 
+ROUNDING = 1e-6
+"""A change smaller than such a share of the range of predictions is that of float32 arithmetic."""
 WEIGHT_BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
 DRAW_BLOCK = 500_000
@@ -94,6 +109,57 @@ class Perturbation(Audit):
     question = "does the prediction change when the attention weights change?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     of_tokens = True
+    title = "Perturbation"
+    about = (
+        "Does the answer change when the weights change? Mean over the examples of the per-example median "
+        "change of the target's probability, or of the rating."
+    )
+    place = 30
+    questions = (
+        Question(
+            "permutation",
+            "absolute",
+            title="Does shuffling the weights change the answer?",
+            unit="median |Δŷ|",
+        ),
+        Question(UNIFORM, "absolute", title="Do uniform weights change the answer?", unit="|Δŷ|"),
+        Question(
+            "random-normalised",
+            "absolute",
+            title="Do random weights of the same total size change the answer?",
+            unit="median |Δŷ|",
+        ),
+        Question(
+            "permutation",
+            "share",
+            unit="share of the {texts}",
+            within=SHARE,
+            claim="shuffling the weights among the {tokens} would change the predictions",
+            holds=in_how_many,
+        ),
+        Question(
+            UNIFORM,
+            "share",
+            unit="share of the {texts}",
+            within=SHARE,
+            claim="uniform weights would change the predictions",
+            holds=in_how_many,
+        ),
+        Question("*", "absolute", unit="median |Δŷ|"),
+        Question("*", "signed", unit="median Δŷ"),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether the answer depends on which token has which weight."""
+        finding = usable(card, f"{PERTURBATION}.permutation.absolute.all")
+        if finding is None:
+            return None
+        whole = prediction_range(card)
+        return (
+            Outcome()
+            if decisive(finding) is not None and whole is None
+            else shuffling_outcome(finding, "the answer", whole)
+        )
 
     def __init__(self, draws: int = 100, passes: int = 20) -> None:
         if min(draws, passes) < 1:
@@ -114,6 +180,7 @@ class Perturbation(Audit):
         ),
         Column("*.median.*", "float", "change of ŷ", "the median over draws of other weights"),
         Column("alike", "bool", "", "whether all units that share a row have the same weight", shown=False),
+        Column("same_value", "bool", "", "whether all units carry the same value, not zero", shown=False),
         Column("choice", "bool", "", "whether two units or more share a row of weights", shown=False),
         Column("largest", "float", "weight", "the largest |weight| of the units", shown=False),
     )
@@ -137,7 +204,8 @@ class Perturbation(Audit):
                     name = column if base == "own" else null_column(column, base)
                     columns[name] = np.where(choice, result[column], np.nan).astype(np.float64)
         largest = np.abs(view.canonical).max(axis=1, initial=0.0)
-        return Measured({**columns, "alike": alike, "choice": choice, "largest": largest})
+        facts = {"alike": alike, "choice": choice, "largest": largest, "same_value": carry_one_value(view)}
+        return Measured({**columns, **facts})
 
     def judge(self, table: Table, settings: Settings) -> AuditResult:
         rng = settings.rng(PERTURBATION)
@@ -152,11 +220,14 @@ class Perturbation(Audit):
             ):
                 if direction == "share":
                     summary = with_exact_intervals(summary, values, null, group.level)
-                still = not np.nan_to_num(table[MEDIAN_COLUMNS[test, "absolute"]][members]).any()
-                equal = table["alike"][members & table["choice"]]
+                moved = np.nan_to_num(table[MEDIAN_COLUMNS[test, "absolute"]][members])
+                still = bool((moved <= ROUNDING * settings.prediction_range).all())
+                equal, same = (table[name][members & table["choice"]] for name in ("alike", "same_value"))
                 if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
                     reason = settings.nouns.fill(OF_EQUAL_WEIGHTS[test])
                     verdict = by_construction("no change", reason)
+                elif test in OF_EQUAL_WEIGHTS and same.any() and same.all() and still:
+                    verdict = same_value(settings.nouns)
                 elif direction == "share":
                     verdict = judge_changed_share(summary.reliable_interval, test, settings.prediction_range)
                 else:
@@ -266,6 +337,18 @@ class Perturbation(Audit):
 
 
 AUDITS.register(PERTURBATION)(Perturbation())
+
+
+def shuffling_outcome(finding: Finding, what: str, whole: float | None) -> Outcome:
+    """Whether shuffled weights change it by more than a little of its ``whole`` range."""
+    interval = decisive(finding)
+    if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
+        return Outcome("", (f"whether shuffling the weights changes {what} by more than a little",))
+    low, high = interval
+    if high < SMALL_CHANGE * whole:
+        return Outcome(f"shuffling the weights hardly changes {what}")
+    size = " much" if low >= LARGE_CHANGE * whole else ""
+    return Outcome(f"shuffling the weights changes {what}{size}")
 
 
 def random_orders(parts: NDArray[np.int64], draws: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.class_scores import scores_for_class
+from glasshead.audits.question import SHARE, Question
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.audits.table import Column, Table, lists, pad, unit_lists
 from glasshead.nouns import Nouns
@@ -48,6 +49,22 @@ class Plausibility(Audit):
     question = "does it point at the words that people mark?"
     citation = "DeYoung et al. 2020; Attanasio et al. 2023; pointing: Zhang et al. 2018"
     reads_marks = True
+    title = "Plausibility"
+    about = (
+        "Does the explanation point to the {words} that people have marked for the class of the {text}? Mean "
+        "over the examples; 1 is full agreement with the marks. The null has the same scores in random "
+        "order. An explanation that looks right to people may still not reflect what the model does."
+    )
+    place = 80
+    questions = (
+        Question(
+            "auprc",
+            title="Does it point to the {words} that people mark?",
+            unit="area under precision and recall",
+            within=SHARE,
+        ),
+        Question("*", unit="share", within=SHARE),
+    )
 
     def unsupported_reason(self, view: ModelView) -> str | None:
         if view.marks is None:

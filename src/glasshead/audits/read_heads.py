@@ -12,10 +12,30 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
+from glasshead.audits.question import (
+    SHARE,
+    Outcome,
+    Question,
+    change_note,
+    changes,
+    decisive,
+    prediction_range,
+    usable,
+)
 from glasshead.audits.summary import StatSummary, null_column, nulls_of, summarise, with_exact_intervals
 from glasshead.audits.table import Column, Table
 from glasshead.explainers import ForwardObservation
-from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
+from glasshead.results import (
+    HARDLY_ANY,
+    HEADS,
+    NEGLIGIBLE,
+    SMALL_CHANGE,
+    TOO_FEW_EXAMPLES,
+    AuditCard,
+    Finding,
+    Holds,
+    Verdict,
+)
 from glasshead.trace import AttentionSite, list_attention_calls
 
 if TYPE_CHECKING:
@@ -50,6 +70,17 @@ class HeadColumn:
     nulls: Mapping[str, AnyFloats] = field(default_factory=dict)
 
 
+LITTLE = 0.02
+
+
+def at_most_little(card: AuditCard, finding: Finding) -> Holds:
+    """A difference of shares that is not above a fiftieth."""
+    ends = decisive(finding)
+    if ends is None or ends[0] <= LITTLE < ends[1]:
+        return "undecided"
+    return "no" if ends[0] > LITTLE else "yes"
+
+
 class ReadHeads(Audit):
     """What the prediction loses without the heads that are read, and what their special tokens get.
 
@@ -63,6 +94,49 @@ class ReadHeads(Audit):
     question = "does the prediction rest on the heads that are read?"
     citation = CITATION
     by_default = False
+    title = "The heads that are read"
+    about = (
+        "Does the prediction depend on the heads whose attention is shown? The mean |Δŷ| when the weights of "
+        "all these heads are zero, beside the mean over the other layers; the share of them that change ŷ by "
+        "a twentieth of its range or more when they alone are zero; and the share of attention on special "
+        "tokens, by itself and minus their share of |a ∂z/∂a|."
+    )
+    place = 50
+    questions = (
+        Question(
+            "removal",
+            title="Does the prediction depend on the heads whose attention is shown?",
+            unit="mean |Δŷ|",
+            no_null="no other layer to compare",
+            claim="the prediction depends on the heads whose attention is shown",
+            holds=changes,
+            note=change_note,
+        ),
+        Question("alone", unit="share of the heads", within=SHARE, no_null="a count"),
+        Question("special", unit="share of the attention", within=SHARE),
+        Question(
+            "inflation",
+            unit="difference of shares",
+            within=(-1.0, 1.0),
+            low_is_good=True,
+            claim="special tokens get only as much attention as their effect on the prediction warrants",
+            holds=at_most_little,
+        ),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether the prediction rests on the heads that are read."""
+        finding, whole = usable(card, f"{HEADS}.removal.all"), prediction_range(card)
+        if finding is None or whole is None:
+            return None
+        interval = decisive(finding)
+        if interval is None:
+            return Outcome(
+                undecided=("how much the prediction depends on the heads whose attention is shown",)
+            )
+        if interval[1] < SMALL_CHANGE * whole:
+            return Outcome("the answer hardly changes without the heads whose attention is shown")
+        return Outcome()
 
     columns = (
         Column("heads.*", "float", "ŷ or a share", "an effect of the heads that are read, or its null"),

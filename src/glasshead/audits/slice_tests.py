@@ -9,7 +9,7 @@ from glasshead.arrays import AnyFloats
 from glasshead.audits.compare_audits import example_values
 from glasshead.audits.slices import Slicing
 from glasshead.nouns import Nouns
-from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
+from glasshead.results import CONSTRUCTED, DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
 
 
@@ -41,7 +41,7 @@ def test_slices(
             # Of what is true by construction, such as the accuracy of what is right, nothing is asked, nor of
             # what no slice has a number for.
             and (one := sliced.get((finding.audit, finding.statistic, finding.against))) is not None
-            and one.reason != "by construction"
+            and one.reason not in CONSTRUCTED
             and (numbers := value_per_text(card, finding)) is not None
         }
         if not values:

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.question import SHARE, Outcome, Question, decisive, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
 from glasshead.audits.table import Column, Table, lists, unit_lists
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
-from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
+from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, AuditCard, Finding, Verdict
 from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
 
@@ -40,6 +41,40 @@ class Tokens(Audit):
 
     question = "do the weights tell the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
+    title = "{Token} groups"
+    about = (
+        "Do {words} that belong to a label get a score, weight, polarity or contribution of their own? "
+        "Means over {token} types; separation is the probability that {a_token} of the first group has the "
+        "larger value, and the share of right signs is averaged over positive and negative {tokens}."
+    )
+    place = 95
+    questions = (
+        Question(
+            "separation",
+            "weight",
+            group="positive vs negative",
+            title="Do the weights tell positive from negative {words}?",
+            unit="AUC",
+            within=SHARE,
+        ),
+        Question("separation", "*", unit="AUC", within=SHARE),
+        Question("sign", "*", unit="share of right signs", within=SHARE),
+        Question("*", unit="mean", no_null="random weights have no score, polarity or contribution"),
+    )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """Whether contributions tell words of one class from those of the other."""
+        finding = usable(card, "tokens.separation.contribution.positive vs negative")
+        if finding is None:
+            return None
+        interval = decisive(finding)
+        if interval is None:
+            return Outcome(undecided=("whether contributions tell positive from negative words",))
+        low, high = interval
+        if low <= 0.5 <= high:
+            return Outcome("contributions are not shown to tell positive from negative words")
+        wrong = ", the wrong way round" if high < 0.5 else ""
+        return Outcome(f"contributions tell positive from negative words{wrong}")
 
     def unsupported_reason(self, view: ModelView) -> str | None:
         if not view.explainer.reads_weights:

@@ -11,10 +11,6 @@ from glasshead.registry import did_you_mean
 if TYPE_CHECKING:
     from glasshead.results import AuditCard, Finding
 
-LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae"), ("performance", "cross-entropy")} | {
-    ("identifiability", statistic) for statistic in ("width", "may-be-zero", "another-first")
-}
-
 
 def read_thresholds(given: list[str] | None) -> dict[str, float]:
     """The bars by finding; a misspelt finding is refused before the work begins, as far as its first word
@@ -34,17 +30,19 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
         InputError: on a name that no finding has, on errors, which are better low, and on numbers that are
             no evidence.
     """
+    from glasshead.results import CONSTRUCTED
+
     finding = card.finding(name) or card.finding(f"{name}.all")
     if finding is None:
         names = [other.name.removesuffix(".all") for other in card.findings]
         raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
-    if (finding.audit, finding.statistic) in LOW_IS_GOOD:
+    if card.quantity(finding.name).low_is_good:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
     if finding.bound == "upper":
         raise InputError(
             f"--fail-under {name}: this is an upper bound, so no bar can be set below it: leave it out"
         )
-    if finding.reason in ("raw sign", "by construction"):
+    if finding.reason in ("raw sign", *CONSTRUCTED):
         raise InputError(f"--fail-under {name}: no bar can be set there ({finding.verdict}): leave it out")
     return finding
 

@@ -8,7 +8,6 @@ from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is imported for what needs it
-    from glasshead.report.claims import judge_claims
     from glasshead.report.colours import class_colour, group_colours
     from glasshead.report.document import (
         Block,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.documents.written import written_document
     from glasshead.report.figure import BROAD, DASHES, ColourBar, Figure, Ink, LegendEntry, Panel
     from glasshead.report.figure_file import image_file
-    from glasshead.report.headline import words_of_card
     from glasshead.report.html.attribution_page import attribution_page
     from glasshead.report.html.audit_page import audit_page
     from glasshead.report.html.comparison_page import comparison_page
@@ -98,7 +96,6 @@ def register(
     document: Callable[[Any], Any],
     page: Callable[[Any], str],
     image: Callable[[Any, str], bytes] | None = draw_value,
-    words: Callable[[Any], dict[str, Any]] | None = None,
     in_notebook: Callable[[Any], Any] | None = None,
 ) -> None:
     """Draw the values of a class by its document, another ``in_notebook`` if there is one, its page and its
@@ -109,7 +106,6 @@ def register(
             page=page,
             image=image,
             markdown=lambda value: markdown(document(value)),
-            words=words,
         )
     )
 
@@ -123,7 +119,6 @@ register(
     "AuditCard",
     lazy_function("documents.audits", "card_document"),
     lazy_function("html.audit_page", "card_page"),
-    words=lazy_function("headline", "words_of_card"),
     in_notebook=lazy_function("documents.audits", "card_in_notebook"),
 )
 RENDERERS.register("Figure")(

@@ -1,21 +1,23 @@
 """The front page: what a busy reviewer must know, in sentences that findings already carry."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from glasshead.nouns import nouns_of
-from glasshead.report.difference_rows import difference_sentence
-from glasshead.report.labels import Question, join_names, method_words, questions
-from glasshead.report.number_format import count, finite, interval, number
+from glasshead.report.difference_rows import can_be_judged, difference_sentence
+from glasshead.report.labels import join_names, method_words
+from glasshead.report.number_format import count, finite, interval, number, percent, round_up
 from glasshead.report.run_facts import split_in_words
 from glasshead.report.sign_gauge import sign_caution
-from glasshead.report.value_limits import value_limits
 from glasshead.results import (
     ATTENTION,
+    CONSTRUCTED,
     METRIC_NAMES,
     AuditCard,
     Difference,
     Finding,
+    Quantity,
     guess_in_words,
     note_unused,
 )
@@ -27,10 +29,12 @@ TEXTS = ("data", "split")
 
 @dataclass(frozen=True)
 class Answer:
-    """One question, each card's finding (or None), how the cards differ, and the ends of an
-    axis that holds the findings."""
+    """One question of the first screen: the ``name`` of the findings that answer it, what is asked, the unit,
+    each card's finding (or None), how the cards differ, and the ends of an axis that holds the findings."""
 
-    question: Question
+    name: str
+    title: str
+    unit: str
     findings: list[Finding | None]
     difference: str
     limits: tuple[float, float]
@@ -38,34 +42,57 @@ class Answer:
     @property
     def audit(self) -> str:
         """The audit that asks it."""
-        return self.question.finding.partition(".")[0]
+        return self.name.partition(".")[0]
 
 
 def answers(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
 ) -> list[Answer]:
-    """The key questions that at least one card has a number for, nothing that is true by construction.
+    """The questions of the first screen that at least one card has a number for, nothing that is true by
+    construction.
 
     Two cards differ by their paired difference, and where there is none by their intervals, if they are about
     the same texts.
     """
     alike = all(same(cards, key) for key in TEXTS)
     result = []
-    for question in questions(cards):
-        findings = [
-            None if question.signed and card.facts.get("signed") is False else _telling(card, question)
-            for card in cards
-        ]
+    for name, quantity in titled_quantities(cards).items():
+        findings = [_telling(card, name) for card in cards]
         if any(finding is not None for finding in findings):
-            limits = value_limits([finding for finding in findings if finding is not None])
+            limits = axis_limits([finding for finding in findings if finding is not None], [quantity])
             paired = [
                 difference_sentence(one, names, nouns_of(*(card.facts for card in cards)))
                 for one in differences
-                if one.name == question.finding and all(map(speaks, (findings[one.one], findings[one.other])))
+                if one.name == name and all(map(speaks, (findings[one.one], findings[one.other])))
             ]
             differing = " ".join(paired) or (difference(findings, names) if alike else "")
-            result.append(Answer(question, findings, differing, limits))
+            result.append(Answer(name, quantity.title, quantity.unit, findings, differing, limits))
     return result
+
+
+def titled_quantities(cards: Sequence[AuditCard]) -> dict[str, Quantity]:
+    """What the first screen asks, by the names of the findings that answer; in the order of the card that
+    asks most."""
+    found: dict[str, Quantity] = {}
+    for card in sorted(cards, key=lambda card: -len(card.quantities)):
+        for name, quantity in card.quantities.items():
+            if quantity.title:
+                found.setdefault(f"{name}.{quantity.group}", quantity)
+    return found
+
+
+def axis_limits(findings: Sequence[Finding], quantities: Iterable[Quantity]) -> tuple[float, float]:
+    """The ends of the axis of one block's plots: those of the quantities where all have some, else round and
+    with zero in it."""
+    ranges = [quantity.range for quantity in quantities]
+    if ranges and all(math.isfinite(end) for ends in ranges for end in ends):
+        return min(low for low, _ in ranges), max(high for _, high in ranges)
+    values = [0.0]
+    for finding in findings:
+        for value in (finding.estimate, *(finding.interval or ()), *finding.null.values()):
+            if (amount := finite(value)) is not None:
+                values.append(amount)
+    return -round_up(-min(values)), round_up(max(values))
 
 
 def speaks(finding: Finding | None) -> bool:
@@ -78,9 +105,11 @@ def same(cards: Sequence[AuditCard], key: str) -> bool:
     return len({str(card.facts.get(key)) for card in cards}) < 2
 
 
-def _telling(card: AuditCard, question: Question) -> Finding | None:
-    finding = card.finding(question.finding)
-    if finding is None or finding.estimate is None or finding.reason == "by construction":
+def _telling(card: AuditCard, name: str) -> Finding | None:
+    finding = card.finding(name)
+    if finding is None or finding.estimate is None or finding.reason in CONSTRUCTED:
+        return None
+    if not card.quantity(name).title:  # such as signs of weights that have none
         return None
     return finding
 
@@ -191,3 +220,24 @@ def card_cautions(card: AuditCard) -> Iterator[str]:
             f"attention sink, which sways every number on the order of {nouns.tokens}. Findings "
             "'without the first token' leave it as it is, and ask about the others."
         )
+
+
+def comparison_headline(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
+) -> str:
+    """Of two cards: in how many of the questions that both decide a paired difference is clear of zero, each
+    at its own level; of others, what they are called."""
+    asked = titled_quantities(cards)
+    judged = []
+    for each in differences:
+        both = [found for at in (each.one, each.other) if (found := cards[at].finding(each.name)) is not None]
+        if each.name in asked and len(both) == 2 and can_be_judged(each, both):
+            judged.append(each)
+    if len(cards) != 2 or not judged:
+        return join_names(names)
+    clear = sum(not each.interval[0] <= 0 <= each.interval[1] for each in judged if each.interval)
+    level = percent(min(each.level for each in judged))
+    return (
+        f"{join_names(names)} are shown to differ in {clear} of {len(judged)} questions asked of the same "
+        f"{nouns_of(*(card.facts for card in cards)).texts}, at {level} each"
+    )

@@ -3,12 +3,10 @@
 import re
 
 from glasshead.nouns import nouns_of
-from glasshead.report.conclusion import capitalise
 from glasshead.report.document import Block, Heading, Sentence
 from glasshead.report.documents.audits import claims_blocks
-from glasshead.report.headline import verdict
 from glasshead.report.key_findings import cautions, intro_sentence
-from glasshead.report.labels import method_words
+from glasshead.report.labels import capitalise, method_words
 from glasshead.report.markdown_view import markdown_view
 from glasshead.report.run_facts import origin
 from glasshead.results import AuditCard
@@ -23,7 +21,7 @@ def model_card(card: AuditCard) -> str:
     Source: Mitchell et al. (2019), section 4.7.
     """
     blocks: list[Block] = [Heading(f"{capitalise(method_words(card.method))} as an explanation")]
-    blocks += [Sentence(words) for words in (verdict(card), intro_sentence(card)) if words]
+    blocks += [Sentence(words) for words in (card.conclusion.verdict, intro_sentence(card)) if words]
     blocks += [Sentence(caution, "caution") for caution in cautions([card], ["This model"])]
     return markdown_view([*blocks, *claims_blocks(card), Sentence(origin_sentence(card))])
 

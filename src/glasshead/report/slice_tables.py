@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.nouns import Nouns, nouns_of
-from glasshead.report.key_findings import answers
-from glasshead.report.labels import AUDITS, STATISTICS, Question, finding_label, sentence
-from glasshead.report.number_format import number
+from glasshead.report.key_findings import answers, axis_limits
+from glasshead.report.labels import finding_label, sentence
+from glasshead.report.number_format import number, percent
 from glasshead.report.run_facts import any_signed
-from glasshead.report.value_limits import value_limits
-from glasshead.results import MIN_UNITS, AuditCard, Finding, SliceTest
+from glasshead.results import CONSTRUCTED, MIN_UNITS, AuditCard, Finding, SliceTest
 
-PERFORMANCE = ("performance.accuracy.all", "performance.rmse.all")
 NOT_TESTED = "Not tested."
 
 
@@ -19,7 +17,7 @@ NOT_TESTED = "Not tested."
 class SliceRow:
     """One question, its finding in every slice, and whether it differs; ``limits`` are those of an axis."""
 
-    question: Question
+    title: str
     findings: Sequence[Finding]
     test: SliceTest | None
     limits: tuple[float, float]
@@ -99,44 +97,37 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
     for finding in card.findings:
         if finding.by:
             sliced.setdefault(finding.by, {}).setdefault(whole_name(finding), []).append(finding)
-    questions = [answer.question for answer in answers([card], [""])]
-    asked = [
-        Question(name, f"How good is the model: {STATISTICS[name.split('.')[1]]}?", name.split(".")[1])
-        for name in PERFORMANCE
-        if card.finding(name) is not None
-    ] + questions
-    known = {question.finding for question in asked}
+    asked = {answer.name: answer.title for answer in answers([card], [""])}
     tables = []
     for by, findings in sliced.items():
         tests = {test.finding: test for test in card.slice_tests if test.by == by}
-        others = [
-            differing_question(card, test)
+        others = {
+            name: differing_title(card, test)
             for name, test in tests.items()
-            if test.differs and name not in known and name in findings
-        ]
+            if test.differs and name not in asked and name in findings
+        }
         rows = [
             SliceRow(
-                question,
-                findings[question.finding],
-                tests.get(question.finding),
-                value_limits(findings[question.finding]),
+                title,
+                findings[name],
+                tests.get(name),
+                axis_limits(findings[name], [card.quantity(name)]),
             )
-            for question in [*asked, *others]
-            if question.finding in findings
-            and any(finding.reason != "by construction" for finding in findings[question.finding])
+            for name, title in {**asked, **others}.items()
+            if name in findings and any(finding.reason not in CONSTRUCTED for finding in findings[name])
         ]
         level = max((one.level for group in findings.values() for one in group), default=0.95)
         tables.append(SliceTable(by, level, rows, list(tests.values()), nouns_of(card.facts)))
     return tables
 
 
-def differing_question(card: AuditCard, test: SliceTest) -> Question:
+def differing_title(card: AuditCard, test: SliceTest) -> str:
     """A finding that differs, and that the front page does not ask about, under its name."""
     finding = card.finding(test.finding)
     nouns = nouns_of(card.facts)
     name = test.finding if finding is None else finding_label(finding, any_signed(card), nouns)
-    title = nouns.fill(AUDITS[test.audit][0]) if test.audit in AUDITS else test.audit
-    return Question(test.finding, f"{title}: {name}.", "")
+    summary = card.conclusion.audits.get(test.audit)
+    return f"{test.audit if summary is None else summary.title}: {name}."
 
 
 def whole_name(finding: Finding) -> str:
@@ -145,8 +136,3 @@ def whole_name(finding: Finding) -> str:
     # Groups of words have the slice behind them.
     group = finding.group.partition(", ")[0] if finding.audit == "tokens" else "all"
     return ".".join(part for part in (*parts, group) if part)
-
-
-def percent(level: float) -> str:
-    """A level: ``98.75 %``."""
-    return f"{100 * level:.4g}\u00a0%"

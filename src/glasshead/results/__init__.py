@@ -40,6 +40,7 @@ from glasshead.results.comparison import (
     SeedTest,
     distinct_names,
 )
+from glasshead.results.conclusion import Answer, AuditSummary, Claim, Conclusion, Holds, Quantity
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.results.guess import NEXT_TOKEN, REGRESSION, guess_in_words
@@ -83,6 +84,7 @@ from glasshead.results.token_groups import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPIC
 from glasshead.results.verdict import (
     AGREEMENT_STRENGTHS,
     ALMOST_ALL,
+    CONSTRUCTED,
     HARDLY_ANY,
     LARGE_CHANGE,
     MIN_UNITS,
@@ -105,6 +107,7 @@ from glasshead.results.verdict import (
     by_construction,
     extent_of,
     no_order,
+    same_value,
     too_few,
 )
 from glasshead.results.written import (
@@ -126,6 +129,7 @@ __all__ = [
     "AUPRC",
     "CARD_FILE",
     "CLEAR_RANK_MARGIN",
+    "CONSTRUCTED",
     "DIFFERENCE_LEVEL",
     "EXPLANATION",
     "HARDLY_ANY",
@@ -165,14 +169,18 @@ __all__ = [
     "WEAK_GAUGE",
     "WITHOUT_FIRST",
     "Alternative",
+    "Answer",
     "AttentionUse",
     "Attribution",
     "Attributions",
     "AuditCard",
     "AuditComparison",
+    "AuditSummary",
+    "Claim",
     "CoefficientCurve",
     "CoefficientMatrix",
     "Comparison",
+    "Conclusion",
     "Difference",
     "DistanceCoefficients",
     "Extent",
@@ -187,6 +195,7 @@ __all__ = [
     "HeadSummary",
     "HeadText",
     "Highlight",
+    "Holds",
     "Interval",
     "LayerKind",
     "LayerUse",
@@ -196,6 +205,7 @@ __all__ = [
     "MethodRanking",
     "OtherAnswer",
     "PairedDifference",
+    "Quantity",
     "RankedMethod",
     "RankedText",
     "Reason",
@@ -223,6 +233,7 @@ __all__ = [
     "json_text",
     "no_order",
     "note_unused",
+    "same_value",
     "sink_of",
     "to_json_values",
     "too_few",

@@ -8,7 +8,7 @@ tokens.parquet     one row per token type
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from glasshead.drawable import Drawable, renderer_of
+from glasshead.drawable import Drawable
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
 from glasshead.files import check_readable
@@ -26,6 +26,7 @@ from glasshead.nouns import Nouns, nouns_of
 from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
+from glasshead.results.conclusion import Conclusion, Quantity
 from glasshead.results.finding import Finding
 from glasshead.results.verdict import Status
 from glasshead.spelling import spell
@@ -107,6 +108,8 @@ class AuditCard(Drawable):
 
     ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
     ``slice_tests`` say which findings differ between slices of the texts, where slices were asked for.
+    ``conclusion`` is what the findings come to, and ``quantities`` what they are about, by `Finding.quantity`
+    in the order of the first screen: both follow from facts and findings (`glasshead.audits.conclude`).
     """
 
     facts: dict[str, Any]
@@ -115,6 +118,13 @@ class AuditCard(Drawable):
     examples: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
     tokens: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
     slice_tests: list[SliceTest] = field(default_factory=list)
+    conclusion: Conclusion = field(default_factory=Conclusion)
+    quantities: Mapping[str, Quantity] = field(default_factory=dict)
+
+    def quantity(self, name: str) -> Quantity:
+        """What the numbers of the finding of that name are about."""
+        finding = self.finding(name)
+        return Quantity() if finding is None else self.quantities.get(finding.quantity, Quantity())
 
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
@@ -150,16 +160,15 @@ class AuditCard(Drawable):
 
     def to_json(self) -> str:
         """Facts, findings, highlighted texts and tests of slices, as in card.json; and what follows from them
-        in words, where `glasshead.report` is imported, as by `glasshead.audit`."""
-        renderer = renderer_of(self)
-        words = {} if renderer is None or renderer.words is None else renderer.words(self)
+        in words."""
         body = {
             "schema": SCHEMA,
             "facts": self.facts,
+            **asdict(self.conclusion),
             "findings": [asdict(finding) for finding in self.findings],
             "highlights": [asdict(highlight) for highlight in self.highlights],
             "slice_tests": [asdict(test) for test in self.slice_tests],
-            **words,
+            "quantities": {name: asdict(quantity) for name, quantity in self.quantities.items()},
         }
         # NaN is not JSON: a number that does not exist is None.
         return as_json(json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1))
@@ -213,6 +222,10 @@ class AuditCard(Drawable):
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
                 slice_tests=TypeAdapter(list[SliceTest]).validate_python(body["slice_tests"]),
+                conclusion=TypeAdapter(Conclusion).validate_python(
+                    {each.name: body[each.name] for each in fields(Conclusion)}
+                ),
+                quantities=TypeAdapter(dict[str, Quantity]).validate_python(body["quantities"]),
             )
         except InputError:
             raise

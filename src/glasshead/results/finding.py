@@ -31,7 +31,7 @@ class Finding:
     What a search reached is no estimate but a ``bound``: the mean is at least (``"lower"``) or at most
     (``"upper"``) this. It has no ``interval``; ``limit`` is what the mean over more such units is at least,
     or at most, with that confidence. Its nulls are bounds of the same kind, so no difference from them is
-    known.
+    known. ``inputs_needed`` is about how many inputs would decide what is undecided, where that can be said.
     """
 
     audit: str
@@ -54,8 +54,14 @@ class Finding:
     level: float = 0.95
     bound: Literal["", "lower", "upper"] = ""
     limit: float | None = None
+    inputs_needed: int | None = None
 
     @property
     def name(self) -> str:
         """The name by which ``--fail-under`` and ``compare`` know this finding."""
-        return ".".join(part for part in (self.audit, self.statistic, self.against, self.group) if part)
+        return ".".join(part for part in (self.quantity, self.group) if part)
+
+    @property
+    def quantity(self) -> str:
+        """The name without the group: what the number is about."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against) if part)

@@ -7,8 +7,8 @@ from glasshead.nouns import Nouns
 Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
-    "", "raw sign", "weak gauge", "one sign", "by construction", "too few", "not asked", "unsolved",
-    "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
+    "", "raw sign", "weak gauge", "one sign", "by construction", "same value", "too few", "not asked",
+    "unsolved", "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
 ]  # fmt: skip
 
 
@@ -92,6 +92,16 @@ def no_order(nouns: Nouns) -> Verdict:
         "undecided",
         "no order",
     )
+
+
+CONSTRUCTED: tuple[Reason, ...] = ("by construction", "same value")
+"""Reasons of what is true of any model, or of any weights."""
+
+
+def same_value(nouns: Nouns) -> Verdict:
+    """No other weights change anything, because it makes no difference which unit has which."""
+    why = f"all {nouns.tokens} of {nouns.a_text} carry the same value"
+    return Verdict(f"no change by construction: {why}", "not evidence", "same value")
 
 
 def by_construction(what: str, why: str) -> Verdict:

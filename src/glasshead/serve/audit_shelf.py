@@ -11,8 +11,8 @@ import numpy as np
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import sendable
-from glasshead.report import audit_page, words_of_card
-from glasshead.results import CARD_FILE, AuditCard
+from glasshead.report import audit_page
+from glasshead.results import CARD_FILE, EXPLANATION, AuditCard
 from glasshead.serve.questions import AuditClaim, AuditedText, AuditFacts, AuditTexts
 from glasshead.spelling import spell
 
@@ -46,7 +46,7 @@ class ShelvedAudit:
                 name=self.name, model="", data="", date="", texts=0, conclusion="", claims=[],
                 problem=str(error),
             )  # fmt: skip
-        known, words = card.facts, words_of_card(card)
+        known, conclusion = card.facts, card.conclusion
         texts = known.get("examples")
         return AuditFacts(
             name=self.name,
@@ -54,10 +54,10 @@ class ShelvedAudit:
             data=str(known.get("data", "")),
             date=str(known.get("date", "")),
             texts=texts if isinstance(texts, int) else len(card.examples.get("text", ())),
-            conclusion=words["verdict"],
+            conclusion=conclusion.verdict,
             claims=[
-                AuditClaim(says=claim["says"], holds=claim["holds"], because=claim["because"])
-                for claim in words.get("claims", [])
+                AuditClaim(says=claim.says, holds=claim.holds, because=claim.because)
+                for claim in (conclusion.claims if EXPLANATION in known else ())
             ],
         )
 

@@ -6,7 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.agreement import judge_agreement, round_digits
+from glasshead.audits.agreement import round_digits
+from glasshead.audits.agreement_strength import judge_agreement
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.ranking.standings import all_texts, bonferroni
 from glasshead.audits.summary import all_same, summarise

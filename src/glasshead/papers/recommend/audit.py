@@ -7,6 +7,7 @@ from datetime import date
 import numpy as np
 
 from glasshead.attention import parse, to_name
+from glasshead.audits import conclude
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.papers.recommend.attention_tests import (
     BY_LEVEL,
@@ -29,13 +30,13 @@ from glasshead.papers.recommend.explanation import (
 from glasshead.papers.recommend.findings import ImpressionColumn, column_findings
 from glasshead.papers.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.papers.recommend.parts import ScoreParts
+from glasshead.papers.recommend.questions import CLICKS, RANKING, RECOMMENDER_QUESTIONS, WORDS
 from glasshead.papers.recommend.run import RecommenderRun
 from glasshead.results import Attribution, AuditCard, Highlight
 from glasshead.torch_modes import in_own_modes
 from glasshead.training import versions
 
 IMPRESSIONS, DRAWS = 500, 20
-CLICKS, WORDS, RANKING = "clicks", "words", "ranking"
 TASK = "recommendation"
 UNDEFINED = "fewer than two units, or all weights or all changes are equal"
 UNKNOWN_CLICKS = "it is not told what was clicked, or everything was, or nothing"
@@ -111,7 +112,7 @@ def audit_recommender(
     if left_out:
         few = "fewer than two clicked news, or a single shown one"
         notes.append(f"{pluralise(left_out, 'impression')} left out: {few}.")
-    return AuditCard(
+    card = AuditCard(
         facts={
             "name": f"{logs.folder.name} · {attention} · seed {run.record.get('seed', 0)}",
             "run": str(run.folder),
@@ -138,6 +139,7 @@ def audit_recommender(
         | {column.name: column.values for column in columns}
         | {f"{column.name}.null.{name}": null for column in columns for name, null in column.nulls.items()},
     )
+    return conclude(card, RECOMMENDER_QUESTIONS)
 
 
 def auditable(

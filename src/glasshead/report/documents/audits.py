@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from glasshead.errors import pluralise
 from glasshead.nouns import Nouns, nouns_of
-from glasshead.report.claims import Claim, claims_by_answer
 from glasshead.report.document import (
     Block,
     Cell,
@@ -24,17 +23,24 @@ from glasshead.report.document import (
 )
 from glasshead.report.documents.attributions import text_facts
 from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls, with_sign
-from glasshead.report.headline import verdict
 from glasshead.report.interval_marks import finding_mark
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import DASH, count
+from glasshead.report.number_format import DASH, count, interval, number
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import SliceRow, SliceTable, slice_tables
 from glasshead.report.text_spans import shared_scale
-from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
+from glasshead.results import EXPLANATION, AuditCard, Claim, Difference, Finding, Holds
 
+HEADINGS: dict[Holds, str] = {
+    "yes": "You can claim",
+    "in part": "You can claim in part",
+    "no": "Do not claim",
+    "undecided": "Not settled",
+}
+BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")
+"""Audits whose verdicts rest on the difference from random weights or orders."""
 TEXTS = 3
 """So many inputs go with an audit in a notebook or a file."""
 
@@ -48,8 +54,8 @@ def audits_document(
     blocks: list[Block] = []
     for card, name in zip(cards, full, strict=True):
         blocks.append(Heading(name))
-        if says := verdict(card):
-            blocks.append(Sentence(says))
+        if card.conclusion.verdict:
+            blocks.append(Sentence(card.conclusion.verdict))
         about = " ".join(part for part in (intro_sentence(card), sign_sentence(card)) if part)
         blocks.append(Sentence(about, "quiet"))
     if len(cards) == 1 and EXPLANATION in cards[0].facts:
@@ -84,13 +90,39 @@ def claims_blocks(card: AuditCard) -> Iterator[Block]:
     """What you can claim about its attention, and what not."""
     for heading, claims in claims_by_answer(card).items():
         yield Heading(heading, 2)
-        yield Listing([(f"{claim.says}.", claim_reason(claim)) for claim in claims])
+        yield Listing([(f"{claim.says}.", claim_reason(card, claim)) for claim in claims])
 
 
-def claim_reason(claim: Claim) -> Words:
+def claims_by_answer(card: AuditCard) -> dict[str, list[Claim]]:
+    """The claims under their headings, those that stay open last."""
+    claims = card.conclusion.claims
+    parts = {
+        heading: [claim for claim in claims if claim.holds == holds] for holds, heading in HEADINGS.items()
+    }
+    return {heading: ones for heading, ones in parts.items() if ones}
+
+
+def claim_reason(card: AuditCard, claim: Claim) -> Words:
     """The verdict on which a claim rests, with its finding and the numbers."""
     name = [Piece(claim.finding, "code"), Piece(" ")] if claim.finding else []
-    return [f"{claim.because} (", *name, f"{claim.numbers})"]
+    return [f"{claim.because} (", *name, f"{claim_numbers(card, claim)})"]
+
+
+def claim_numbers(card: AuditCard, claim: Claim) -> str:
+    """Estimate, interval and n of its finding, the paired difference from random weights or orders where a
+    verdict rests on that, and the threshold."""
+    finding = card.finding(claim.finding)
+    if finding is None:
+        return claim.note
+    parts = [estimate(finding)]
+    if finding.bound or finding.interval is not None:
+        parts.append(bounds(finding))
+    words = [f"{' '.join(parts)}, n = {count(finding.n)}"]
+    beside = finding.over_null.get("random") if finding.audit in BESIDE_RANDOM else None
+    if beside is not None and beside.estimate is not None:
+        ends = interval(beside.interval, plus=True)
+        words.append(f"minus random {number(beside.estimate, plus=True)} {ends}")
+    return "; ".join([*words, *([claim.note] if claim.note else [])])
 
 
 def verdicts_table(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
@@ -113,8 +145,8 @@ def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
 
 def question_cell(answer: Answer, *more: Words) -> Cell:
     """What is asked, leading to its audit, and what is measured."""
-    asks = Piece(answer.question.asks, "strong", f"audit-{answer.audit}")
-    return cell([asks], Piece(answer.question.measure, "quiet"), *more)
+    asks = Piece(answer.title, "strong", f"audit-{answer.audit}")
+    return cell([asks], Piece(answer.unit, "quiet"), *more)
 
 
 def numbers_of(answer: Answer, finding: Finding) -> tuple[str | Cell, ...]:
@@ -200,7 +232,7 @@ def slices_table(rows: Sequence[SliceRow], percent: str) -> Table:
                 )
                 for one in row.findings
             ],
-            f"{row.question.asks} {row.answer}",
+            f"{row.title} {row.answer}",
         )
         for row in rows
     ]

@@ -1,22 +1,20 @@
 """The report: one HTML file without network, for one audit or for several side by side."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
-from glasshead.report.claims import claims_by_answer
 from glasshead.report.colour_meaning import colour_meaning
-from glasshead.report.conclusion import comparison_headline
 from glasshead.report.difference_rows import pairs
-from glasshead.report.documents.audits import verdicts_table
-from glasshead.report.headline import verdict
+from glasshead.report.documents.audits import claim_numbers, claims_by_answer, verdicts_table
 from glasshead.report.html.environment import environment
 from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
 from glasshead.report.html.figure_page import RenderedFigure, render
 from glasshead.report.html.finding_tables import sections
 from glasshead.report.html.typical_tokens import typical
 from glasshead.report.html.weight_key import weight_key
-from glasshead.report.key_findings import answers, cautions, intro_sentence
+from glasshead.report.key_findings import answers, cautions, comparison_headline, intro_sentence
 from glasshead.report.plots import plots_of
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
@@ -42,8 +40,8 @@ def audit_page(
     shared, called = split_names(full)
     texts, asked = examples(cards), answers(cards, called, differences)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
-    told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
-    conclusions = [verdict(card) for card in cards]
+    explained = len(cards) == 1 and EXPLANATION in cards[0].facts
+    conclusions = [card.conclusion.verdict for card in cards]
     return (
         environment(nouns)
         .get_template("report.html.j2")
@@ -56,7 +54,8 @@ def audit_page(
             headline=comparison_headline(cards, called, differences)
             if len(cards) > 1
             else conclusions[0] or full[0],
-            claims=told,
+            claims=claims_by_answer(cards[0]) if explained else {},
+            numbers_of=partial(claim_numbers, cards[0]),
             leads=[intro_sentence(card) for card in cards],
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),

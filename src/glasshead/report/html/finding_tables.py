@@ -1,32 +1,29 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from glasshead.nouns import Nouns, nouns_of
-from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.document import Cell, Column, Mark, Piece, Rows, Table, cell
 from glasshead.report.findings_in_words import bounds, estimate, with_sign
 from glasshead.report.interval_marks import difference_mark, finding_mark
+from glasshead.report.key_findings import axis_limits
 from glasshead.report.labels import (
     AGAINST,
-    AUDITS,
     STATISTICS,
     TOKEN_STATISTICS,
     UNSPOKEN,
+    capitalise,
     display_name,
     finding_label,
-    join_names,
     sentence,
     sort_groups,
     sort_names,
 )
-from glasshead.report.number_format import DASH, count, finite, interval, number, share
+from glasshead.report.number_format import DASH, count, finite, interval, number, percent, share
 from glasshead.report.run_facts import any_signed
-from glasshead.report.slice_tables import percent
-from glasshead.report.value_limits import value_limits
-from glasshead.results import WITHOUT_FIRST, AuditCard, Difference, Finding
+from glasshead.results import WITHOUT_FIRST, AuditCard, Difference, Finding, Quantity
 
 NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
@@ -56,7 +53,8 @@ class Footnotes:
     """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
 
     ``significance`` says whether some findings were tested input by input, ``signed`` whether there is a
-    gauge to be named, ``nouns`` what inputs are called; ``names`` are those of the cards.
+    gauge to be named, ``nouns`` what inputs are called; ``names`` are those of the cards, and ``quantities``
+    what their numbers are about.
     """
 
     citations: list[str]
@@ -66,6 +64,7 @@ class Footnotes:
     signed: bool
     nouns: Nouns
     names: Sequence[str]
+    quantities: Mapping[str, Quantity]
 
     def letter(self, reason: str) -> str:
         rank = self.reasons.index(reason)
@@ -75,8 +74,9 @@ class Footnotes:
 def sections(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
 ) -> list[Section]:
-    """One section per audit, in the order of `wording`."""
-    audits = sort_names((finding.audit for card in cards for finding in card.findings), AUDITS)
+    """One section per audit, in the order of the card that made most of them."""
+    known = max((list(card.conclusion.audits) for card in cards), key=len, default=[])
+    audits = sort_names((finding.audit for card in cards for finding in card.findings), known)
     return [_section(audit, cards, names, differences) for audit in audits]
 
 
@@ -99,13 +99,15 @@ def _section(
         any_signed(*cards),
         nouns_of(*(card.facts for card in cards)),
         names,
+        {name: quantity for card in cards for name, quantity in card.quantities.items()},
     )
     folded: dict[str, list[Finding]] = {}
     for finding in unique.values():
         folded.setdefault(_collapsed_title(finding), []).append(finding)
     if "" not in folded and folded:
         folded = {"": [finding for group in folded.values() for finding in group]}
-    title, question = map(footnotes.nouns.fill, AUDITS[audit]) if audit in AUDITS else (audit, "")
+    summaries = [card.conclusion.audits[audit] for card in cards if audit in card.conclusion.audits]
+    title, question = (summaries[0].title, summaries[0].asks) if summaries else (audit, "")
     return Section(
         audit,
         title,
@@ -133,11 +135,9 @@ def _section(
 
 def audit_answer(card: AuditCard, audit: str) -> str:
     """What an audit comes to, for its heading: in the words of the conclusion, or its first verdict."""
-    outcome = audit_outcome(card, audit)
-    if outcome is not None:
-        words = about_the_method(card, outcome.words)
-        left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
-        return sentence(capitalise("; ".join(filter(None, (words, left)))))
+    summary = card.conclusion.audits.get(audit)
+    if summary is not None and summary.says is not None:
+        return summary.says
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
             name = finding_label(finding, any_signed(card), nouns_of(card.facts))
@@ -233,7 +233,8 @@ def _rows(
     names = [finding.name for finding in findings]
     alike = list(dict.fromkeys(name for card in by_name for name in card))
     alike = alike if findings[0].audit == "perturbation" else names
-    limits = value_limits([card[name] for card in by_name for name in alike if name in card])
+    shown = [card[name] for card in by_name for name in alike if name in card]
+    limits = axis_limits(shown, [notes.quantities.get(one.quantity, Quantity()) for one in shown])
     apart = difference_limits([one for one in differences if one.name in names])
     rows = [
         (

@@ -89,10 +89,10 @@ def answer_row(answer: Answer) -> IntervalRow:
     """One question with the finding of every audit that has one; of one audit alone with its verdict."""
     known = [(rank, finding) for rank, finding in enumerate(answer.findings) if finding is not None]
     sizes = sorted({finding.n for _, finding in known})
-    note = f"{answer.question.measure}, n = {'–'.join(map(count, dict.fromkeys((sizes[0], sizes[-1]))))}"
+    note = f"{answer.unit}, n = {'–'.join(map(count, dict.fromkeys((sizes[0], sizes[-1]))))}"
     if len(answer.findings) == 1:
         note = "\n".join([note, *textwrap.wrap(sentence(known[0][1].verdict), LETTERS)])
-    return IntervalRow(answer.question.asks, note, [finding_point(finding, rank) for rank, finding in known])
+    return IntervalRow(answer.title, note, [finding_point(finding, rank) for rank, finding in known])
 
 
 def finding_point(finding: Finding, rank: int) -> IntervalPoint:
@@ -112,9 +112,9 @@ def difference_row(answer: Answer, differences: Sequence[Difference]) -> Interva
     points = []
     for each in differences:
         pair = [finding for at in (each.one, each.other) if (finding := answer.findings[at]) is not None]
-        if each.name == answer.question.finding and len(pair) == 2:
+        if each.name == answer.name and len(pair) == 2:
             points.append(difference_point(each, class_colour(each.one), can_be_judged(each, pair)))
-    return IntervalRow(answer.question.asks, "", points)
+    return IntervalRow(answer.title, "", points)
 
 
 def difference_point(difference: Difference, colour: str, evidence: bool = True) -> IntervalPoint:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from test_conclusion import DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, card, finding
+from test_conclude import DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, card, finding
 
-from glasshead.report.claims import judge_claims
-from glasshead.report.headline import headline, verdict
+from glasshead.audits import conclude
+from glasshead.report.documents.audits import claim_numbers
 from glasshead.report.key_findings import cautions
 
 UNIFORM = "perturbation", "uniform", "share"
@@ -20,7 +20,7 @@ MATTERS = "Uniform weights would change the predictions"
 
 
 def holds(*findings, **facts):
-    return {claim.says: claim.holds for claim in judge_claims(card(*findings, **facts))}
+    return {claim.says: claim.holds for claim in card(*findings, **facts).conclusion.claims}
 
 
 NOT_FLAT = finding(FLAT, (0.0, 0.05))
@@ -89,7 +89,13 @@ def test_a_claim_on_texts_holds_of_nearly_all_of_some_or_of_hardly_any(share, ex
 
 
 def first(*findings, **facts):
-    return headline(card(*findings, **facts))
+    return card(*findings, **facts).conclusion
+
+
+def answers_of(*findings):
+    """The first sentence and its two answers."""
+    conclusion = first(*findings)
+    return conclusion.verdict, conclusion.decides, conclusion.points
 
 
 DECIDE, SOME, NOT = (finding(UNIFORM, ends) for ends in ((0.9, 1.0), (0.4, 0.6), (0.0, 0.04)))
@@ -101,15 +107,16 @@ def test_uniform_weights_alone_answer_whether_the_weights_decide():
         assert first(DECIDE, shuffle).decides == "yes"
         assert first(SOME, shuffle).decides == "in part"
         assert first(NOT, shuffle).decides == "no"
-    assert "shuffled weights would in 50" in first(NOT, finding(SHUFFLED, (0.4, 0.6))).says
-    assert "shuffled" not in first(NOT, finding(SHUFFLED, (0.0, 0.04))).says
+    assert "shuffled weights would in 50" in first(NOT, finding(SHUFFLED, (0.4, 0.6))).verdict
+    assert "shuffled" not in first(NOT, finding(SHUFFLED, (0.0, 0.04))).verdict
     assert first(finding(UNIFORM, (0.01, 0.3))).decides == "undecided"
 
 
 def test_no_other_finding_changes_the_answers():
     others = [finding(MAPS, (0.99, 1.0)), finding(FREE, (0.0, 0.01)), finding(DRAWN, (0.9, 1.0))]
     for uniform in (DECIDE, SOME, NOT):
-        assert first(uniform, *others, **EXACT) == first(uniform)
+        same = first(uniform, *others, **EXACT)
+        assert (same.verdict, same.decides, same.points) == answers_of(uniform)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +142,8 @@ def test_no_other_finding_changes_the_answers():
 def test_where_weights_are_large(gradient, erasure, expected, words):
     found = first(DECIDE, finding(GRADIENT, gradient), finding(ERASURE, erasure))
     assert found.points == expected
-    assert words in found.says
-    assert "large" not in first(NOT, finding(GRADIENT, gradient), finding(ERASURE, erasure)).says
+    assert words in found.verdict
+    assert "large" not in first(NOT, finding(GRADIENT, gradient), finding(ERASURE, erasure)).verdict
 
 
 def test_weights_that_are_nearly_uniform_point_nowhere():
@@ -145,19 +152,20 @@ def test_weights_that_are_nearly_uniform_point_nowhere():
     use = {"before": None, "after": [layer]}
     found = first(DECIDE, attention_use=use)
     assert found.points == "no"
-    assert found.says.startswith("All tokens of a text have nearly the same weight (entropy 0.995")
+    assert found.verdict.startswith("All tokens of a text have nearly the same weight (entropy 0.995")
     # One peak among many tokens leaves the entropy high, and both measures find it.
     assert first(DECIDE, *FOR, attention_use=use).points == "yes"
 
 
 def test_a_model_that_guesses_has_nothing_to_explain():
     for findings in ((DECIDE, *FOR), FOR):
-        guessing = verdict(card(*findings, against_guessing="not better"))
+        guessing = first(*findings, against_guessing="not better").verdict
         assert guessing.startswith("The model is no better than guessing")
 
 
 def numbers(*findings, **facts):
-    return {claim.says: claim.numbers for claim in judge_claims(card(*findings, **facts))}
+    one = card(*findings, **facts)
+    return {claim.says: claim_numbers(one, claim) for claim in one.conclusion.claims}
 
 
 def test_the_number_from_which_a_claim_may_be_said_stands_beside_it():
@@ -170,9 +178,9 @@ def test_the_number_from_which_a_claim_may_be_said_stands_beside_it():
     assert said[depends].endswith("; a change from 0.05")
     ratings = {"task": "regression"}
     rated = replace(card(finding(removal, (0.1, 0.2)), **ratings), examples={"label": [1.0, 5.0]})
-    assert {claim.says: claim.numbers for claim in judge_claims(rated)}[depends].endswith(
-        "; a change from 0.2"
-    )
+    (claim,) = conclude(rated).conclusion.claims
+    assert claim.says == depends
+    assert claim.note == "a change from 0.2"
 
 
 FALLS = "Removing the tokens that attention ranks first lowers the prediction more than removing others"
@@ -196,8 +204,8 @@ def test_a_negligible_fall_is_none(over, expected):
 def test_the_heading_says_that_a_model_may_be_no_better_than_guessing():
     known = [finding(UNIFORM, (0.9, 1.0)), finding(GRADIENT, (0.5, 0.6))]
     open_end = "These texts do not settle whether the model is better than guessing."
-    assert verdict(card(*known, against_guessing="undecided")).endswith(open_end)
-    assert not verdict(card(*known, against_guessing="better")).endswith(open_end)
+    assert first(*known, against_guessing="undecided").verdict.endswith(open_end)
+    assert not first(*known, against_guessing="better").verdict.endswith(open_end)
 
 
 def test_a_caution_says_by_how_much_a_model_is_better_than_guessing():
@@ -222,6 +230,6 @@ def test_an_entropy_on_the_border_stays_open(interval, expected):
     layer = {"name": "attention", "layer": 0, "signed": False, "sequences": 50, "rows": 50, "score_sd": 1.0}
     layer |= {"entropy": sum(interval) / 2, "interval": interval, "distance": 0.07, "zero_rows": 0.0}
     use = {"before": None, "after": [layer]}
-    (claim,) = [one for one in judge_claims(card(*FOR, attention_use=use)) if "more weight" in one.says]
+    (claim,) = [one for one in first(*FOR, attention_use=use).claims if "more weight" in one.says]
     assert claim.holds == expected
     assert ("or not" in claim.because) == (expected == "undecided")

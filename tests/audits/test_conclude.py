@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from glasshead.report.conclusion import comparison_headline
-from glasshead.report.conclusion import findings_sentence as words_on
+from glasshead.audits import AUDITS, conclude
+from glasshead.audits.conclude import audits_of, findings_sentence
+from glasshead.report.key_findings import comparison_headline
 from glasshead.results import (
     RAW_SIGN,
     TOO_FEW_EXAMPLES,
@@ -37,7 +38,13 @@ def finding(kind, interval, over=(0.1, 0.2), words="words that nobody may read",
 
 
 def card(*findings, **facts):
-    return AuditCard({"name": "card"} | facts, list(findings))
+    return conclude(AuditCard({"name": "card"} | facts, list(findings)))
+
+
+def words_on(card):
+    """What its audits found, in one sentence, whatever it says first."""
+    made = audits_of(card, AUDITS)
+    return findings_sentence(card, {name: audit.outcome(card) for name, audit in made.items()})
 
 
 FOR = [

@@ -1,0 +1,219 @@
+"""What the findings of an audit are about, what they come to, and which claims they bear on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import ClassVar
+
+from glasshead.audits.summary import Interval
+from glasshead.results import (
+    ABSOLUTE,
+    ATTENTION,
+    METHOD,
+    NEGLIGIBLE,
+    NEXT_TOKEN,
+    REGRESSION,
+    SMALL_CHANGE,
+    Answer,
+    AuditCard,
+    Extent,
+    Finding,
+    Holds,
+    Quantity,
+    extent_of,
+)
+from glasshead.statistics import typical_range
+
+HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
+    "nearly all": "yes",
+    "most": "in part",
+    "some": "in part",
+    "hardly any": "no",
+    "undecided": "undecided",
+}
+HOLDS_OF_ANSWER: Mapping[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
+SHARE = (0.0, 1.0)
+Rule = Callable[[AuditCard, Finding], Holds | None]
+"""Whether a claim holds by a finding that is evidence; None: it is not made."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What findings of a ``statistic`` (``against`` something) are about: patterns, in which ``{method}`` is
+    the audited explanation.
+
+    ``title`` is what the first screen asks of the finding of the ``group``; without one its findings are
+    in the tables only. ``unit`` and ``within`` are those of the number, ``low_is_good`` its direction, and
+    ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
+    ``holds`` by a rule with the threshold ``note``. A ``signed`` question makes sense of signed weights only.
+    Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
+    """
+
+    statistic: str
+    against: str = ""
+    group: str = "all"
+    title: str = ""
+    unit: str = ""
+    within: tuple[float, float] = (-math.inf, math.inf)
+    low_is_good: bool = False
+    no_null: str = ""
+    signed: bool = False
+    claim: str = ""
+    holds: Rule | None = None
+    note: Callable[[AuditCard], str] | None = None
+
+    def matches(self, statistic: str, against: str, method: str) -> bool:
+        """Whether it is about such findings of the audit that asks it."""
+        own = self.statistic.format(method=method)
+        return fnmatchcase(statistic, own) and fnmatchcase(against, self.against)
+
+    def quantity(self, card: AuditCard) -> Quantity:
+        """What pages say of it."""
+        least, most = (end if math.isfinite(end) else None for end in self.within)
+        fill = sentence_filler(card)
+        title = "" if self.signed and card.facts.get("signed") is False else fill(self.title)
+        return Quantity(title, fill(self.unit), self.group, least, most, self.low_is_good, self.no_null)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one audit comes to: ``words`` about what was audited ("it"), and what stayed ``undecided``."""
+
+    words: str = ""
+    undecided: tuple[str, ...] = ()
+
+
+class QuestionSet:
+    """The questions of one audit: its ``title``, what it asks at length (``about``), its ``place`` on pages,
+    and what its findings come to."""
+
+    title: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+    place: ClassVar[int] = 100
+    """Audits with smaller numbers come first; those of other packages last."""
+    questions: ClassVar[tuple[Question, ...]] = ()
+
+    def question_of(self, statistic: str, against: str, method: str = ATTENTION) -> Question:
+        """The first question about such findings; one that says nothing, if there is none."""
+        return next(
+            (one for one in self.questions if one.matches(statistic, against, method)), Question(statistic)
+        )
+
+    def outcome(self, card: AuditCard) -> Outcome | None:
+        """What its findings come to in a clause; None where they speak for themselves."""
+        return None
+
+
+def sentence_filler(card: AuditCard) -> Callable[[str], str]:
+    """How the fields of a sentence are filled for a card."""
+    task = card.facts.get("task")
+    names = {REGRESSION: "the predicted rating", NEXT_TOKEN: "the log probability"}
+    prediction = names.get(str(task), "the predicted probability")
+    log = "log " if task == NEXT_TOKEN else ""
+    method = METHOD if card.statistic == METHOD else card.method
+
+    def fill(template: str) -> str:
+        return card.nouns.fill(template, method=method_words(method), prediction=prediction, log=log)
+
+    return fill
+
+
+def method_words(method: str) -> str:
+    """What an audited explanation is called in a sentence."""
+    named = {ATTENTION: "attention", METHOD: "the audited method"}
+    return named.get(method, f"the method {method}")
+
+
+def by_size(card: AuditCard, audit: str, against: str) -> str:
+    """The name of the finding on the sizes of the audited explanation."""
+    return f"{audit}.{card.statistic}{ABSOLUTE}.{against}.all"
+
+
+def usable(card: AuditCard, name: str) -> Finding | None:
+    """A finding that could say something, however little is known: what is no evidence at all is none."""
+    finding = card.finding(name)
+    return None if finding is None or finding.status == "not evidence" else finding
+
+
+def decisive(finding: Finding) -> Interval | None:
+    """The interval on which words may rest; None where it was left undecided. A bound leaves one end open."""
+    if finding.status == "undecided" or finding.limit is None:
+        return None if finding.status == "undecided" else finding.interval
+    return (finding.limit, math.inf) if finding.bound == "lower" else (-math.inf, finding.limit)
+
+
+def over_random(finding: Finding) -> Interval:
+    """The interval of the paired difference from random weights; of cards without one, that of the estimate
+    minus the null."""
+    paired = finding.over_null.get("random")
+    if paired is not None and paired.interval is not None:
+        return paired.interval
+    low, high = decisive(finding) or (0.0, 0.0)
+    random = finding.null.get("random") or 0.0
+    return low - random, high - random
+
+
+def prediction_range(card: AuditCard) -> float | None:
+    """From one end of the predictions to the other: 1 for probabilities, else the range of the labels but for
+    strays."""
+    if card.facts.get("task") != REGRESSION:
+        return 1.0
+    labels = [float(value) for value in card.examples.get("label", ()) if isinstance(value, int | float)]
+    ratings = [label for label in labels if math.isfinite(label)]
+    return typical_range(ratings) or None
+
+
+def in_how_many(card: AuditCard, finding: Finding) -> Holds:
+    """In nearly all texts, in some of them, or in hardly any."""
+    ends = decisive(finding)
+    return "undecided" if ends is None else HOLDS_OF_EXTENT[extent_of(ends)]
+
+
+def answer_of(card: AuditCard, finding: Finding | None) -> Answer:
+    """The same of a finding that may not have been asked for."""
+    return "not asked" if finding is None else in_how_many(card, finding)
+
+
+def over_chance(card: AuditCard, finding: Finding) -> Holds:
+    """More than the null, text by text, by what is not negligible."""
+    low, high = over_random(finding)
+    if high < NEGLIGIBLE * (prediction_range(card) or 0.0):
+        return "no"
+    return "yes" if low > 0 else "no" if high < 0 else "undecided"
+
+
+def changes(card: AuditCard, finding: Finding) -> Holds:
+    """A mean change of a twentieth of the range of predictions or more."""
+    ends, whole = decisive(finding), prediction_range(card)
+    if ends is None or whole is None:
+        return "undecided"
+    least = SMALL_CHANGE * whole
+    return "yes" if ends[0] >= least else "no" if ends[1] < least else "undecided"
+
+
+def change_note(card: AuditCard) -> str:
+    """From which change on."""
+    whole = prediction_range(card)
+    return "" if whole is None else f"a change from {SMALL_CHANGE * whole:g}"
+
+
+def capitalise(text: str) -> str:
+    """The text with a capital first."""
+    return text[:1].upper() + text[1:]
+
+
+def as_sentence(words: str) -> str:
+    """Words as a sentence: a capital first, unless it is a symbol, and a full stop last."""
+    if not words:
+        return ""
+    start = words[0].upper() if words[0].isascii() else words[0]
+    return start + words[1:] + ("" if words[-1] in ".!?" else ".")
+
+
+def join_names(names: Sequence[str]) -> str:
+    """``a, b and c``; empty for none."""
+    *first, last = names or ("",)
+    return f"{', '.join(first)} and {last}" if first else last
