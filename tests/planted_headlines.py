@@ -96,6 +96,11 @@ def sign_in_weights(counts):
     return World(model, *texts_of(counts), "yes", ("yes", "in part"))
 
 
+def sum_in_weights(counts):
+    """All values are 1: only the sum of the signed weights says anything."""
+    return World(planted_model("tanhmax"), *texts_of(counts), "yes", ("yes", "in part"))
+
+
 def sign_in_equal_weights(counts):
     """All words of a text have the same weight, of the sign of its class, and the value 1."""
     model = planted_model("tanhmax")
@@ -211,6 +216,20 @@ def sink_for_nothing(counts):
     return World(made.model, made.texts, made.labels, "no", ("in part", "no"))
 
 
+def one_token(counts):
+    """Texts of one word, which gets all the weight whatever the model does."""
+    texts, labels = texts_of(counts)
+    texts = ["good" if label else "bad" for label in labels]
+    return World(values_decide([6.0, 6.0], 6.0), texts, labels, "no", ("yes", "no", "undecided", "not asked"))
+
+
+def one_class(counts):
+    """Attention decides, and all texts are of one class, which says nothing of guessing."""
+    made = sign_in_values(counts)
+    texts = [text.replace("bad", "good") for text in made.texts]
+    return World(made.model, texts, [1] * len(texts), "yes", ("yes",))
+
+
 WORLDS = (
     uniform,
     uniform_and_negative,
@@ -218,6 +237,7 @@ WORLDS = (
     sign_in_values,
     sign_in_values_of_tanhmax,
     sign_in_weights,
+    sum_in_weights,
     sign_in_equal_weights,
     size_in_weights,
     mixed,
@@ -228,4 +248,6 @@ WORLDS = (
     near_half,
     sink,
     sink_for_nothing,
+    one_token,
+    one_class,
 )

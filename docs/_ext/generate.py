@@ -9,12 +9,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 import command_pages
 import package_pages
 import registry_tables
+import verdict_tables
 
 # Folder in the reference → its pages, and their suffix.
 GENERATED = {
     "cli": (command_pages.pages, "md"),
     "api": (package_pages.pages, "rst"),
-    "tables": (registry_tables.tables, "md"),
+    "tables": (lambda: registry_tables.tables() | verdict_tables.tables(), "md"),
 }
 
 

@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 
+import numpy as np
 import pytest
 import torch
 import transformers as hf
@@ -15,8 +16,19 @@ from glasshead.escaping import visible
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.report import audit_page, audits_document, model_card, terminal_view
 from glasshead.report.markdown_view import escape
-from planted_headlines import WORLDS, mixed, sign_in_values, sign_in_weights, uniform
-from small import as_run, split
+from planted_headlines import (
+    WORLDS,
+    ignored,
+    mixed,
+    one_class,
+    one_token,
+    sign_in_values,
+    sign_in_weights,
+    sum_in_weights,
+    texts_of,
+    uniform,
+)
+from small import as_run, random_model, split
 from small import tokenizer as small_tokenizer
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -47,7 +59,7 @@ def test_the_headline_is_the_planted_truth(world, counts):
     first = card.conclusion
     assert first.decides == made.decides
     assert first.points in made.points
-    assert ("The weights decide" in first.verdict) == (
+    assert ("he weights decide" in first.verdict) == (
         made.decides in ("yes", "in part") and first.points != "no"
     )
     assert_one_sentence(card)
@@ -153,6 +165,54 @@ def test_one_mistyped_label_does_not_decide_what_a_large_change_of_a_rating_is()
     share = "perturbation.uniform.share.all"
     assert clean.finding(share).estimate == mistyped.finding(share).estimate == 1.0
     assert "move the rating by 0.1" in mistyped.conclusion.verdict
+
+
+def test_each_world_gets_its_sentence():
+    """Where no other weights are possible, or make no difference, the words say why, and do not count it."""
+    assert "has a single token, which gets all the weight" in sentence_of(one_token)
+    assert "All tokens of a text carry the same value" in sentence_of(ignored)
+    assert "Attention is uniform" in sentence_of(uniform)
+    assert "All tokens of a text carry the same value, so only the sum matters" in sentence_of(sum_in_weights)
+    single = sentence_of(one_class)
+    assert single.startswith("These texts do not settle whether the model is better than guessing. If it is:")
+
+
+def sentence_of(world):
+    return audited(world, (30, 30))[1].conclusion.verdict
+
+
+def test_attention_that_is_there_and_ignored_decides_nothing():
+    """The last layer looks at some tokens more than at others, and what it reads is thrown away."""
+    model, tokenizer = bert_of_two_layers()
+    with torch.no_grad():
+        last = model.bert.encoder.layer[1].attention
+        last.self.query.weight.normal_(0.0, 2.0)
+        last.output.dense.weight.zero_()
+        last.output.dense.bias.zero_()
+    card = audit(model, labelled_data(48), audits=AUDITS, tokenizer=tokenizer, layer=1)
+    assert card.conclusion.decides == "no"
+    assert card.finding("perturbation.uniform.share.all").estimate == 0
+
+
+def random_claims(seeds):
+    """How many untrained models get a claim of evidence, on random labels, balanced and 9 to 1."""
+    claims = 0
+    for seed in seeds:
+        texts, _ = texts_of((30, 30), seed=seed)
+        labels = np.random.default_rng(seed).permutation(np.repeat([0, 1], ((30, 30), (54, 6))[seed % 2]))
+        run = as_run(random_model(seed=seed), texts, labels.tolist())
+        first = audit(run, split(texts, labels.tolist(), ("negative", "positive")), audits=AUDITS).conclusion
+        claims += first.verdict.startswith("The weights decide") and first.points in ("yes", "in part")
+    return claims
+
+
+def test_untrained_models_get_no_claim():
+    assert random_claims(range(8)) <= 1
+
+
+@pytest.mark.slow
+def test_of_200_untrained_models_at_most_one_in_twenty_gets_a_claim():
+    assert random_claims(range(200)) <= 10
 
 
 def test_few_texts_settle_nothing():

@@ -347,7 +347,9 @@ def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
     name = "agreement.attention.erasure-renormalise.all"
     one_signed = [replace(f, **ONE_SIGNED.fields) if f.name == name else f for f in tanhmax.findings]
     card = replace(tanhmax, findings=one_signed, examples={}, tokens={})
-    (row,) = [row for row in Page(audit_page([card])).all("tr") if "Does the sign of attention say" in row.text]
+    (row,) = [
+        row for row in Page(audit_page([card])).all("tr") if "Does the sign of attention say" in row.text
+    ]
     assert "all weights have one sign" in row.text
     assert number(card.finding(name).estimate) not in row.text
     assert "no evidence" in row.text

@@ -152,9 +152,11 @@ def headline(card: AuditCard, findings: str) -> Headline:
     decide, what its audits found (``findings``)."""
     answers = answers_of(card)
     case = first_case(answers)
-    says = card.nouns.fill(case.says, **fields_of(card, answers, findings)) if case.says else ""
+    says = card.nouns.fill(case.says, **fields_of(card, answers, findings))
     if answers["guessing"] == "undecided" and answers["decides"] != "not asked":
-        says += f" These {card.nouns.texts} do not settle whether the model is better than guessing."
+        open_end = f"These {card.nouns.texts} do not settle whether the model is better than guessing."
+        claims = case.says.startswith(DECIDE)
+        says = f"{open_end} If it is: {says[:1].lower()}{says[1:]}" if claims else f"{says} {open_end}"
     decides: Answer = "no" if answers["choice"] != "yes" else answer_of(card, share_of(card, "uniform"))
     return Headline(says, "no" if answers["weights"] == "equal" else decides, POINTS[answers["points"]])
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 PERFORMANCE = "performance"
+ONE_CLASS = "undecided: all {} are of one class, so always guessing it is never wrong"
 COMMONEST, MEAN_RATING, BY_FREQUENCY = (
     guess_in_words(facts) for facts in ({}, {"task": REGRESSION}, {"task": NEXT_TOKEN})
 )
@@ -107,7 +108,9 @@ class Performance(Audit):
                 values = right[group.members].astype(float)
                 summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
-            if null:
+            if null and has_one_class(table, settings):
+                verdict = Verdict(ONE_CLASS.format(settings.nouns.texts), "undecided", "one class")
+            elif null:
                 verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST, settings.nouns)
             elif group.by == CORRECT:
                 verdict = by_construction(group.name, f"so these {settings.nouns.texts} were chosen")
@@ -155,10 +158,10 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
+    standing = beside_guess(difference, errors=settings.is_regression or settings.predicts_tokens)
     return {
-        "against_guessing": beside_guess(
-            difference, errors=settings.is_regression or settings.predicts_tokens
-        ),
+        # Of a single class the guess is always right: no model could be better.
+        "against_guessing": "undecided" if has_one_class(table, settings) else standing,
         "guessing": {
             "score": overall.statistic,
             "of_the_model": overall.estimate,
@@ -168,6 +171,11 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
             "n": difference.n,
         },
     }
+
+
+def has_one_class(table: Table, settings: Settings) -> bool:
+    """Whether all labels are one class, so that always guessing it is never wrong."""
+    return not settings.is_regression and len(np.unique(table["label"])) == 1
 
 
 def beside_guess(difference: PairedDifference, *, errors: bool = False) -> GuessStanding:

@@ -8,7 +8,7 @@ Interval = tuple[float, float]
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
     "", "raw sign", "weak gauge", "one sign", "by construction", "same value", "too few", "not asked",
-    "unsolved", "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
+    "one class", "unsolved", "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
 ]  # fmt: skip
 
 
