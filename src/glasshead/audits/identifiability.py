@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.identifiability_verdicts import CERTIFICATES, judge_maps, keys_verdict, width_verdict
-from glasshead.audits.map_statistics import (
-    Columns,
-    floats,
-    mean_per_text,
-    reason_without_bounds,
-    rows_for_site,
-    statistics_per_map,
-)
+from glasshead.audits.map_statistics import Columns, floats, mean_per_text, statistics_per_map
 from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
@@ -36,24 +28,19 @@ from glasshead.audits.summary import (
     with_exact_intervals,
 )
 from glasshead.audits.table import Column, DType, Table, lists
-from glasshead.data import Encoded
 from glasshead.errors import pluralise
-from glasshead.identifiability import (
-    SCHEMAS,
-    IntervalOptions,
-    RowSelector,
-    line_table,
-    rows_in_words,
-    solve_batches,
-)
+from glasshead.identifiability import SCHEMAS, IntervalOptions, RowSelector, line_table
 from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
-from glasshead.trace import READ, ReadRows
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
+    from glasshead.data import Encoded
+    from glasshead.trace import ReadRows
 
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
@@ -141,6 +128,8 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
+        from glasshead.audits.map_intervals import reason_without_bounds
+
         return reason_without_bounds(view.trained_model, view.explanation.site)
 
     def compute_intervals(
@@ -154,6 +143,8 @@ class Identifiability(Audit):
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state; ``read`` are the rows that the
         predictions read by default, where that is known."""
+        from glasshead.identifiability import rows_in_words, solve_batches
+
         row_selector = replace(default_rows, **self.row_options)
         read = None if self.row_options else read
         options = replace(self.interval_options, processes=self.processes)
@@ -169,9 +160,12 @@ class Identifiability(Audit):
         return self.max_texts
 
     def measure(self, view: ModelView) -> Measured:
+        from glasshead.audits.map_intervals import rows_for_site, rows_known
+        from glasshead.identifiability import rows_in_words, solve_batches
+
         count = len(view.labels)
         row_selector = replace(rows_for_site(view.explanation.site), **self.row_options)
-        read = None if self.row_options else rows_known(view)
+        read = None if self.row_options else rows_known(view.explanation)
         encoded, ids = view.explanation.encoded, view.ids.tolist()
         with tempfile.TemporaryDirectory() as folder:
             store = solve_batches(
@@ -242,13 +236,6 @@ def write_lines(folder: Path, ids: Sequence[int]) -> None:
                 }
                 columns["text"] = np.repeat([place[shard["id"][row]] for row in rows], sizes).tolist()
                 writer.write_table(line_table(name, columns))
-
-
-def rows_known(view: ModelView) -> ReadRows | None:
-    """The rows that the predictions for the texts read; None where they have names, or words and sentences
-    have rows of their own."""
-    site = view.explanation.site
-    return None if site is None or site.row != READ or site.above is not None else view.explanation.rows
 
 
 AUDITS.register(IDENTIFIABILITY)(Identifiability())

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.audits.base import Measured
-from glasshead.audits.reference import Reference
+from glasshead.audits.reference_facts import Reference
 from glasshead.audits.table import Column, Table, from_arrow, place_rows, stack_tables, to_arrow
 from glasshead.errors import InputError
 from glasshead.files import claim_folder, write_text

@@ -16,7 +16,6 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, removable, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -76,29 +75,16 @@ class Operators(Audit):
         return self.texts
 
     def measure(self, view: ModelView) -> Measured:
-        explanation = view.explanation
-        reasons = {
-            name: removal.unsupported_reason(explanation)
-            for name, removal in REMOVALS.items()
-            if removal.fits(explanation.encoded)
-        }
-        names = [name for name, reason in reasons.items() if reason is None]
-        mask = removable(explanation).numpy()
-        changes = {
-            name: value_changes(explanation, REMOVALS[name].logits_of_each(explanation)).numpy()
-            for name in names
-        }
+        from glasshead.audits.operators_passes import removal_changes
+
+        changes, mask, meanings, left_out = removal_changes(view)
         columns: dict[str, NDArray[Any]] = {"deletable": mask.sum(axis=1)}
         columns |= {f"{OPERATORS}.{CHANGE}.{name}": mean_size(own, mask) for name, own in changes.items()}
         columns |= self._orders(changes, view.draw_scores(f"{OPERATORS} {ORDER}", signed=True), mask)
         for statistic, values in explanations(view).items():
             chance = view.draw_scores(f"{OPERATORS} {statistic}", not statistic.endswith(ABSOLUTE))
             columns |= self._agreements(statistic, values, chance, changes, mask)
-        facts = {
-            "meanings": {name: REMOVALS[name].description for name in names},
-            "left_out": {name: reason for name, reason in reasons.items() if reason is not None},
-        }
-        return Measured(columns, {OPERATORS: facts})
+        return Measured(columns, {OPERATORS: {"meanings": meanings, "left_out": left_out}})
 
     @staticmethod
     def _orders(
