@@ -145,7 +145,7 @@ def judge(folder: str | Path, *, by: Sequence[str] = ()) -> AuditCard:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} is damaged: audit the model again") from error
     kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
-    asked = [name.removesuffix(REST) for name in kept.names() if not kept.missing(name, ids).all()]
+    asked = [name.removesuffix(REST) for name in kept.names() if kept.has_any(name, ids)]
     selected = {name: AUDITS[name] for name in AUDITS if name in asked}
     certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
     wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)

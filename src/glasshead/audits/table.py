@@ -144,13 +144,20 @@ def from_arrow(table: pa.Table) -> dict[str, NDArray[Any]]:
     for field in table.schema:
         values = table[field.name].combine_chunks()
         if pa.types.is_list(field.type):
-            dtype = list_dtype(field.type)
-            columns[field.name] = lists([np.array(own, dtype=dtype) for own in values.to_pylist()])
+            columns[field.name] = list_column(values)
         elif pa.types.is_string(field.type):
             columns[field.name] = np.array(values.to_pylist(), dtype=object)
         else:
             columns[field.name] = values.to_numpy(zero_copy_only=False)
     return columns
+
+
+def list_column(values: pa.ListArray) -> NDArray[np.object_]:
+    """A column of lists as arrays."""
+    entries, sizes = values.flatten(), values.value_lengths().to_numpy(zero_copy_only=False)
+    flat = entries.to_numpy(zero_copy_only=False).astype(list_dtype(values.type))
+    ends = np.cumsum(sizes).tolist()
+    return lists([flat[start:end] for start, end in zip([0, *ends], ends, strict=False)])
 
 
 def list_dtype(kind: pa.DataType) -> Any:

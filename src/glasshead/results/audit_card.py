@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from glasshead.drawable import Drawable, renderer_of
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
-from glasshead.files import check_readable
+from glasshead.files import check_readable, read_parquet
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
@@ -210,8 +210,8 @@ class AuditCard(Drawable):
                 facts=facts,
                 findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
                 highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
-                examples=pq.read_table(folder / "examples.parquet").to_pydict(),
-                tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
+                examples=read_parquet(folder / "examples.parquet").to_pydict(),
+                tokens=read_parquet(folder / "tokens.parquet").to_pydict(),
                 slice_tests=TypeAdapter(list[SliceTest]).validate_python(body["slice_tests"]),
             )
         except InputError:
