@@ -33,6 +33,7 @@ from glasshead.identifiability import SCHEMAS, IntervalOptions, RowSelector, lin
 from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.statistics import LEVEL
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -191,7 +192,7 @@ class Identifiability(Audit):
         heads = line_columns(table, sample)
         slices = [group._replace(members=group.members[sample]) for group in settings.groups if group.by]
         rng = settings.rng(IDENTIFIABILITY)
-        findings = list(map_findings(heads, len(sample), rng, settings.nouns, slices))
+        findings = list(map_findings(heads, len(sample), rng, settings.nouns, slices, settings.level))
         words = settings.facts[IDENTIFIABILITY]["rows"]
         return AuditResult(
             findings, facts={"identifiability": map_facts(heads, self.interval_options, words)}
@@ -308,31 +309,36 @@ def map_facts(heads: Columns, options: IntervalOptions, rows: str) -> dict[str, 
     }
 
 
-def map_groups(heads: Columns, slices: Iterable[Group]) -> Iterator[Group]:
+def map_groups(heads: Columns, slices: Iterable[Group], level: float = LEVEL) -> Iterator[Group]:
     """All lines, those of each layer, those of rows of similar length, and those of slices of the texts."""
     every = np.ones(len(heads["text"]), dtype=bool)
-    yield Group("all", every)
+    yield Group("all", every, level=level)
     layers = np.unique(heads["layer"])
     if len(layers) >= FEW_KINDS:
         for layer in layers:
-            yield Group(f"layer {layer}", heads["layer"] == layer)
+            yield Group(f"layer {layer}", heads["layer"] == layer, level=level)
     bins = np.searchsorted(LENGTH_BINS, heads["tokens"])
     if len(np.unique(bins)) >= FEW_KINDS:
         for number in np.unique(bins):
             low = 1 if number == 0 else LENGTH_BINS[number - 1] + 1
             high = f"{LENGTH_BINS[number]}" if number < len(LENGTH_BINS) else "more"
-            yield Group(f"{low} to {high} tokens", bins == number)
+            yield Group(f"{low} to {high} tokens", bins == number, level=level)
     for group in slices:
         yield group._replace(members=group.members[heads["text"]])
 
 
 def map_findings(
-    heads: Columns, texts: int, rng: np.random.Generator, nouns: Nouns, slices: Iterable[Group] = ()
+    heads: Columns,
+    texts: int,
+    rng: np.random.Generator,
+    nouns: Nouns,
+    slices: Iterable[Group] = (),
+    level: float = LEVEL,
 ) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
     statistics = statistics_per_map(heads)
     random = nulls_per_map(heads)
-    for group in map_groups(heads, slices):
+    for group in map_groups(heads, slices, level):
         members = group.members
         text = heads["text"][members]
         values = [mean_per_text(text, lines[members], texts) for lines in statistics.values()]

@@ -27,7 +27,7 @@ from glasshead.results import (
     no_order,
 )
 from glasshead.spelling import spell
-from glasshead.statistics import LEVEL, kendall_tau_b
+from glasshead.statistics import LEVEL, kendall_tau_b, simultaneous_level
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
@@ -126,7 +126,7 @@ class Operators(Audit):
         rng = settings.rng(OPERATORS)
         asked = table["asked"]
         names = list(settings.facts[OPERATORS]["meanings"])
-        group = Group("all", asked)
+        group = Group("all", asked, level=settings.level)
         findings = [
             *self._change_findings(table, names, group, rng),
             *self._order_findings(table, names, group, rng, settings.nouns),
@@ -190,7 +190,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """The agreement under each meaning, and whether it survives all."""
-        level = 1 - (1 - LEVEL) / len(names)
+        level = simultaneous_level(len(names), settings.level)
         group = group._replace(level=level)
         columns = {name: f"{OPERATORS}.{statistic}.{name}" for name in names}
         taus = {name: table[column][group.members] for name, column in columns.items()}
@@ -213,7 +213,7 @@ class Operators(Audit):
             if reason is None:
                 judged[name] = (tau, summary)
                 unordered &= orders_nothing(tau, null["random"])
-        yield self._survival(statistic, judged, group, rng, settings.nouns, unordered)
+        yield self._survival(statistic, judged, group, rng, settings, unordered)
 
     def _survival(
         self,
@@ -221,17 +221,18 @@ class Operators(Audit):
         judged: Mapping[str, tuple[AnyFloats, StatSummary]],
         group: Group,
         rng: np.random.Generator,
-        nouns: Nouns,
+        settings: Settings,
         unordered: bool,
     ) -> Finding:
         """Whether the explanation is better than random numbers under all meanings, or under some alone."""
         sides = {
             name: side(summary.reliable_differences.get("random")) for name, (_, summary) in judged.items()
         }
-        differing = differing_pairs({name: tau for name, (tau, _) in judged.items()}, rng)
-        verdict = survival_verdict(sides, differing, nouns)
+        taus = {name: tau for name, (tau, _) in judged.items()}
+        differing = differing_pairs(taus, rng, settings.level)
+        verdict = survival_verdict(sides, differing, settings.nouns)
         if verdict == TOO_FEW_EXAMPLES and unordered:
-            verdict = no_order(nouns)
+            verdict = no_order(settings.nouns)
         return Finding(
             audit=OPERATORS,
             statistic=statistic,
@@ -299,15 +300,16 @@ def side(over_chance: Interval | None) -> int | None:
     return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
 
 
-def differing_pairs(taus: Mapping[str, AnyFloats], rng: np.random.Generator) -> set[frozenset[str]]:
+def differing_pairs(
+    taus: Mapping[str, AnyFloats], rng: np.random.Generator, level: float = LEVEL
+) -> set[frozenset[str]]:
     """The meanings under which the agreement differs, from paired intervals corrected for their number."""
     pairs = list(combinations(taus, 2))
     if not pairs:
         return set()
-    level = 1 - (1 - LEVEL) / len(pairs)
-    summaries = summarise(
-        [taus[one] - taus[other] for one, other in pairs], [{}] * len(pairs), rng=rng, level=level
-    )
+    changes = [taus[one] - taus[other] for one, other in pairs]
+    level = simultaneous_level(len(pairs), level)
+    summaries = summarise(changes, [{}] * len(pairs), rng=rng, level=level)
     return {
         frozenset(pair)
         for pair, summary in zip(pairs, summaries, strict=True)

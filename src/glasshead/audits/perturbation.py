@@ -189,7 +189,7 @@ class Perturbation(Audit):
         for low, high in pairwise(WEIGHT_BINS):
             members = (largest >= low) & ((largest < high) | (high == WEIGHT_BINS[-1]))
             if members.any():
-                groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members))
+                groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members, level=settings.level))
         return groups
 
     @staticmethod

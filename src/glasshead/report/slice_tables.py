@@ -150,3 +150,8 @@ def whole_name(finding: Finding) -> str:
 def percent(level: float) -> str:
     """A level: ``98.75 %``."""
     return f"{100 * level:.4g}\u00a0%"
+
+
+def levels_of(cards: Sequence[AuditCard]) -> str:
+    """The levels of the intervals of cards about all inputs: ``95 %``."""
+    return " or ".join(map(percent, sorted({card.level for card in cards})))

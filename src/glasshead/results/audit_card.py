@@ -54,9 +54,8 @@ WITHOUT_FIRST = "without the first token"
 OF_REST = "rest."
 """How the names of their columns begin."""
 
-
-DIFFERENCE_LEVEL = 0.05
-"""Slices differ where the corrected p is at most this."""
+INTERVAL_LEVEL = "interval_level"
+"""The fact that says at which level a card was judged, where that is another than usual."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,13 @@ class SliceTest:
     corrected: float | None
     status: Status
     verdict: str
+    level: float = 0.95
 
     @property
     def differs(self) -> bool:
-        """Whether a difference was shown."""
-        return self.corrected is not None and self.corrected <= DIFFERENCE_LEVEL
+        """Whether a difference was shown at that level."""
+        error = round(1 - self.level, 12)  # 1 − 0.95 is above 0.05
+        return self.corrected is not None and self.corrected <= error
 
     @property
     def finding(self) -> str:
@@ -119,6 +120,11 @@ class AuditCard(Drawable):
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
         return next((finding for finding in self.findings if finding.name == name), None)
+
+    @property
+    def level(self) -> float:
+        """The confidence level of intervals and verdicts about all inputs."""
+        return float(self.facts.get(INTERVAL_LEVEL, 0.95))
 
     @property
     def nouns(self) -> Nouns:
