@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from fake_runs import classes, guesses, metrics_of, write_repeats, write_run
-from glasshead.audits.compare_runs import (
+from glasshead.audits.folder_names import short_names
+from glasshead.audits.run_differences import (
     ONE_SEED,
     SAME_DIFFERENCES,
     UNEQUAL,
     compare_runs,
     describe_run_difference,
-    short_names,
 )
 from glasshead.errors import InputError
 from glasshead.statistics.paired_tests import METRICS

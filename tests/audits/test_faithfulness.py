@@ -10,23 +10,23 @@ import torch
 from classifier_data import named_bert
 from classifier_families import FAMILIES
 from glasshead.audits import audit, build_view
+from glasshead.audits.curve_statistics import STATISTICS
 from glasshead.audits.faithfulness import (
     Faithfulness,
     difference,
     faithfulness_verdict,
-    lengths_asked,
-    statistics_along,
 )
 from glasshead.audits.reference_orders import best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     REMOVED_PERCENTS,
-    STATISTICS,
     area_weights,
     bin_weights,
     curves_along,
+    lengths_asked,
     random_ranks,
     score_ranks,
     statistic_weights,
+    statistics_along,
     values_at_shares,
 )
 from glasshead.data import encode

@@ -9,7 +9,7 @@ import torch
 
 from glasshead.attention import AttentionInputs
 from glasshead.audits import audit, build_view
-from glasshead.audits.build_view import read_gauge
+from glasshead.audits.data_view import read_gauge
 from glasshead.audits.forward_perturbation import RandomEdit, UniformEdit, compose_edits, match_row_mass
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode

@@ -12,7 +12,7 @@ from tokenizers.normalizers import StripAccents
 
 from classifier_families import FAMILIES
 from glasshead.audits import AUDITS, audit_subject, measure, reference, run_audit
-from glasshead.audits.build_view import read_sample
+from glasshead.audits.data_view import read_sample
 from glasshead.audits.measured_with import measured_with, plain_values
 from glasshead.audits.measurements import FOLDER
 from glasshead.errors import InputError

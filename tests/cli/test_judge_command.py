@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,6 +64,82 @@ def test_a_bar_that_is_not_met_fails(audited):
     assert finding.interval[0] > 0.01
     assert glasshead("judge", folder, "--fail-under", "performance.accuracy=0.01").exit_code == 0
     assert glasshead("judge", folder, "--fail-under", "performance.accuracy=1.01", code=1).exit_code == 1
+
+
+def test_another_level_has_other_intervals_and_verdicts(audited, tmp_path):
+    folder, card = audited
+    judged = front_door.judge(folder, by=["length"], level=0.99)
+    by_name = {finding.name: finding for finding in judged.findings}
+    for finding in card.findings:
+        wider = by_name[finding.name]
+        assert wider.level == 0.99
+        assert wider.estimate == pytest.approx(finding.estimate, nan_ok=True)
+        if finding.interval is not None:
+            assert wider.interval[0] <= finding.interval[0] <= finding.interval[1] <= wider.interval[1]
+    lengths = len(judged.facts["slices"]["length"])
+    assert {one.level for one in judged.findings if one.by} == {judged.facts["slice_level"]}
+    assert judged.facts["slice_level"] == pytest.approx(1 - 0.01 / lengths)
+    assert judged.level == judged.facts["interval_level"] == 0.99
+    assert {test.level for test in judged.slice_tests} == {0.99}
+    said = glasshead("judge", folder, "--by", "length", "--level", 0.99, "--out", tmp_path / "wide").output
+    assert "99 % interval" in said
+    assert AuditCard.load(tmp_path / "wide").findings == judged.findings
+    assert "at 99\u00a0%, corrected" in (tmp_path / "wide" / "report.html").read_text(encoding="utf-8")
+    again = front_door.judge(tmp_path / "wide")
+    assert again.findings == card.findings
+    assert json.loads(again.to_json())["facts"] == json.loads(card.to_json())["facts"]
+
+
+def test_the_usual_level_is_the_one_of_the_audit(audited):
+    folder, card = audited
+    assert front_door.judge(folder, level=0.95).findings == card.findings
+
+
+@pytest.mark.parametrize("level", [0.5, 1.0, -1.0, float("nan")])
+def test_what_is_no_level_is_refused(audited, tmp_path, level):
+    folder, _ = audited
+    assert "--level is a confidence level between 0.5 and 1" in refusal(
+        tmp_path, "judge", folder, "--level", level
+    )
+    with pytest.raises(InputError, match="`level` is a confidence level"):
+        front_door.judge(folder, level=level)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import glasshead; glasshead.judge(folder, by=['length'])",
+        "from glasshead.results import AuditCard; AuditCard.load(folder)",
+        "import glasshead; glasshead.compare(folder, AuditCard.load(folder))",
+        "main(['judge', str(folder), '--by', 'length'])",
+        "main(['compare', str(folder), str(copy), '--out', str(out / 'compared.html')])",
+    ],
+    ids=["judge", "load", "compare", "judge command", "compare command"],
+)
+def test_judging_imports_nothing_that_runs_models(audited, tmp_path, program):
+    folder, _ = audited
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    run = f"""
+import sys
+from pathlib import Path
+from glasshead.results import AuditCard
+
+def main(arguments):
+    from glasshead.cli import app
+    app(arguments, standalone_mode=False)
+
+folder, copy, out = map(Path, sys.argv[1:])
+{program}
+heavy = {{"torch", "transformers", "datasets", "pandas", "sklearn", "scipy.stats"}}
+print("imported:", sorted(heavy & set(sys.modules)))
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(front_door.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", run, folder, copy, tmp_path], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("imported: []")
 
 
 def test_slices_that_were_not_measured_are_refused(audited, tmp_path):

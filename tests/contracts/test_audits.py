@@ -9,7 +9,7 @@ from datasets import Dataset
 from classifier_families import FAMILIES
 from glasshead.audits import AUDITS
 from glasshead.audits.base import Measured
-from glasshead.audits.build_view import read_sample
+from glasshead.audits.data_view import read_sample
 from glasshead.audits.faithfulness import Faithfulness
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.judge import judge_rows

@@ -42,7 +42,12 @@ SHELL = {
     ),
     "judge": (
         ["audits/tanhmax-by-length/report.html"],
-        ["By length", "Intervals of slices at", "agreement.contribution.gradient: the interval starts at"],
+        [
+            "By length",
+            "Intervals of slices at",
+            "99 % interval",
+            "agreement.contribution.gradient: the interval starts at",
+        ],
     ),
     "audit_method": (
         ["audits/gradient/card.json", "methods.html"],

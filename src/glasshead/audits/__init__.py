@@ -16,30 +16,36 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
     `CASES`          the first sentence: a table of answers and sentences          headline.py
 """
 
+from typing import TYPE_CHECKING
+
 from glasshead.audits.agreement_strength import agreement_level, agreement_words
-from glasshead.audits.audit_model import audit, check_audit, run_audit
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.build_view import build_view
 from glasshead.audits.compare_audits import finding_differences
-from glasshead.audits.compare_runs import compare_runs
-from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.conclude import conclude
-from glasshead.audits.head_report import heads, run_heads
 from glasshead.audits.headline import CASES
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, write_lines
 from glasshead.audits.judge import judge
 from glasshead.audits.measurements import FOLDER as MEASUREMENTS
 from glasshead.audits.measurements import MEASURED, copy_measurements
-from glasshead.audits.null_weights import random_weights
 from glasshead.audits.perturbation import shuffling_outcome
 from glasshead.audits.question import Outcome, Question, QuestionSet, decisive, usable
-from glasshead.audits.ranking import rank, run_ranking
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, few_tokens, summarise
-from glasshead.audits.view import ModelView
-from glasshead.registry import import_siblings
+from glasshead.lazy import lazy_exports
+from glasshead.registry import import_entries
 
-import_siblings(__name__, __path__)
+if TYPE_CHECKING:  # what measures needs torch and transformers, what judges does not
+    from glasshead.audits.audit_model import audit, check_audit, run_audit
+    from glasshead.audits.comparison import Comparable, compare
+    from glasshead.audits.data_view import build_view
+    from glasshead.audits.head_report import heads, run_heads
+    from glasshead.audits.null_weights import random_weights
+    from glasshead.audits.ranking import rank, run_ranking
+    from glasshead.audits.run_differences import compare_runs
+    from glasshead.audits.view import ModelView
+
+__getattr__, __dir__, _ = lazy_exports(globals())
+import_entries(__name__, __path__, "AUDITS")
 
 __all__ = [
     "AUDITS",

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.adversary import (
-    Found,
-    Judgement,
-    Search,
-    Setting,
-    free_distances,
-    producible_distances,
-    same_output_distances,
-    unproducible_reason,
-)
+from glasshead.audits.adversary import Judgement, Search
 from glasshead.audits.adversary.claims import movable, only_similar_ones, other_maps
 from glasshead.audits.adversary.judging import (
     ADVERSARIAL,
@@ -40,10 +31,10 @@ from glasshead.audits.question import SHARE, Outcome, Question
 from glasshead.audits.summary import null_column
 from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
-from glasshead.identifiability import WEIGHT_DOMAINS
 from glasshead.results import AuditCard
 
 if TYPE_CHECKING:
+    from glasshead.audits.adversary import Found
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
 
@@ -144,6 +135,9 @@ class Adversarial(Audit):
         """Why no map is the farthest: no weights, or none that are bounded."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
+        from glasshead.audits.adversary import Setting
+        from glasshead.identifiability import WEIGHT_DOMAINS
+
         try:
             domain = WEIGHT_DOMAINS[Setting(view).domain]
         except InputError as error:
@@ -156,6 +150,13 @@ class Adversarial(Audit):
         return self.texts if settings.exact else self.pass_texts
 
     def measure(self, view: ModelView) -> Measured:
+        from glasshead.audits.adversary import (
+            Setting,
+            free_distances,
+            producible_distances,
+            same_output_distances,
+        )
+
         texts = np.arange(len(view.labels))
         setting, left_out = Setting(view, replace(SEARCH, epsilon=self.epsilon)), reasons_left_out(view)
         facts = {
@@ -197,6 +198,8 @@ AUDITS.register(ADVERSARIAL)(Adversarial())
 
 def reasons_left_out(view: ModelView) -> dict[str, str]:
     """Which kinds of maps cannot be asked for, and why."""
+    from glasshead.audits.adversary import unproducible_reason
+
     site = view.explanation.site
     reasons = {
         SAME_OUTPUT: "the model does not show its values" if site and not site.has_values else None,

@@ -13,8 +13,8 @@ from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
-from glasshead.audits.build_view import sample_split, texts_of
 from glasshead.audits.conclude import conclude
+from glasshead.audits.data_view import sample_split, texts_of
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, columns_per_text, map_findings
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress

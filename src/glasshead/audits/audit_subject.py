@@ -12,8 +12,8 @@ from datasets import Dataset
 
 from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.build_view import Sample, read_sample
 from glasshead.audits.conclude import conclude
+from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, judge_all, rows_wanted, slice_columns

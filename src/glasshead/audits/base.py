@@ -85,7 +85,7 @@ class Audit(QuestionSet, ABC):
         asked = view.asked(self.most(view.settings))
         columns, facts = self.measure(view if asked.all() else view.some(np.flatnonzero(asked)))
         inputs = {**view.inputs, **view.certainty}
-        groups = groups_of(inputs, view.label_names, view.by, view.spares_first)
+        groups = groups_of(inputs, view.label_names, view.by, view.spares_first, view.settings.level)
         settings = replace(view.settings, groups=groups)
         return self.judge_rows(place_rows(columns, asked, self.columns), inputs, settings, facts)
 

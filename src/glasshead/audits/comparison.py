@@ -1,22 +1,26 @@
 """Compare audits, or runs and folders of repeats: `glasshead.compare`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from glasshead.audits.compare_audits import finding_differences
-from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.audits.conclude import conclude
+from glasshead.audits.folder_names import baseline_index, short_names
 from glasshead.errors import InputError
-from glasshead.opening import Run
-from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
+from glasshead.files import check_readable
+from glasshead.results import CARD_FILE, AuditCard, AuditComparison, Comparison, with_common_names
 from glasshead.spelling import spell
-from glasshead.torch_modes import in_own_modes
-from glasshead.training import AN_AUDIT, folder_kind
 
-Comparable = AuditCard | Run | str | Path
+if TYPE_CHECKING:
+    from glasshead.opening import Run
+
+Comparable: TypeAlias = "AuditCard | Run | str | Path"
+AN_AUDIT = "an audit"
 
 
-@in_own_modes
 def compare(
     *compared: Comparable, against: Comparable | None = None, split: str | None = None, seed: int = 0
 ) -> Comparison:
@@ -33,12 +37,14 @@ def compare(
         raise InputError("a comparison needs two or more: give audits, or runs")
     sources = [load_compared(source) for source in compared]
     names = source_names(sources)
-    first, *kinds = [AN_AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
+    first, *kinds = [kind_of(source) for source in sources]
     for name, kind in zip(names[1:], kinds, strict=True):
         if kind != first:
             raise InputError(f"{name} is not {first}, as {names[0]} is, but {kind}: compare one kind")
     base = baseline_rank(None if against is None else load_compared(against), sources, names)
     if first != AN_AUDIT:
+        from glasshead.audits.run_differences import compare_runs
+
         folders = [source for source in sources if isinstance(source, Path)]
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
     if split is not None:
@@ -49,6 +55,22 @@ def compare(
     return AuditComparison([conclude(card) for card in cards], *finding_differences(cards, base, seed))
 
 
+def kind_of(source: AuditCard | Path) -> str:
+    """What is compared, in words. An audit is told without what trains models.
+
+    Raises:
+        InputError: on a folder that could not be compared.
+    """
+    if isinstance(source, AuditCard):
+        return AN_AUDIT
+    check_readable(source)
+    if (source / CARD_FILE).is_file():
+        return AN_AUDIT
+    from glasshead.training import folder_kind
+
+    return folder_kind(source)
+
+
 def load_compared(compared: Comparable) -> AuditCard | Path:
     """A card, or a folder.
 
@@ -57,9 +79,13 @@ def load_compared(compared: Comparable) -> AuditCard | Path:
     """
     if isinstance(compared, AuditCard):
         return compared
-    if not isinstance(compared, Run | str | Path):
-        raise InputError(f"what is compared are audits, runs, or their folders, not {ascii(compared)[:60]}")
-    return compared.folder if isinstance(compared, Run) else Path(compared)
+    if isinstance(compared, str | Path):
+        return Path(compared)
+    from glasshead.opening import Run
+
+    if isinstance(compared, Run):
+        return compared.folder
+    raise InputError(f"what is compared are audits, runs, or their folders, not {ascii(compared)[:60]}")
 
 
 def source_names(sources: Sequence[AuditCard | Path]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.build_view import Sample
+from glasshead.audits.data_view import Sample
 from glasshead.audits.settings import Settings
 from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.class_scores import choose_prediction_side, token_order
+from glasshead.audits.curve_statistics import MOST_SEARCHED, MOST_SUBSETS, STATISTICS
 from glasshead.audits.question import (
     Outcome,
     Question,
@@ -22,21 +20,9 @@ from glasshead.audits.question import (
     prediction_range,
     usable,
 )
-from glasshead.audits.reference_orders import MOST_SEARCHED, MOST_SUBSETS, best_statistics, greedy_ranks
-from glasshead.audits.removal_curves import (
-    STATISTICS,
-    Ints,
-    ValueDrops,
-    curve_statistics,
-    curves_along,
-    random_ranks,
-    statistic_weights,
-    values_at_shares,
-)
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, lists
-from glasshead.explainers import ExplanationContext
 from glasshead.nouns import Nouns
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict, curve_column
 from glasshead.spelling import spell
@@ -141,6 +127,20 @@ class Faithfulness(Audit):
         return EXACT_TEXTS if settings.exact else TEXTS
 
     def measure(self, view: ModelView) -> Measured:
+        from glasshead.audits.class_scores import choose_prediction_side, token_order
+        from glasshead.audits.reference_orders import best_statistics, greedy_ranks
+        from glasshead.audits.removal_curves import (
+            ValueDrops,
+            curve_statistics,
+            curves_along,
+            in_float32,
+            lengths_asked,
+            random_ranks,
+            statistic_weights,
+            statistics_along,
+            values_at_shares,
+        )
+
         order = token_order(view)
         removal = self.removal or view.explanation.encoded.removals[0]
         drops = ValueDrops(in_float32(view), removal, choose_prediction_side(view))
@@ -230,24 +230,6 @@ def column_name(statistic: str, against: str = OWN) -> str:
 def drawn_column(against: str) -> str:
     """The column that says which texts were asked along an order."""
     return f"drawn.{against or 'own'}"
-
-
-def in_float32(view: ModelView) -> ExplanationContext:
-    """The texts before a copy of the model in float32, which is fast enough to be asked of many orders."""
-    return replace(view.explanation, model=view.model_in(torch.float32))
-
-
-def lengths_asked(weights: Mapping[str, Floats], texts: Flags) -> Flags:
-    """The numbers of tokens [N, n + 1] that some statistic of these texts counts."""
-    return np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
-
-
-def statistics_along(
-    drops: ValueDrops, ranks: Ints, texts: Flags, weights: Mapping[str, Floats]
-) -> dict[str, Floats]:
-    """Every statistic along some orders [orders, N], of these texts; NaN of others."""
-    curves = curves_along(drops, ranks, lengths_asked(weights, texts))
-    return curve_statistics(curves, weights, drops.prediction)
 
 
 def difference(values: Floats, others: Floats) -> Floats:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
@@ -24,14 +23,7 @@ from glasshead.audits.identifiability_verdicts import (
     other_weights,
     width_verdict,
 )
-from glasshead.audits.map_statistics import (
-    Columns,
-    floats,
-    mean_per_text,
-    reason_without_bounds,
-    rows_for_site,
-    statistics_per_map,
-)
+from glasshead.audits.map_statistics import Columns, floats, mean_per_text, statistics_per_map
 from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.audits.question import SHARE, Outcome, Question
 from glasshead.audits.slices import Group
@@ -44,24 +36,20 @@ from glasshead.audits.summary import (
     with_exact_intervals,
 )
 from glasshead.audits.table import Column, DType, Table, lists
-from glasshead.data import Encoded
 from glasshead.errors import pluralise
-from glasshead.identifiability import (
-    SCHEMAS,
-    IntervalOptions,
-    RowSelector,
-    line_table,
-    rows_in_words,
-    solve_batches,
-)
+from glasshead.identifiability import SCHEMAS, IntervalOptions, RowSelector, line_table
 from glasshead.nouns import Nouns
 from glasshead.requests import AuditRequest
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict
-from glasshead.trace import READ, ReadRows
+from glasshead.statistics import LEVEL
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
+    from glasshead.data import Encoded
+    from glasshead.trace import ReadRows
 
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
@@ -187,6 +175,8 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
+        from glasshead.audits.map_intervals import reason_without_bounds
+
         return reason_without_bounds(view.trained_model, view.explanation.site)
 
     def compute_intervals(
@@ -200,6 +190,8 @@ class Identifiability(Audit):
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state; ``read`` are the rows that the
         predictions read by default, where that is known."""
+        from glasshead.identifiability import rows_in_words, solve_batches
+
         row_selector = replace(default_rows, **self.row_options)
         read = None if self.row_options else read
         options = replace(self.interval_options, processes=self.processes)
@@ -215,9 +207,12 @@ class Identifiability(Audit):
         return self.max_texts
 
     def measure(self, view: ModelView) -> Measured:
+        from glasshead.audits.map_intervals import rows_for_site, rows_known
+        from glasshead.identifiability import rows_in_words, solve_batches
+
         count = len(view.labels)
         row_selector = replace(rows_for_site(view.explanation.site), **self.row_options)
-        read = None if self.row_options else rows_known(view)
+        read = None if self.row_options else rows_known(view.explanation)
         encoded, ids = view.explanation.encoded, view.ids.tolist()
         with tempfile.TemporaryDirectory() as folder:
             store = solve_batches(
@@ -243,7 +238,7 @@ class Identifiability(Audit):
         heads = line_columns(table, sample)
         slices = [group._replace(members=group.members[sample]) for group in settings.groups if group.by]
         rng = settings.rng(IDENTIFIABILITY)
-        findings = list(map_findings(heads, len(sample), rng, settings.nouns, slices))
+        findings = list(map_findings(heads, len(sample), rng, settings.nouns, slices, settings.level))
         words = settings.facts[IDENTIFIABILITY]["rows"]
         return AuditResult(
             findings, facts={"identifiability": map_facts(heads, self.interval_options, words)}
@@ -288,13 +283,6 @@ def write_lines(folder: Path, ids: Sequence[int]) -> None:
                 }
                 columns["text"] = np.repeat([place[shard["id"][row]] for row in rows], sizes).tolist()
                 writer.write_table(line_table(name, columns))
-
-
-def rows_known(view: ModelView) -> ReadRows | None:
-    """The rows that the predictions for the texts read; None where they have names, or words and sentences
-    have rows of their own."""
-    site = view.explanation.site
-    return None if site is None or site.row != READ or site.above is not None else view.explanation.rows
 
 
 AUDITS.register(IDENTIFIABILITY)(Identifiability())
@@ -367,31 +355,36 @@ def map_facts(heads: Columns, options: IntervalOptions, rows: str) -> dict[str, 
     }
 
 
-def map_groups(heads: Columns, slices: Iterable[Group]) -> Iterator[Group]:
+def map_groups(heads: Columns, slices: Iterable[Group], level: float = LEVEL) -> Iterator[Group]:
     """All lines, those of each layer, those of rows of similar length, and those of slices of the texts."""
     every = np.ones(len(heads["text"]), dtype=bool)
-    yield Group("all", every)
+    yield Group("all", every, level=level)
     layers = np.unique(heads["layer"])
     if len(layers) >= FEW_KINDS:
         for layer in layers:
-            yield Group(f"layer {layer}", heads["layer"] == layer)
+            yield Group(f"layer {layer}", heads["layer"] == layer, level=level)
     bins = np.searchsorted(LENGTH_BINS, heads["tokens"])
     if len(np.unique(bins)) >= FEW_KINDS:
         for number in np.unique(bins):
             low = 1 if number == 0 else LENGTH_BINS[number - 1] + 1
             high = f"{LENGTH_BINS[number]}" if number < len(LENGTH_BINS) else "more"
-            yield Group(f"{low} to {high} tokens", bins == number)
+            yield Group(f"{low} to {high} tokens", bins == number, level=level)
     for group in slices:
         yield group._replace(members=group.members[heads["text"]])
 
 
 def map_findings(
-    heads: Columns, texts: int, rng: np.random.Generator, nouns: Nouns, slices: Iterable[Group] = ()
+    heads: Columns,
+    texts: int,
+    rng: np.random.Generator,
+    nouns: Nouns,
+    slices: Iterable[Group] = (),
+    level: float = LEVEL,
 ) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
     statistics = statistics_per_map(heads)
     random = nulls_per_map(heads)
-    for group in map_groups(heads, slices):
+    for group in map_groups(heads, slices, level):
         members = group.members
         text = heads["text"][members]
         values = [mean_per_text(text, lines[members], texts) for lines in statistics.values()]

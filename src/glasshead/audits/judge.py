@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.conclude import conclude
 from glasshead.audits.measurements import FOLDER, ID, Measurements
+from glasshead.audits.performance import guess_facts
 from glasshead.audits.settings import INPUT_COLUMNS, Settings
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import (
@@ -24,13 +25,15 @@ from glasshead.audits.slices import (
     Slicing,
     groups_of,
     slice_facts,
+    slice_notes,
     slicings_of,
 )
 from glasshead.audits.summary import slice_column
 from glasshead.audits.table import Column, Table, jsonable
 from glasshead.errors import InputError, ParameterError
-from glasshead.results import OF_REST, WITHOUT_FIRST, AuditCard
+from glasshead.results import INTERVAL_LEVEL, OF_REST, WITHOUT_FIRST, AuditCard
 from glasshead.spelling import spell
+from glasshead.statistics import LEVEL
 
 if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
@@ -110,7 +113,7 @@ def judge_rows(
     audit: Audit, measured: Measured, inputs: Table, settings: Settings, by: Sequence[str], rest: bool = False
 ) -> AuditResult:
     """What the rows of one audit come to."""
-    groups = groups_of(inputs, settings.label_names, by, spares_first=rest)
+    groups = groups_of(inputs, settings.label_names, by, rest, settings.level)
     own = replace(settings, groups=groups, spares_first=rest)
     return audit.judge_rows(measured.columns, inputs, own, measured.facts)
 
@@ -128,25 +131,28 @@ def base_rows(
     return tables
 
 
-def judge(folder: str | Path, *, by: Sequence[str] = ()) -> AuditCard:
-    """Judge again what an audit measured, without the model: as it did, or ``by`` other slices of the inputs.
+def judge(folder: str | Path, *, by: Sequence[str] = (), level: float = LEVEL) -> AuditCard:
+    """Judge again what an audit measured, without the model: as it did, ``by`` other slices of the inputs, or
+    at another confidence ``level``.
 
     ``folder`` is that of a finished audit. ``by`` is class, length, correct, confidence, or what the audit
-    was sliced by.
+    was sliced by. At a level of 0.99 intervals hold 99 % of the time, and verdicts rest on these.
 
     Raises:
-        InputError: if there is no audit with measurements, and on slices that need what was not measured.
+        InputError: if there is no audit with measurements, on slices that need what was not measured, and on
+            a level that is not between 0.5 and 1.
     """
+    check_level(level)
     folder = Path(folder)
     card, path = AuditCard.load(folder), folder / FOLDER / SUBJECT_FILE
     if not path.is_file() or ID not in card.examples:
         raise InputError(f"{folder} holds no measurements that could be judged again: audit the model again")
     try:
-        settings = Settings.of_json(json.loads(path.read_text(encoding="utf-8")))
+        settings = Settings.of_json({**json.loads(path.read_text(encoding="utf-8")), "level": level})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} is damaged: audit the model again") from error
     kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
-    asked = [name.removesuffix(REST) for name in kept.names() if not kept.missing(name, ids).all()]
+    asked = [name.removesuffix(REST) for name in kept.names() if kept.has_any(name, ids)]
     selected = {name: AUDITS[name] for name in AUDITS if name in asked}
     certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
     wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)
@@ -155,16 +161,38 @@ def judge(folder: str | Path, *, by: Sequence[str] = ()) -> AuditCard:
     slicings = slicings_of(inputs, settings.label_names, by)
     left = {name: values for name, values in card.examples.items() if not name.startswith(slice_column(""))}
     examples = {**left, **slice_columns(slicings), **{n: jsonable(v) for n, v in result.examples.items()}}
-    facts = {name: value for name, value in card.facts.items() if name not in ("slices", "slice_level")}
     again = replace(
         card,
-        facts={**facts, **slice_facts(slicings)},
+        facts=facts_again(card, inputs, settings, slicings),
         findings=result.findings,
         examples=examples,
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
         slice_tests=[],
     )
     return conclude(replace(again, slice_tests=slice_tests(again, slicings, settings.seed)))
+
+
+def check_level(level: float) -> None:
+    """Raise ParameterError for what is no confidence level."""
+    if not 0.5 < level < 1:
+        raise ParameterError("level", f"is a confidence level between 0.5 and 1, such as 0.99, not {level}")
+
+
+def facts_again(
+    card: AuditCard, inputs: Table, settings: Settings, slicings: Sequence[Slicing]
+) -> dict[str, Any]:
+    """The facts of a card, with those that depend on slices and on the level."""
+    left = ("slices", "slice_level", INTERVAL_LEVEL)
+    before = slicings_of(inputs, settings.label_names, card.facts.get("slices", {}))
+    old = slice_notes(before, settings.nouns, card.level)
+    notes = [note for note in card.facts.get("notes", []) if note not in old]
+    return {
+        **{name: value for name, value in card.facts.items() if name not in left},
+        **(guess_facts(inputs, settings) if "guessing" in card.facts else {}),
+        "notes": [*notes, *slice_notes(slicings, settings.nouns, settings.level)],
+        **slice_facts(slicings, settings.level),
+        **({} if settings.level == LEVEL else {INTERVAL_LEVEL: settings.level}),
+    }
 
 
 def check_slices(inputs: Table, by: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.build_view import Sample
+from glasshead.audits.data_view import Sample
 from glasshead.audits.judge import REFERENCE, REST, Wanted
 from glasshead.audits.measurements import Measurements
 from glasshead.audits.progress import StageProgress

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from datasets import Dataset, DatasetDict
 
-from glasshead.audits.build_view import Sample
+from glasshead.audits.data_view import Sample
 from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.identifiability import fingerprints
 from glasshead.opening import definition_of, dtype_of

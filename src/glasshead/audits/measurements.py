@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.audits.base import Measured
-from glasshead.audits.reference import Reference
+from glasshead.audits.reference_facts import Reference
 from glasshead.audits.table import Column, Table, from_arrow, place_rows, stack_tables, to_arrow
 from glasshead.errors import InputError
-from glasshead.files import claim_folder, write_text
+from glasshead.files import claim_folder, read_parquet, write_text
 
 FOLDER = "measurements"
 """Where they lie in the folder of an audit."""
@@ -75,6 +75,10 @@ class Measurements:
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} is damaged: remove the folder {self.folder} and begin again") from error
 
+    def has_any(self, audit: str, ids: NDArray[np.int64]) -> bool:
+        """Whether one of some inputs has a row of that audit."""
+        return any(np.isin(table[ID], ids).any() for table, _ in self.shards(audit, [ID]))
+
     def missing(self, audit: str, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of some inputs have no row of that audit."""
         known = [table[ID] for table, _ in self.shards(audit, [ID])]
@@ -102,25 +106,44 @@ class Measurements:
             InputError: if one is damaged.
         """
         yield from self.kept.get(audit, [])
-        if self.folder is None:
-            return
-        for path in sorted((self.folder / audit).glob("*.parquet")):
+        for table, facts in self.files(audit, columns):
+            yield from_arrow(table), facts
+
+    def files(
+        self, audit: str, columns: Iterable[str] | None = None
+    ) -> Iterator[tuple[pa.Table, Mapping[str, Any]]]:
+        """The shards of an audit that are files, as these hold them.
+
+        Raises:
+            InputError: if one is damaged.
+        """
+        columns = None if columns is None else list(columns)
+        for path in [] if self.folder is None else sorted((self.folder / audit).glob("*.parquet")):
             try:
-                table = pq.read_table(path, columns=None if columns is None else list(columns))
-                facts = json.loads((table.schema.metadata or {}).get(FACTS, b"{}"))
-                yield from_arrow(table), facts
+                table = read_parquet(path, columns)
+                yield table, json.loads((table.schema.metadata or {}).get(FACTS, b"{}"))
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise InputError(f"{path} is damaged: remove it and resume") from error
 
     def read(self, audit: str, ids: NDArray[np.int64], declared: Sequence[Column]) -> Measured:
         """The rows of these inputs in this order, with those that were ``asked``, and what holds of all."""
-        shards = list(self.shards(audit))
-        table = stack_tables([table for table, _ in shards], declared)
+        kept, files = self.kept.get(audit, []), list(self.files(audit))
+        tables = [table for table, _ in kept] + from_files([table for table, _ in files])
+        table = stack_tables(tables, declared)
         place = {number: row for row, number in enumerate(table.get(ID, np.zeros(0)).tolist())}
         asked = np.isin(ids, list(place))
         rows = np.array([place[number] for number in ids[asked].tolist()], dtype=np.int64)
         columns = {name: values[rows] for name, values in table.items() if name != ID}
-        return Measured(place_rows(columns, asked, declared), merge([facts for _, facts in shards]))
+        facts = merge([facts for _, facts in (*kept, *files)])
+        return Measured(place_rows(columns, asked, declared), facts)
+
+
+def from_files(shards: Sequence[pa.Table]) -> list[Table]:
+    """The rows of shards, of those with the same columns in one table: a column costs more than its rows."""
+    alike: dict[tuple[str, ...], list[pa.Table]] = {}
+    for shard in shards:
+        alike.setdefault(tuple(shard.schema.names), []).append(shard)
+    return [from_arrow(pa.concat_tables(own)) for own in alike.values()]
 
 
 def merge(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,15 +1,19 @@
 """Weights that mean nothing, for audits to compare with."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.reference import part_sums
-from glasshead.audits.unit_weights import draw_units, uniform_weights
-from glasshead.audits.view import ModelView
-from glasshead.explainers import LinearReadout
+from glasshead.audits.unit_weights import draw_units, part_sums, uniform_weights
+
+if TYPE_CHECKING:
+    from glasshead.audits.view import ModelView
+    from glasshead.explainers import LinearReadout
 
 
 def random_weights(

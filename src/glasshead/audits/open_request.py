@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from datasets import Dataset, DatasetDict
 
-from glasshead.audits.build_view import random_ranks_of_rows, sample_rows
+from glasshead.audits.data_view import random_ranks_of_rows, sample_rows
 from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
     ALL_SPLITS,

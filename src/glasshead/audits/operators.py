@@ -18,7 +18,6 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
 from glasshead.errors import InputError
-from glasshead.explainers import REMOVALS, removable, value_changes
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
@@ -32,7 +31,7 @@ from glasshead.results import (
     no_order,
 )
 from glasshead.spelling import spell
-from glasshead.statistics import LEVEL, kendall_tau_b
+from glasshead.statistics import LEVEL, kendall_tau_b, simultaneous_level
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
@@ -128,29 +127,16 @@ class Operators(Audit):
         return self.texts
 
     def measure(self, view: ModelView) -> Measured:
-        explanation = view.explanation
-        reasons = {
-            name: removal.unsupported_reason(explanation)
-            for name, removal in REMOVALS.items()
-            if removal.fits(explanation.encoded)
-        }
-        names = [name for name, reason in reasons.items() if reason is None]
-        mask = removable(explanation).numpy()
-        changes = {
-            name: value_changes(explanation, REMOVALS[name].logits_of_each(explanation)).numpy()
-            for name in names
-        }
+        from glasshead.audits.operators_passes import removal_changes
+
+        changes, mask, meanings, left_out = removal_changes(view)
         columns: dict[str, NDArray[Any]] = {"deletable": mask.sum(axis=1)}
         columns |= {f"{OPERATORS}.{CHANGE}.{name}": mean_size(own, mask) for name, own in changes.items()}
         columns |= self._orders(changes, view.draw_scores(f"{OPERATORS} {ORDER}", signed=True), mask)
         for statistic, values in explanations(view).items():
             chance = view.draw_scores(f"{OPERATORS} {statistic}", not statistic.endswith(ABSOLUTE))
             columns |= self._agreements(statistic, values, chance, changes, mask)
-        facts = {
-            "meanings": {name: REMOVALS[name].description for name in names},
-            "left_out": {name: reason for name, reason in reasons.items() if reason is not None},
-        }
-        return Measured(columns, {OPERATORS: facts})
+        return Measured(columns, {OPERATORS: {"meanings": meanings, "left_out": left_out}})
 
     @staticmethod
     def _orders(
@@ -192,7 +178,7 @@ class Operators(Audit):
         rng = settings.rng(OPERATORS)
         asked = table["asked"]
         names = list(settings.facts[OPERATORS]["meanings"])
-        group = Group("all", asked)
+        group = Group("all", asked, level=settings.level)
         findings = [
             *self._change_findings(table, names, group, rng),
             *self._order_findings(table, names, group, rng, settings.nouns),
@@ -256,7 +242,7 @@ class Operators(Audit):
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """The agreement under each meaning, and whether it survives all."""
-        level = 1 - (1 - LEVEL) / len(names)
+        level = simultaneous_level(len(names), settings.level)
         group = group._replace(level=level)
         columns = {name: f"{OPERATORS}.{statistic}.{name}" for name in names}
         taus = {name: table[column][group.members] for name, column in columns.items()}
@@ -279,7 +265,7 @@ class Operators(Audit):
             if reason is None:
                 judged[name] = (tau, summary)
                 unordered &= orders_nothing(tau, null["random"])
-        yield self._survival(statistic, judged, group, rng, settings.nouns, unordered)
+        yield self._survival(statistic, judged, group, rng, settings, unordered)
 
     def _survival(
         self,
@@ -287,17 +273,18 @@ class Operators(Audit):
         judged: Mapping[str, tuple[AnyFloats, StatSummary]],
         group: Group,
         rng: np.random.Generator,
-        nouns: Nouns,
+        settings: Settings,
         unordered: bool,
     ) -> Finding:
         """Whether the explanation is better than random numbers under all meanings, or under some alone."""
         sides = {
             name: side(summary.reliable_differences.get("random")) for name, (_, summary) in judged.items()
         }
-        differing = differing_pairs({name: tau for name, (tau, _) in judged.items()}, rng)
-        verdict = survival_verdict(sides, differing, nouns)
+        taus = {name: tau for name, (tau, _) in judged.items()}
+        differing = differing_pairs(taus, rng, settings.level)
+        verdict = survival_verdict(sides, differing, settings.nouns)
         if verdict == TOO_FEW_EXAMPLES and unordered:
-            verdict = no_order(nouns)
+            verdict = no_order(settings.nouns)
         return Finding(
             audit=OPERATORS,
             statistic=statistic,
@@ -365,15 +352,16 @@ def side(over_chance: Interval | None) -> int | None:
     return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
 
 
-def differing_pairs(taus: Mapping[str, AnyFloats], rng: np.random.Generator) -> set[frozenset[str]]:
+def differing_pairs(
+    taus: Mapping[str, AnyFloats], rng: np.random.Generator, level: float = LEVEL
+) -> set[frozenset[str]]:
     """The meanings under which the agreement differs, from paired intervals corrected for their number."""
     pairs = list(combinations(taus, 2))
     if not pairs:
         return set()
-    level = 1 - (1 - LEVEL) / len(pairs)
-    summaries = summarise(
-        [taus[one] - taus[other] for one, other in pairs], [{}] * len(pairs), rng=rng, level=level
-    )
+    changes = [taus[one] - taus[other] for one, other in pairs]
+    level = simultaneous_level(len(pairs), level)
+    summaries = summarise(changes, [{}] * len(pairs), rng=rng, level=level)
     return {
         frozenset(pair)
         for pair, summary in zip(pairs, summaries, strict=True)

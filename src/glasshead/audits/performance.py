@@ -153,7 +153,7 @@ AUDITS.register(PERFORMANCE)(Performance())
 
 def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     """How the model stands beside always guessing, whichever audits are asked, and by how much."""
-    every = Group("all", np.ones(len(table["label"]), dtype=bool))
+    every = Group("all", np.ones(len(table["label"]), dtype=bool), level=settings.level)
     findings = Performance().findings(table, replace(settings, groups=[every]))
     score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))

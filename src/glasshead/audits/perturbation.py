@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import (
     are_alike,
     base_weights,
@@ -43,7 +41,6 @@ from glasshead.audits.summary import (
 )
 from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
-from glasshead.explainers import ForwardObservation, probability
 from glasshead.nouns import Nouns
 from glasshead.results import (
     LARGE_CHANGE,
@@ -61,6 +58,7 @@ from glasshead.results import (
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
     from glasshead.audits.view import ModelView
+    from glasshead.explainers import ForwardObservation
 
 ROUNDING = 1e-6
 """A change smaller than such a share of the range of predictions is that of float32 arithmetic."""
@@ -186,13 +184,14 @@ class Perturbation(Audit):
     )
 
     def measure(self, view: ModelView) -> Measured:
-        observation = view.explanation.observation
-        if isinstance(observation, ForwardObservation):
+        if view.readout is None:
+            from glasshead.audits.forward_perturbation import perturb_by_forward
+
+            observation = cast("ForwardObservation", view.explanation.observation)
             medians, *rest = self.median_changes(
                 perturb_by_forward(view, observation, self.passes, PERTURBATION), view.prediction_range
             )
         else:
-            assert view.readout is not None
             bases = base_weights(view, PERTURBATION)
             bases[-1] = even_weights(view.readout, view.known.even)
             medians, *rest = self.medians(view, bases)
@@ -261,7 +260,7 @@ class Perturbation(Audit):
         for low, high in pairwise(WEIGHT_BINS):
             members = (largest >= low) & ((largest < high) | (high == WEIGHT_BINS[-1]))
             if members.any():
-                groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members))
+                groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members, level=settings.level))
         return groups
 
     @staticmethod
@@ -288,6 +287,8 @@ class Perturbation(Audit):
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
         without tokens.
         """
+        from glasshead.audits.perturbation_passes import predict_with_weights
+
         readout = view.readout
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
@@ -377,27 +378,6 @@ def median_of_draws(values: AnyFloats) -> AnyFloats:
     values.sort(axis=-1)
     draws = values.shape[-1]
     return np.asarray((values[..., (draws - 1) // 2] + values[..., draws // 2]) / 2)
-
-
-def predict_with_weights(view: ModelView, rows: NDArray[np.int64], *weights: AnyFloats) -> list[Answers]:
-    """What is predicted [rows, draws] under each set of other weights [rows, draws, n]: products with the
-    cached polarity, in float32."""
-    readout, explanation = view.readout, view.explanation
-    assert readout is not None
-    polarity = readout.polarity[rows, : weights[0].shape[-1]].float().numpy()
-    # NumPy multiplies thin matrices three times as fast as PyTorch does.
-    products = torch.from_numpy(np.concatenate([rows @ polarity for rows in weights], axis=1))
-    outputs, target = products + readout.bias.float(), explanation.target[rows]
-    if readout.rating:
-        predictions = outputs[..., 0]
-        classes = torch.zeros(predictions.shape, dtype=torch.int64)
-    elif outputs.shape[-1] == 1:  # the sigmoid of ±z, without the detour over [0, z]
-        predictions = torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None])
-        classes = (outputs[..., 0] > 0).long()
-    else:
-        predictions = probability(outputs, target[:, None].expand(outputs.shape[:-1]))
-        classes = outputs.argmax(dim=-1)
-    return Answers(predictions.numpy(), classes.numpy()).split([rows.shape[1] for rows in weights])
 
 
 def columns_of_test(test: str, change: Change, unit: float) -> dict[str, AnyFloats]:

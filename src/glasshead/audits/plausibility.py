@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.question import SHARE, Question
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.audits.table import Column, Table, lists, pad, unit_lists
@@ -89,6 +88,8 @@ class Plausibility(Audit):
     )
 
     def measure(self, view: ModelView) -> Measured:
+        from glasshead.audits.class_scores import scores_for_class
+
         assert view.marks is not None  # or it has no meaning, and is not called
         mask = view.words  # no padding, and nothing that the tokenizer adds
         found = view.explanation.encoded.find_marked(view.texts, view.marks)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.head_report import ablate_heads, judge_attention_share, side_of, size_verdict
+from glasshead.audits.head_report import judge_attention_share, side_of, size_verdict
 from glasshead.audits.question import (
     SHARE,
     Outcome,
@@ -24,7 +24,6 @@ from glasshead.audits.question import (
 )
 from glasshead.audits.summary import StatSummary, null_column, nulls_of, summarise, with_exact_intervals
 from glasshead.audits.table import Column, Table
-from glasshead.explainers import ForwardObservation
 from glasshead.results import (
     HARDLY_ANY,
     HEADS,
@@ -36,7 +35,6 @@ from glasshead.results import (
     Holds,
     Verdict,
 )
-from glasshead.trace import AttentionSite, list_attention_calls
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
@@ -146,11 +144,7 @@ class ReadHeads(Audit):
         """Why no heads can be taken out."""
         if not view.explainer.reads_weights:
             return NO_WEIGHTS.format(view.method)
-        return (
-            None
-            if isinstance(view.explanation.observation, ForwardObservation)
-            else view.nouns.fill(ONE_QUERY_REASON)
-        )
+        return None if view.readout is None else view.nouns.fill(ONE_QUERY_REASON)
 
     def measure(self, view: ModelView) -> Measured:
         return Measured(dict(head_columns({**removal_columns(view), **special_columns(view)})))
@@ -194,32 +188,15 @@ AUDITS.register(HEADS)(ReadHeads())
 
 def removal_columns(view: ModelView) -> dict[str, HeadColumn]:
     """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
-    explanation, site = view.explanation, view.explanation.site
-    assert site is not None
-    model, encoded = explanation.model, explanation.encoded
-    calls = list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
-    others = [(number, call.heads) for number, call in enumerate(calls) if number != site.layer]
-    read = heads_read(site)
-    removals = [(site.layer, read), *((site.layer, (head,)) for head in read), *others]
-    texts = len(encoded.ids)
-    changes = np.abs(
-        ablate_heads(
-            explanation, explanation.target, removals,
-            lambda done, total: explanation.progress(done * texts // total, texts),
-        )
-    )  # fmt: skip
-    changes[~view.token_mask.any(axis=1)] = np.nan
-    together, alone, elsewhere = np.split(changes, [1, 1 + len(read)], axis=1)
+    from glasshead.audits.read_heads_passes import changes_without_heads
+
+    together, alone, elsewhere = changes_without_heads(view)
+    whole_layer = view.explanation.site is not None and view.explanation.site.head is None
     least = SMALL_CHANGE * view.prediction_range
     share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
-    nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
-    columns = {"removal": HeadColumn(together[:, 0], nulls)}
-    return columns | ({"alone": HeadColumn(share)} if len(read) > 1 else {})
-
-
-def heads_read(site: AttentionSite) -> tuple[int, ...]:
-    """The numbers of the heads of a layer that are read."""
-    return tuple(range(site.num_heads)) if site.head is None else (site.head,)
+    nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if elsewhere.shape[1] and whole_layer else {}
+    columns = {"removal": HeadColumn(together, nulls)}
+    return columns | ({"alone": HeadColumn(share)} if alone.shape[1] > 1 else {})
 
 
 def special_columns(view: ModelView) -> dict[str, HeadColumn]:

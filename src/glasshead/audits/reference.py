@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +12,8 @@ from torch import Tensor
 
 from glasshead.arrays import AnyFloats
 from glasshead.attention import AttentionInputs
+from glasshead.audits.reference_facts import Reference
+from glasshead.audits.unit_weights import part_sums
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, edit_read_heads
 from glasshead.statistics import typical_range
@@ -22,27 +24,6 @@ REFERENCE_INPUTS = 200
 """So many inputs, the first of the data in random order."""
 FIXED = 1e-4
 """Sums that differ by less, relative to the largest, are one sum but for rounding."""
-
-
-class Reference(NamedTuple):
-    """The mean of the labels, how far apart they are (`typical_range`), and Σa of weights that know nothing
-    of a text: one number, or one for each head; None where Σa is the same in every text anyway. ``on_first``
-    is the mean share of Σ|a| on the first token where a model reads from left to right (None elsewhere)."""
-
-    centre: float = 0.0
-    span: float = 1.0
-    even: AnyFloats | None = None
-    on_first: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return self._replace(even=None if self.even is None else np.asarray(self.even).tolist())._asdict()
-
-    @classmethod
-    def of_json(cls, values: dict[str, Any]) -> Reference:
-        """Read back."""
-        even = values["even"]
-        return cls(**{**values, "even": None if even is None else np.array(even)})
 
 
 def measure_reference(view: View) -> Reference:
@@ -124,12 +105,6 @@ def share_of_first(view: View, first: NDArray[np.bool_]) -> float | None:
     sizes = np.abs(view.canonical)[first & (view.token_mask.sum(axis=1) > 1)]
     total = sizes.sum(axis=1)
     return float((sizes[total > 0, 0] / total[total > 0]).mean()) if (total > 0).any() else None
-
-
-def part_sums(weights: AnyFloats, parts: NDArray[np.int64]) -> AnyFloats:
-    """Σa of each part [N, parts] of the weights [N, n] of texts."""
-    numbers = range(int(parts.max(initial=0)) + 1)
-    return np.stack([np.where(parts == part, weights, 0.0).sum(axis=1) for part in numbers], axis=1)
 
 
 def is_fixed(sums: AnyFloats) -> bool:

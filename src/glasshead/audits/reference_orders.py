@@ -3,12 +3,8 @@
 import numpy as np
 
 from glasshead.arrays import Flags, Floats
-from glasshead.audits.removal_curves import STATISTICS, Ints, ValueDrops
-
-MOST_SEARCHED = 64
-"""A greedy order of n tokens takes n² / 2 passes: longer texts have none."""
-MOST_SUBSETS = 10
-"""All 2ⁿ sets of so many tokens are asked, of more none."""
+from glasshead.audits.curve_statistics import MOST_SUBSETS, STATISTICS
+from glasshead.audits.removal_curves import Ints, ValueDrops
 
 TIE = 1e-5
 """Models run in float32: tokens without which ŷ differs by less, relative to ŷ or 1, are equal. Which of them

@@ -1,9 +1,10 @@
 """How ŷ changes as the tokens of a text are removed in some order, and as they come back in it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -11,7 +12,11 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
+from glasshead.audits.curve_statistics import STATISTICS
 from glasshead.explainers import REMOVALS, ExplanationContext, removable, value_change
+
+if TYPE_CHECKING:
+    from glasshead.audits.view import ModelView
 
 REMOVED_PERCENTS = (1, 5, 10, 20, 50)
 """Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
@@ -32,25 +37,6 @@ class Curves(NamedTuple):
     alone: Floats
 
 
-@dataclass(frozen=True)
-class CurveStatistic:
-    """A weighted mean Σ_k w_k c_k of a curve c, or ŷ(x) minus that: the area under ŷ."""
-
-    curve: Literal["without", "alone"]
-    area: bool
-    larger_is_better: bool
-
-
-STATISTICS: Mapping[str, CurveStatistic] = MappingProxyType(
-    {
-        "comprehensiveness": CurveStatistic("without", area=False, larger_is_better=True),
-        "sufficiency": CurveStatistic("alone", area=False, larger_is_better=False),
-        "deletion": CurveStatistic("without", area=True, larger_is_better=False),
-        "insertion": CurveStatistic("alone", area=True, larger_is_better=True),
-    }
-)
-
-
 class PredictionSide(NamedTuple):
     """What is to fall when tokens go: ŷ = the probability of the class ``target`` [N] or, of a rating r,
     ŷ = ± (r − ``centre``) with the ``sign`` [N] of its side, so that a low one falls by rising."""
@@ -58,6 +44,11 @@ class PredictionSide(NamedTuple):
     target: Ints
     sign: Ints
     centre: float = 0.0
+
+
+def in_float32(view: ModelView) -> ExplanationContext:
+    """The texts before a copy of the model in float32, which is fast enough to be asked of many orders."""
+    return replace(view.explanation, model=view.model_in(torch.float32))
 
 
 class ValueDrops:
@@ -176,6 +167,19 @@ def curve_statistics(curves: Curves, weights: Mapping[str, Floats], prediction: 
         mean = np.where(weights[name] != 0, weights[name] * curve, 0.0).sum(axis=-1)
         result[name] = prediction - mean if statistic.area else mean
     return result
+
+
+def lengths_asked(weights: Mapping[str, Floats], texts: Flags) -> Flags:
+    """The numbers of tokens [N, n + 1] that some statistic of these texts counts."""
+    return np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
+
+
+def statistics_along(
+    drops: ValueDrops, ranks: Ints, texts: Flags, weights: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Every statistic along some orders [orders, N], of these texts; NaN of others."""
+    curves = curves_along(drops, ranks, lengths_asked(weights, texts))
+    return curve_statistics(curves, weights, drops.prediction)
 
 
 def values_at_shares(curves: Curves, lengths: Flags, counts: Ints, prediction: Floats) -> dict[str, Floats]:

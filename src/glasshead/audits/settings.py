@@ -13,6 +13,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.table import Column
 from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.results import ONE_SIGN, RAW_SIGN, UNDECIDED, WEAK_GAUGE, Verdict
+from glasshead.statistics import LEVEL
 
 INPUT_COLUMNS = (
     Column("label", "number", "class or rating", "what is true of the input"),
@@ -40,6 +41,8 @@ def entropy(seed: int, audit: str, *number: int) -> list[int]:
 @dataclass(frozen=True)
 class Settings:
     """Plain facts of an audited explanation; all but the ``groups`` can be written down.
+
+    ``level`` is that of intervals and verdicts about all inputs.
 
     ``reads_weights`` says whether it reads attention weights, and ``sign_is_gauge`` that their sign is an
     accident of training until ``gauge_kind`` fixes it (None: nobody did). ``signed`` is about the weights,
@@ -70,6 +73,7 @@ class Settings:
     prediction_range: float
     spares_first: bool = False
     seed: int = 0
+    level: float = LEVEL
     facts: Mapping[str, Any] = field(default_factory=dict)
     groups: Sequence[Group] = ()
 
@@ -107,9 +111,9 @@ class Settings:
         return self.sign_no_evidence_reason(size=True)
 
     def to_json(self) -> dict[str, Any]:
-        """All but the groups and the facts of audits, as JSON holds it."""
+        """All but what somebody asks of the judge and the facts of audits, as JSON holds it."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        left = {name: value for name, value in values.items() if name not in ("groups", "facts")}
+        left = {name: value for name, value in values.items() if name not in ("groups", "facts", "level")}
         return left | {"nouns": self.nouns.texts, "label_names": list(self.label_names)}
 
     @classmethod

@@ -8,8 +8,7 @@ import numpy as np
 from glasshead.arrays import AnyFloats
 from glasshead.audits.compare_audits import example_values
 from glasshead.audits.slices import Slicing
-from glasshead.nouns import Nouns
-from glasshead.results import CONSTRUCTED, DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
+from glasshead.results import CONSTRUCTED, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
 
 
@@ -22,7 +21,7 @@ def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list
     tests = list(test_slices(card, slicings, np.random.default_rng([seed, 10])))
     corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
     return [
-        describe_test(finding, by, test, None if test.p is None else next(corrected), card.nouns)
+        describe_test(finding, by, test, None if test.p is None else next(corrected), card)
         for finding, by, test in tests
     ]
 
@@ -61,17 +60,10 @@ def value_per_text(card: AuditCard, finding: Finding) -> AnyFloats | None:
 
 
 def describe_test(
-    finding: Finding, by: str, test: GroupTest, corrected: float | None, nouns: Nouns
+    finding: Finding, by: str, test: GroupTest, corrected: float | None, card: AuditCard
 ) -> SliceTest:
     """A test with its p-value, corrected and not, in words."""
-    if corrected is None:
-        few = f"fewer than two slices have {MIN_UNITS} {nouns.texts} with this number"
-        words = f"undecided: {few}"
-    elif corrected <= DIFFERENCE_LEVEL:
-        words = f"differs between slices by {by}"
-    else:
-        words = f"slices are not distinguishable on these {nouns.texts}"
-    return SliceTest(
+    described = SliceTest(
         audit=finding.audit,
         statistic=finding.statistic,
         against=finding.against,
@@ -81,5 +73,14 @@ def describe_test(
         p=test.p,
         corrected=corrected,
         status="undecided" if corrected is None else "evidence",
-        verdict=words,
+        verdict="",
+        level=card.level,
     )
+    if corrected is None:
+        few = f"fewer than two slices have {MIN_UNITS} {card.nouns.texts} with this number"
+        words = f"undecided: {few}"
+    elif described.differs:
+        words = f"differs between slices by {by}"
+    else:
+        words = f"slices are not distinguishable on these {card.nouns.texts}"
+    return replace(described, verdict=words)

@@ -84,9 +84,9 @@ def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
     return columns
 
 
-def common_level(slicings: Sequence[Slicing]) -> float:
+def common_level(slicings: Sequence[Slicing], level: float = LEVEL) -> float:
     """The level of the intervals of slices, corrected for the number of slices (Bonferroni)."""
-    return simultaneous_level(sum(len(slicing.names) for slicing in slicings))
+    return simultaneous_level(sum(len(slicing.names) for slicing in slicings), level)
 
 
 def slicings_of(table: Table, label_names: Sequence[str], by: Iterable[str]) -> list[Slicing]:
@@ -110,21 +110,24 @@ def slice_rows(table: Table, label_names: Sequence[str], by: str) -> Slicing:
 
 
 def groups_of(
-    table: Table, label_names: Sequence[str], by: Sequence[str], spares_first: bool = False
+    table: Table,
+    label_names: Sequence[str],
+    by: Sequence[str],
+    spares_first: bool = False,
+    level: float = LEVEL,
 ) -> list[Group]:
     """All rows, those of each true class, if classes are predicted, and the slices of all cuts, with
     simultaneous intervals; of texts without their first token all alone."""
-    count = len(table["label"])
+    every = [Group(WITHOUT_FIRST if spares_first else "all", np.ones(len(table["label"]), bool), level=level)]
     if spares_first:
-        return [Group(WITHOUT_FIRST, np.ones(count, dtype=bool))]
-    every = [Group("all", np.ones(count, dtype=bool))]
+        return every
     of_classes = "target" in table and "surprisal" not in table
     if of_classes and CLASS not in by:
-        classes = slice_by_class(table["label"], label_names).groups(LEVEL)
+        classes = slice_by_class(table["label"], label_names).groups(level)
         every += [group._replace(by="") for group in classes]
     slicings = slicings_of(table, label_names, by)
-    level = common_level(slicings)
-    return every + [group for slicing in slicings for group in slicing.groups(level)]
+    common = common_level(slicings, level)
+    return every + [group for slicing in slicings for group in slicing.groups(common)]
 
 
 def slice_by_class(labels: NDArray[np.int64], names: Sequence[str]) -> Slicing:
@@ -267,25 +270,26 @@ def as_number(text: str) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def slice_facts(slicings: Sequence[Slicing]) -> dict[str, Any]:
+def slice_facts(slicings: Sequence[Slicing], level: float = LEVEL) -> dict[str, Any]:
     """What a card records about its slices: the level of their intervals, and how many texts each holds."""
     if not slicings:
         return {}
     return {
         "slices": {slicing.by: slicing.sizes for slicing in slicings},
-        "slice_level": common_level(slicings),
+        "slice_level": common_level(slicings, level),
     }
 
 
-def slice_notes(slicings: Sequence[Slicing], nouns: Nouns) -> list[str]:
+def slice_notes(slicings: Sequence[Slicing], nouns: Nouns, level: float = LEVEL) -> list[str]:
     """What a reader of slices must know, in words about inputs of that kind."""
     if not slicings:
         return []
     count = sum(len(slicing.names) for slicing in slicings)
-    level = f"{100 * common_level(slicings):.4g} %"
+    corrected, whole = (f"{100 * each:.4g} %" for each in (common_level(slicings, level), level))
     notes = [
-        f"Intervals of slices are at {level}: 95 %, corrected for all {count} slices (Bonferroni). How often "
-        "all of them hold at once is near 95 %, and less where slices are small and their numbers skewed. "
+        f"Intervals of slices are at {corrected}: {whole}, corrected for all {count} slices (Bonferroni). "
+        f"How often all of them hold at once is near {whole}, and less where slices are small and their "
+        "numbers skewed. "
         f"Whether a mean over {nouns.texts} differs between slices is a permutation test, corrected for the "
         f"number of tests; means over {nouns.token} types have none.",
         f"Slices differ in much else than what they are cut by, such as {nouns.words}, lengths, classes and "

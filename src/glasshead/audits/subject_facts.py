@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
 from glasshead.audits.agreement import ALPHA
-from glasshead.audits.build_view import Sample
+from glasshead.audits.data_view import Sample
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.settings import Settings
 from glasshead.audits.slices import Slicing, slice_notes

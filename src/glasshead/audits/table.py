@@ -144,13 +144,32 @@ def from_arrow(table: pa.Table) -> dict[str, NDArray[Any]]:
     for field in table.schema:
         values = table[field.name].combine_chunks()
         if pa.types.is_list(field.type):
-            dtype = list_dtype(field.type)
-            columns[field.name] = lists([np.array(own, dtype=dtype) for own in values.to_pylist()])
+            columns[field.name] = list_column(values)
         elif pa.types.is_string(field.type):
             columns[field.name] = np.array(values.to_pylist(), dtype=object)
         else:
-            columns[field.name] = values.to_numpy(zero_copy_only=False)
+            columns[field.name] = plain_array(values)
     return columns
+
+
+def list_column(values: pa.ListArray) -> NDArray[np.object_]:
+    """A column of lists as arrays."""
+    entries, dtype = values.flatten(), list_dtype(values.type)
+    flat = np.array(entries.to_pylist(), dtype) if dtype is object else plain_array(entries).astype(dtype)
+    ends = np.cumsum(plain_array(values.value_lengths())).tolist()
+    return lists([flat[start:end] for start, end in zip([0, *ends], ends, strict=False)])
+
+
+def plain_array(values: pa.Array) -> NDArray[Any]:
+    """Numbers or flags; ``to_numpy`` of pyarrow imports pandas, which takes longer than to judge an audit."""
+    if values.null_count:
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+    if pa.types.is_boolean(values.type):
+        return plain_array(values.cast(pa.uint8())).astype(bool)
+    dtype = np.dtype(values.type.to_pandas_dtype())
+    if not len(values):
+        return np.zeros(0, dtype)
+    return np.frombuffer(values.buffers()[1], dtype, len(values), values.offset * dtype.itemsize)
 
 
 def list_dtype(kind: pa.DataType) -> Any:

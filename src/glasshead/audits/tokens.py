@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
@@ -14,9 +13,7 @@ from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measur
 from glasshead.audits.question import SHARE, Outcome, Question, decisive, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
-from glasshead.audits.table import Column, Table, lists, unit_lists
-from glasshead.data import token_groups
-from glasshead.explainers import LinearReadout
+from glasshead.audits.table import Column, Table
 from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, AuditCard, Finding, Verdict
 from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
@@ -109,23 +106,9 @@ class Tokens(Audit):
     )
 
     def measure(self, view: ModelView) -> Measured:
-        assert view.counts is not None  # or it has no meaning, and is not called
-        groups, gamma = token_groups(view.counts, view.label_names)
-        tokenizer, mask = view.explanation.tokenizer, view.mask
-        ids = view.explanation.encoded.ids.numpy()
-        special = [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]
-        # What stands around every text is no word of any class.
-        group = np.where(np.isin(ids, special), "", groups[ids]).astype(object)
-        return Measured({
-            "tokens.ids": unit_lists(ids, mask),
-            "tokens.names": lists(
-                [tokenizer.convert_ids_to_tokens(own.tolist()) for own in unit_lists(ids, mask)]
-            ),
-            "tokens.groups": unit_lists(group, mask),
-            "tokens.gamma": unit_lists(gamma[ids], mask),
-            "tokens.counts": unit_lists(view.counts.sum(axis=0)[ids], mask),
-            **{f"tokens.{name}": unit_lists(values, mask) for name, values in self._columns(view).items()},
-        })  # fmt: skip
+        from glasshead.audits.token_columns import token_columns
+
+        return Measured(token_columns(view))
 
     def judge(self, table: Table, settings: Settings) -> AuditResult:
         rng = settings.rng(TOKENS)
@@ -160,27 +143,6 @@ class Tokens(Audit):
             "occurrences": occurrences,
         } | {name.replace("-", "_"): values for name, values in means.items() if name != "chance"}
         return AuditResult(findings, tokens=by_type)
-
-    @staticmethod
-    def _columns(view: ModelView) -> dict[str, AnyFloats]:
-        """Every quantity per occurrence [N, n], canonical where there is a gauge.
-
-        Scores and polarities exist where the outputs are linear in the weights that are read.
-        """
-        observation = view.explanation.observation
-        target = view.explanation.target
-        if not view.binary and view.counts is not None:
-            # Towards the class in which the token is likeliest, not the one that its text was taken for.
-            target = torch.from_numpy(view.counts.argmax(axis=0)[view.explanation.encoded.ids.numpy()])
-        columns = {}
-        if isinstance(observation, LinearReadout):
-            columns["score"] = observation.gauge * observation.scores.numpy()
-        columns["weight"] = view.canonical
-        if isinstance(observation, LinearReadout):
-            columns["polarity"] = observation.slopes(target).numpy()
-        columns["contribution"] = observation.contributions(target).numpy()
-        columns["chance"] = view.draw(TOKENS, view.signed).astype(np.float64)
-        return columns | ({"weight-raw": view.weights} if view.signed else {})
 
     def _levels(
         self, means: Mapping[str, AnyFloats], group: NDArray[np.str_], texts: Group, settings: Settings,

@@ -32,3 +32,9 @@ def draw_units(
         drawn = rng_of(row).random(int(own.sum()), dtype=np.float32)
         values[row, own] = 2 * drawn - 1 if signed else drawn
     return values
+
+
+def part_sums(weights: AnyFloats, parts: NDArray[np.int64]) -> AnyFloats:
+    """Σa of each part [N, parts] of the weights [N, n] of texts."""
+    numbers = range(int(parts.max(initial=0)) + 1)
+    return np.stack([np.where(parts == part, weights, 0.0).sum(axis=1) for part in numbers], axis=1)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.map_statistics import intervals_per_text
-from glasshead.audits.reference import Reference, measure_reference
+from glasshead.audits.map_intervals import intervals_per_text
+from glasshead.audits.reference import measure_reference
+from glasshead.audits.reference_facts import Reference
 from glasshead.audits.settings import Settings, entropy
 from glasshead.audits.slices import COLUMN, IDENTIFIABILITY
 from glasshead.audits.table import Table, among_first, same_numbers

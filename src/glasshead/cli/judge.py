@@ -23,6 +23,13 @@ def judge(
             "what the audit was sliced by; may be repeated.",
         ),
     ] = None,
+    level: Annotated[
+        float,
+        typer.Option(
+            metavar="LEVEL",
+            help="The confidence level of intervals and verdicts, above 0.5 and below 1.",
+        ),
+    ] = 0.95,
     fail_under: FailUnder = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="A folder for the card and its report; else only printed.")
@@ -30,7 +37,7 @@ def judge(
     overwrite: Overwrite = False,
     format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
 ) -> None:
-    """Judge again what an audit measured, without the model: other slices, other thresholds.
+    """Judge again what an audit measured, without the model: other slices, levels or thresholds.
 
     Example: [bold]glasshead judge audits/mine --by length --fail-under faithfulness.comprehensiveness=0.1[/]
     """
@@ -40,7 +47,7 @@ def judge(
     from glasshead.report import audits_document, terminal_view
 
     thresholds = read_thresholds(fail_under)
-    card = judge_again(folder, by=by or ())
+    card = judge_again(folder, by=by or (), level=level)
     findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
     if out is not None:
         with atomic_folder(out, overwrite=overwrite, reads=[folder]) as work:

@@ -18,6 +18,7 @@ from glasshead.files.claim import SETTINGS_FILE, claim_folder
 from glasshead.files.disk_errors import check_readable
 from glasshead.files.locks import BusyError, write_as
 from glasshead.files.manifest import KNOWN, files_in, find_foreign
+from glasshead.files.parquet import read_parquet
 
 __all__ = [
     "KNOWN",
@@ -34,6 +35,7 @@ __all__ = [
     "format_from_suffix",
     "parameter_named",
     "partial_path",
+    "read_parquet",
     "remove",
     "reserve_folder",
     "temp_sibling",

@@ -18,20 +18,20 @@ if TYPE_CHECKING:  # the linear programs run in processes of their own, which ne
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import (
-        SCHEMAS,
         STORE_FILES,
         ResultStore,
         fingerprints,
-        line_table,
         merge_parts,
         solve_batches,
     )
+    from glasshead.identifiability.interval_options import IntervalOptions
+    from glasshead.identifiability.lines import SCHEMAS, line_table
     from glasshead.identifiability.lp.extreme_weights import SameOutput
     from glasshead.identifiability.lp.highs import highs_maxima
     from glasshead.identifiability.lp.intervals import Intervals, intervals
     from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
     from glasshead.identifiability.lp.rank import FLOAT32_EPS, ColumnSpace, column_space, rank_threshold
-    from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
+    from glasshead.identifiability.parallel_intervals import solve_parallel
     from glasshead.identifiability.pooled import read_pooled_batches
     from glasshead.identifiability.row_extraction import (
         attention_rows,

@@ -24,9 +24,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import Encoded, token_names
 from glasshead.files import SETTINGS_FILE, claim_folder
 from glasshead.identifiability.attention_row import AttentionRow
+from glasshead.identifiability.interval_options import IntervalOptions
+from glasshead.identifiability.lines import SCHEMAS
 from glasshead.identifiability.lp.intervals import Intervals
 from glasshead.identifiability.lp.tasks import IntervalTask
-from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
+from glasshead.identifiability.parallel_intervals import solve_parallel
 from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate, query_certificate
 from glasshead.identifiability.row_extraction import attention_rows
 from glasshead.identifiability.row_selector import RowSelector
@@ -38,29 +40,6 @@ ROWS_PER_PART = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
 STORE_FILES = (SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
 """What lies in a store; where the last of them are, a part is whole."""
-
-HEADS = pa.schema(
-    {
-        "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
-        "tokens": pa.int32(), "rank": pa.int32(), "nullity": pa.int32(), "expected": pa.int32(),
-        "margin": pa.float64(), "kind": pa.string(),
-        "learned": pa.bool_(), "projected": pa.bool_(), "identifiable": pa.bool_(), "width": pa.float64(),
-        "may_be_zero": pa.float64(), "another_first": pa.bool_(), "given_keys": pa.string(),
-        "given_keys_proven": pa.bool_(), "given_keys_gap": pa.float64(),
-        "given_keys_smallest": pa.float64(), "given_keys_reason": pa.string(),
-        "failed": pa.int32(), "unbounded": pa.int32(), "random_width": pa.float64(),
-        "random_may_be_zero": pa.float64(), "random_another_first": pa.bool_(),
-    }
-)  # fmt: skip
-WEIGHT_SCHEMA = pa.schema(
-    {
-        "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
-        "key": pa.int32(), "token": pa.string(), "weight": pa.float64(), "low": pa.float64(),
-        "high": pa.float64(), "failed": pa.string(),
-    }
-)  # fmt: skip
-SCHEMAS = {"heads": HEADS, "weights": WEIGHT_SCHEMA}
-"""What lines about heads and about weights hold."""
 
 
 @dataclass(frozen=True)
@@ -120,20 +99,6 @@ class ResultStore:
         ]
         table = pa.concat_tables(tables) if tables else schema.empty_table()
         return {column: table[column].to_numpy(zero_copy_only=False) for column in schema.names}
-
-
-def line_table(name: str, columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Lines about ``heads`` or ``weights`` from their columns, as parts hold them; NaN is nothing known."""
-    schema = SCHEMAS[name]
-    arrays = []
-    for field in schema:
-        values = [None if value != value else value for value in columns[field.name]]
-        if pa.types.is_integer(field.type):
-            values = [None if value is None else int(value) for value in values]
-        if pa.types.is_boolean(field.type):
-            values = [None if value is None else bool(value) for value in values]
-        arrays.append(pa.array(values, field.type))
-    return pa.table(arrays, schema=schema)
 
 
 def merge_parts(parts: Path, folder: Path) -> None:

@@ -31,6 +31,6 @@ def origin_sentence(card: AuditCard) -> str:
     facts = ", ".join(f"{name} {FOLDERS.sub('', value)}" for name, value in origin(card))
     inputs = nouns_of(card.facts).texts
     return (
-        f"Each sentence is judged by its own numbers, with 95 % intervals over {inputs}. It is about this "
-        f"model and these {inputs}. {facts}."
+        f"Each sentence is judged by its own numbers, with {100 * card.level:.4g} % intervals over {inputs}. "
+        f"It is about this model and these {inputs}. {facts}."
     )

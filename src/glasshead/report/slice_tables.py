@@ -136,3 +136,8 @@ def whole_name(finding: Finding) -> str:
     # Groups of words have the slice behind them.
     group = finding.group.partition(", ")[0] if finding.audit == "tokens" else "all"
     return ".".join(part for part in (*parts, group) if part)
+
+
+def levels_of(cards: Sequence[AuditCard]) -> str:
+    """The levels of the intervals of cards about all inputs: ``95 %``."""
+    return " or ".join(map(percent, sorted({card.level for card in cards})))

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from glasshead.drawable import Drawable
 from glasshead.errors import InputError
 from glasshead.escaping import as_json
-from glasshead.files import check_readable
+from glasshead.files import check_readable, read_parquet
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.reasons import because
 from glasshead.results.attention_use import AttentionUse
@@ -55,9 +55,8 @@ WITHOUT_FIRST = "without the first token"
 OF_REST = "rest."
 """How the names of their columns begin."""
 
-
-DIFFERENCE_LEVEL = 0.05
-"""Slices differ where the corrected p is at most this."""
+INTERVAL_LEVEL = "interval_level"
+"""The fact that says at which level a card was judged, where that is another than usual."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,13 @@ class SliceTest:
     corrected: float | None
     status: Status
     verdict: str
+    level: float = 0.95
 
     @property
     def differs(self) -> bool:
-        """Whether a difference was shown."""
-        return self.corrected is not None and self.corrected <= DIFFERENCE_LEVEL
+        """Whether a difference was shown at that level."""
+        error = round(1 - self.level, 12)  # 1 − 0.95 is above 0.05
+        return self.corrected is not None and self.corrected <= error
 
     @property
     def finding(self) -> str:
@@ -129,6 +130,11 @@ class AuditCard(Drawable):
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
         return next((finding for finding in self.findings if finding.name == name), None)
+
+    @property
+    def level(self) -> float:
+        """The confidence level of intervals and verdicts about all inputs."""
+        return float(self.facts.get(INTERVAL_LEVEL, 0.95))
 
     @property
     def nouns(self) -> Nouns:
@@ -219,8 +225,8 @@ class AuditCard(Drawable):
                 facts=facts,
                 findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
                 highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
-                examples=pq.read_table(folder / "examples.parquet").to_pydict(),
-                tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
+                examples=read_parquet(folder / "examples.parquet").to_pydict(),
+                tokens=read_parquet(folder / "tokens.parquet").to_pydict(),
                 slice_tests=TypeAdapter(list[SliceTest]).validate_python(body["slice_tests"]),
                 conclusion=TypeAdapter(Conclusion).validate_python(
                     {each.name: body[each.name] for each in fields(Conclusion)}

@@ -24,9 +24,10 @@ class GroupTest(NamedTuple):
     groups: int
 
 
-def simultaneous_level(intervals: int) -> float:
-    """The level at which so many exact intervals hold their values all at once with 95 % (Bonferroni)."""
-    return 1 - (1 - LEVEL) / max(intervals, 1)
+def simultaneous_level(intervals: int, level: float = LEVEL) -> float:
+    """The level at which so many exact intervals hold their values all at once with that ``level``
+    (Bonferroni)."""
+    return 1 - (1 - level) / max(intervals, 1)
 
 
 def group_tests(

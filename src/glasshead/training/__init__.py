@@ -15,7 +15,6 @@ from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_chec
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
-    AN_AUDIT,
     RunGroupPredictions,
     align_classes,
     folder_kind,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 __getattr__, __dir__, _ = lazy_exports(globals())
 
 __all__ = [
-    "AN_AUDIT",
     "CHECKPOINTS",
     "LOSSES",
     "OPTIMIZERS",

@@ -23,8 +23,7 @@ from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, describe_guess, floor_metrics, only_class
 from glasshead.training.predict import PREDICTIONS
 
-AN_AUDIT = "an audit"
-KINDS = {CARD_FILE: AN_AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
+KINDS = {CARD_FILE: "an audit", REPEATS: "a folder of repeats", RECORD: "a run"}
 ROUNDING = 1e-6  # metrics that differ by more are not those of these predictions
 Columns = dict[str, NDArray[Any]]
 

@@ -16,11 +16,19 @@ distances                  how far maps are apart                               
 families                   what an activation can produce                            weight_families.py
 """
 
-from glasshead.audits.adversary.free import Found, Seeds, Texts, free_distances
+from typing import TYPE_CHECKING
+
 from glasshead.audits.adversary.judging import Judgement
-from glasshead.audits.adversary.producible import producible_distances, unproducible_reason
-from glasshead.audits.adversary.same_output import farthest_same_output, same_output_distances
-from glasshead.audits.adversary.setting import Search, Setting
+from glasshead.audits.adversary.search import Search
+from glasshead.lazy import lazy_exports
+
+if TYPE_CHECKING:  # judges need no torch
+    from glasshead.audits.adversary.free import Found, Seeds, Texts, free_distances
+    from glasshead.audits.adversary.producible import producible_distances, unproducible_reason
+    from glasshead.audits.adversary.same_output import farthest_same_output, same_output_distances
+    from glasshead.audits.adversary.setting import Setting
+
+__getattr__, __dir__, _ = lazy_exports(globals())
 
 __all__ = [
     "Found",

@@ -27,7 +27,7 @@ from glasshead.audits.adversary.plane import DIMENSIONS, QueryPlane
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.waves import Reached, Waves
 from glasshead.audits.adversary.weight_families import border_parameters, two_token_parameters
-from glasshead.audits.map_statistics import rows_for_site
+from glasshead.audits.map_intervals import rows_for_site
 from glasshead.audits.view import ModelView
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation

@@ -1,6 +1,6 @@
 """What an adversary is asked of a subject: how far, how close, how long; and what counts as one."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -9,28 +9,10 @@ from scipy.special import expit, logit
 from torch import Tensor
 
 from glasshead.audits.adversary.distances import Distance, jensen_shannon_terms, total_variation_terms
+from glasshead.audits.adversary.search import Search
 from glasshead.audits.adversary.weight_families import WEIGHT_FAMILIES, WeightFamily
 from glasshead.audits.view import ModelView
 from glasshead.identifiability import weight_domain, weight_domain_of_activation
-
-CHEAPER = 8
-
-
-@dataclass(frozen=True)
-class Search:
-    """How long the farthest map of a text is looked for: from so many random ``starts``, each with at most so
-    many ``passes``, then from twice as many, four times, … until some of them end at the same distance, or
-    ``waves`` are done (`glasshead.audits.adversary.waves.Waves`)."""
-
-    epsilon: float = 0.01
-    starts: int = 8
-    passes: int = 160
-    waves: int = 3
-
-    @property
-    def in_readout(self) -> "Search":
-        """Where no model is run for a start, there are `CHEAPER` times as many, and a wave less."""
-        return replace(self, starts=CHEAPER * self.starts, waves=max(self.waves - 1, 1))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ predictions without a head and whether a map is the only one (inspect_heads.py),
 (conclusion.py).
 """
 
-from glasshead.audits.head_report.inspect_heads import ablate_heads, heads, run_heads
+from typing import TYPE_CHECKING
+
 from glasshead.audits.head_report.verdicts import judge_attention_share, side_of, size_verdict
+from glasshead.lazy import lazy_exports
+
+if TYPE_CHECKING:  # judges need no torch
+    from glasshead.audits.head_report.inspect_heads import ablate_heads, heads, run_heads
+
+__getattr__, __dir__, _ = lazy_exports(globals())
 
 __all__ = ["ablate_heads", "heads", "judge_attention_share", "run_heads", "side_of", "size_verdict"]

@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from glasshead.audits.head_report.random_heads import RANDOM_MODELS, TauRange
 from glasshead.audits.head_report.relation_tables import ALL
-from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
-from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
+from glasshead.audits.head_report.verdicts import (
+    CHANGES,
+    CHANGES_MUCH,
+    COMPARISONS,
+    HARDLY_CHANGES,
+    UNIFORM_NULL,
+)
 from glasshead.errors import pluralise
 from glasshead.nouns import Nouns
 from glasshead.results import (

@@ -9,11 +9,11 @@ import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits.head_report.random_heads import RandomNulls
-from glasshead.audits.head_report.row_statistics import UNIFORM_NULL, UNSPLIT
+from glasshead.audits.head_report.row_statistics import UNSPLIT
 from glasshead.audits.head_report.summaries import Statistic, null_of, statistic_finding, summaries
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
-from glasshead.audits.head_report.verdicts import UNRELATED_MAPS, layer_verdict, pair_verdict
+from glasshead.audits.head_report.verdicts import UNIFORM_NULL, UNRELATED_MAPS, layer_verdict, pair_verdict
 from glasshead.audits.slices import Group
 from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
 

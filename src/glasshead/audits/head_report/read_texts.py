@@ -9,7 +9,7 @@ from typing import Any
 
 from datasets import Dataset
 
-from glasshead.audits.build_view import sample_split, texts_of
+from glasshead.audits.data_view import sample_split, texts_of
 from glasshead.audits.open_request import data_options, default_split, read_split, sample_values, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (

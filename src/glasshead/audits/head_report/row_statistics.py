@@ -23,7 +23,6 @@ from glasshead.trace import unit_of_each, word_map
 
 PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
-UNIFORM_NULL = "uniform"
 UNSPLIT = "unsplit words"
 
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits.head_report.random_heads import RANDOM
-from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import SPECIAL
-from glasshead.audits.head_report.verdicts import HALF, head_verdict
+from glasshead.audits.head_report.verdicts import HALF, UNIFORM_NULL, head_verdict
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
 from glasshead.nouns import Nouns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from glasshead.audits.head_report.row_statistics import UNIFORM_NULL
 from glasshead.audits.summary import Interval, StatSummary
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -17,6 +16,7 @@ from glasshead.results import (
     Verdict,
 )
 
+UNIFORM_NULL = "uniform"
 BESIDE_UNIFORM = (
     "more than uniform attention gives",
     "less than uniform attention gives",

@@ -7,11 +7,18 @@ import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits.class_scores import choose_prediction_side
-from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS, in_float32, statistics_along
+from glasshead.audits.curve_statistics import STATISTICS
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS
 from glasshead.audits.plausibility import Plausibility, mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.removal_curves import STATISTICS, ValueDrops, random_ranks, statistic_weights
+from glasshead.audits.removal_curves import (
+    ValueDrops,
+    in_float32,
+    random_ranks,
+    statistic_weights,
+    statistics_along,
+)
 from glasshead.audits.summary import all_same, few_tokens
 from glasshead.audits.table import same_numbers
 from glasshead.audits.view import ModelView

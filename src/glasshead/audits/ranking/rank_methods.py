@@ -14,7 +14,8 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.audit_subject import method_remarks
-from glasshead.audits.build_view import Sample, read_sample
+from glasshead.audits.curve_statistics import STATISTICS
+from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
@@ -35,7 +36,6 @@ from glasshead.audits.ranking.highlights import rank_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
 from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
-from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.subject_facts import (
     model_facts,
     performance_facts,

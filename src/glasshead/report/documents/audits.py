@@ -138,7 +138,9 @@ def answers_table(asked: Sequence[Answer], nouns: Nouns) -> Table:
         for finding in answer.findings
         if finding is not None
     ]
-    head = [Column("question"), Column("estimate", "numbers"), Column("95 % interval", "marked")]
+    levels = [finding.level for answer in asked for finding in answer.findings if finding is not None]
+    interval = f"{100 * min(levels, default=0.95):.4g} % interval"
+    head = [Column("question"), Column("estimate", "numbers"), Column(interval, "marked")]
     head += [Column("null", "numbers"), Column("verdict", "below")]
     return Table(head, [Rows(rows)])
 

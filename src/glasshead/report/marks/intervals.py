@@ -12,7 +12,6 @@ LINE, BETWEEN = 0.16, 0.2
 """Inches of a line of a row's name and notes, and between rows."""
 NEXT = 0.24
 """How far below the one before the next estimate of a row lies."""
-FILLED = LegendEntry("--muted", "estimate and 95 % interval", "dot")
 HOLLOW = LegendEntry("--muted", "decides nothing", "ring")
 NULL = LegendEntry("--muted", "null", "diamond")
 
@@ -94,10 +93,10 @@ def description(rows: Sequence[IntervalRow]) -> str:
     )
 
 
-def legend_of(rows: Sequence[IntervalRow]) -> list[LegendEntry]:
-    """What the marks of these rows mean."""
+def legend_of(rows: Sequence[IntervalRow], level: float = 0.95) -> list[LegendEntry]:
+    """What the marks of these rows mean, whose intervals have that level."""
     points = [point for row in rows for point in row.points]
-    entries = [FILLED]
+    entries = [LegendEntry("--muted", f"estimate and {100 * level:.4g} % interval", "dot")]
     if any(not point.evidence for point in points):
         entries.append(HOLLOW)
     return [*entries, NULL] if any(point.nulls for point in points) else entries

@@ -46,7 +46,7 @@ def key_findings(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | N
         " and ".join(names),
         [interval_panel(rows, "", "estimate", limits_of(rows), width=WIDTH)],
         caption(cards, names),
-        [*(colours if len(cards) > 1 else []), *legend_of(rows)],
+        [*(colours if len(cards) > 1 else []), *legend_of(rows, min(card.level for card in cards))],
     )
 
 
@@ -65,7 +65,8 @@ def audit_differences(comparison: AuditComparison) -> Figure | None:
         return figure
     title = " · ".join(f"{names[one]} minus {names[other]}" for one, other in pairs(differences))
     panel = interval_panel(rows, title, "paired difference", limits_of(rows), width=BESIDE, named=False)
-    legend = list(dict.fromkeys([*figure.legend, *legend_of(rows)]))
+    level = min(card.level for card in cards)
+    legend = list(dict.fromkeys([*figure.legend, *legend_of(rows, level)]))
     return Figure(figure.title, [*figure.panels, panel], figure.caption, legend)
 
 

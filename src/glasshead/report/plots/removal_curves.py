@@ -12,7 +12,7 @@ from glasshead.report.marks.limits import Floats
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
 from glasshead.results import AuditCard, curve_column
-from glasshead.statistics import Estimate, mean_intervals
+from glasshead.statistics import Estimate, mean_intervals, resamples_for
 
 KINDS = {"deletion": ("without the first {tokens}", "line"), "insertion": ("with the first alone", "dashed")}
 OWN, CHANCE = "--accent", "--muted"
@@ -32,8 +32,8 @@ def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
         f"What the first {nouns.tokens} do to the prediction",
         panels,
         f"Mean ŷ of the predicted class, or the rating, over the share of the {nouns.tokens} that go, or are "
-        "kept, those that the explanation puts first before the others; bands are 95 % intervals at each "
-        "point.",
+        "kept, those that the explanation puts first before the others; bands are "
+        f"{100 * min(card.level for card in cards):.4g} % intervals at each point.",
         legend,
         source="after Samek et al. 2017; Petsiuk, Das and Saenko 2018",
     )
@@ -52,7 +52,11 @@ def card_panel(card: AuditCard, name: str) -> Panel:
     }
     if len(tables) < 2 * len(KINDS):
         return missing_panel(name)
-    estimates = {key: mean_intervals(table.T, rng=np.random.default_rng(0)) for key, table in tables.items()}
+    rng, resamples = np.random.default_rng, resamples_for(card.level)
+    estimates = {
+        key: mean_intervals(table.T, rng=rng(0), level=card.level, resamples=resamples)
+        for key, table in tables.items()
+    }
 
     def draw(axes: Axes, ink: Ink) -> None:
         for (kind, colour), points in estimates.items():

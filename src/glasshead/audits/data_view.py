@@ -14,7 +14,7 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.audits.map_statistics import reason_without_bounds
+from glasshead.audits.map_intervals import reason_without_bounds
 from glasshead.audits.memory import check_memory
 from glasshead.audits.next_tokens import PLACE, RANK
 from glasshead.audits.slices import (

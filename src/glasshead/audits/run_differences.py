@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from glasshead.audits.folder_names import baseline_index, short_names
 from glasshead.audits.summary import Interval
-from glasshead.errors import InputError, ParameterError
-from glasshead.registry import did_you_mean
 from glasshead.results import MIN_UNITS, TOO_FEW_EXAMPLES, RunComparison, RunDifference, SeedTest
 from glasshead.statistics import (
     RESAMPLES,
@@ -116,37 +115,6 @@ def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: i
     low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])
     direction = "better" if low > 0 else "worse" if high < 0 else "no difference shown"
     return direction if seeds > 1 else f"{direction}, for these runs alone"
-
-
-def short_names(folders: Sequence[Path]) -> list[str]:
-    """The names of the folders, with as much of their paths as tells them apart."""
-    if not folders:
-        return []
-    paths = [folder.absolute() for folder in folders]
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise InputError("the same folder is given twice: a comparison needs two")
-    depth = next(
-        size
-        for size in range(1, max(len(path.parts) for path in paths) + 1)
-        if len({path.parts[-size:] for path in paths}) == len(paths)
-    )
-    return [str(Path(*path.parts[-depth:])) for path in paths]
-
-
-def baseline_index(folders: Sequence[Path], names: Sequence[str], against: str | None) -> int:
-    """Which of the folders the others are held against.
-
-    Raises:
-        InputError: on a name that none of them has.
-    """
-    if against is None:
-        return 0
-    for rank, (folder, name) in enumerate(zip(folders, names, strict=True)):
-        if against.rstrip("/") in (str(folder), name) or Path(against).resolve() == folder.resolve():
-            return rank
-    raise ParameterError(
-        "against", f"{against!r} is none of the folders compared: {did_you_mean(against, names)}"
-    )
 
 
 def data_name(group: RunGroupPredictions) -> str:

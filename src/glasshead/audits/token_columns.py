@@ -1,0 +1,59 @@
+"""The tokens of every input, with what their weights and scores are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from glasshead.arrays import AnyFloats
+from glasshead.audits.table import lists, unit_lists
+from glasshead.data import token_groups
+from glasshead.explainers import LinearReadout
+
+if TYPE_CHECKING:
+    from glasshead.audits.view import ModelView
+
+
+def token_columns(view: ModelView) -> dict[str, NDArray[Any]]:
+    """The tokens of every input, their groups and training counts, and every quantity."""
+    assert view.counts is not None  # or it has no meaning, and is not called
+    groups, gamma = token_groups(view.counts, view.label_names)
+    tokenizer, mask = view.explanation.tokenizer, view.mask
+    ids = view.explanation.encoded.ids.numpy()
+    special = [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]
+    # What stands around every text is no word of any class.
+    group = np.where(np.isin(ids, special), "", groups[ids]).astype(object)
+    return {
+        "tokens.ids": unit_lists(ids, mask),
+        "tokens.names": lists(
+            [tokenizer.convert_ids_to_tokens(own.tolist()) for own in unit_lists(ids, mask)]
+        ),
+        "tokens.groups": unit_lists(group, mask),
+        "tokens.gamma": unit_lists(gamma[ids], mask),
+        "tokens.counts": unit_lists(view.counts.sum(axis=0)[ids], mask),
+        **{f"tokens.{name}": unit_lists(values, mask) for name, values in quantities(view).items()},
+    }  # fmt: skip
+
+
+def quantities(view: ModelView) -> dict[str, AnyFloats]:
+    """Every quantity per occurrence [N, n], canonical where there is a gauge.
+
+    Scores and polarities exist where the outputs are linear in the weights that are read.
+    """
+    observation = view.explanation.observation
+    target = view.explanation.target
+    if not view.binary and view.counts is not None:
+        # Towards the class in which the token is likeliest, not the one that its text was taken for.
+        target = torch.from_numpy(view.counts.argmax(axis=0)[view.explanation.encoded.ids.numpy()])
+    columns = {}
+    if isinstance(observation, LinearReadout):
+        columns["score"] = observation.gauge * observation.scores.numpy()
+    columns["weight"] = view.canonical
+    if isinstance(observation, LinearReadout):
+        columns["polarity"] = observation.slopes(target).numpy()
+    columns["contribution"] = observation.contributions(target).numpy()
+    columns["chance"] = view.draw("tokens", view.signed).astype(np.float64)
+    return columns | ({"weight-raw": view.weights} if view.signed else {})
