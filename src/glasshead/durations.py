@@ -22,9 +22,10 @@ def parse_seconds(parameter: str, typed: str) -> float:
 
 
 def duration(seconds: float) -> str:
-    """``4 s``, ``1 min 15 s``: how long that is."""
+    """``4 s``, ``1 min 15 s``, ``10 min``: how long that is."""
     minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    parts = [f"{minutes} min"] if minutes else []
+    return " ".join([*parts, f"{seconds} s"] if seconds or not parts else parts)
 
 
 def rough_duration(seconds: float) -> str:

@@ -30,7 +30,7 @@ from glasshead.audits.table import Table, jsonable
 from glasshead.audits.view import IMPORTANCE, ModelView
 from glasshead.audits.workers import InWorkers, pool_of
 from glasshead.data import reader_of
-from glasshead.durations import rough_duration
+from glasshead.durations import duration
 from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
 from glasshead.opening import dtype_of
@@ -86,7 +86,7 @@ def audit_subject(
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)
         rest_reference = measure_rest(kept, wanted, view)
-        executor: Executor = InThisProcess(sample, view, known, rest_reference, stages.measure)
+        executor: Executor = InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
         if pool is not None:
             executor = InWorkers(pool, sample, view.known, rest_reference)
         measurer = Measurer(
@@ -139,7 +139,7 @@ def audit_subject(
 def budget_note(measured: int, sample: Sample, request: AuditRequest) -> str:
     """How many of the inputs were measured in the time that a request gives."""
     nouns = reader_of(sample.subject.tokenizer).nouns
-    time_given = rough_duration(float(request.budget or 0.0))
+    time_given = duration(float(request.budget or 0.0))
     return f"Measured {measured:,} of {nouns.count(len(sample.texts))} in {time_given}, chosen at random"
 
 

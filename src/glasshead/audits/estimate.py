@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 
+EVERY = 64
+"""Passes of an audit that every input takes, beside one for each of its tokens."""
+
 
 class Estimate:
-    """Seconds of each audit for a unit of work: tokens² of an input, since an audit passes it about once for
-    each of its tokens.
+    """Seconds of each audit for a unit of work, a token in a pass: an input of n tokens has n (n + `EVERY`).
 
     ``missing`` says which inputs [N] lack a row of each audit, ``tokens`` [N] how long they are.
     """
 
     def __init__(self, missing: Mapping[str, NDArray[np.bool_]], tokens: NDArray[np.int64]) -> None:
-        self.work = {key: np.where(own, np.maximum(tokens, 1.0) ** 2, 0.0) for key, own in missing.items()}
+        work = np.maximum(tokens, 1.0) * (tokens + EVERY)
+        self.work = {key: np.where(own, work, 0.0) for key, own in missing.items()}
         self.done, self.spent = dict.fromkeys(missing, 0.0), dict.fromkeys(missing, 0.0)
 
     def add(self, key: str, places: NDArray[np.int64], seconds: float) -> None:
@@ -43,7 +46,8 @@ class Estimate:
     @property
     def left(self) -> float:
         """Seconds of one process for all that is left."""
-        return sum(self.spent[key] / done * self.work[key].sum() for key, done in self.done.items() if done)
+        known = (key for key, done in self.done.items() if done)
+        return sum(self.spent[key] / self.done[key] * float(self.work[key].sum()) for key in known)
 
     @property
     def behind(self) -> float:
