@@ -20,6 +20,7 @@ from glasshead.opening import open_subject
 from glasshead.requests import AuditRequest, options_of
 from image_families import image_model, processor, rows
 from readable import bert, data, family
+from same_cards import assert_same_cards, same
 
 LABELS = (1, 0, 0, 1, 1, 0)
 ASKED = ("performance", "agreement", "perturbation", "faithfulness", "identifiability")
@@ -74,40 +75,6 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch):
     return Counted(monkeypatch)
-
-
-def same(one, other):
-    """Equal but for rounding, and where there is no number."""
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, float) and isinstance(other, float):
-        return bool(np.isclose(one, other, atol=1e-5, equal_nan=True))
-    return one == other
-
-
-def plain_facts(card):
-    """The facts of a card as JSON has them, without the seconds that it took."""
-    facts = json.loads(card.to_json())["facts"]
-    return {key: value for key, value in facts.items() if key != "seconds"}
-
-
-def assert_same_cards(card, other):
-    assert [one.name for one in card.findings] == [one.name for one in other.findings]
-    for one, two in zip(card.findings, other.findings, strict=True):
-        pair = asdict(one), asdict(two)
-        for each in pair if one.n == 2 else ():  # whose two numbers are one but for rounding, or are not
-            each["interval"] = each["over_null"] = each["limit"] = None
-        assert same(*pair), one.name
-    for name in ("examples", "tokens"):
-        one, two = dict(getattr(card, name)), dict(getattr(other, name))
-        assert one.keys() == two.keys()
-        assert [column for column in one if not same(one[column], two[column])] == []
-    one, two = plain_facts(card), plain_facts(other)
-    assert one.keys() == two.keys()
-    assert [name for name in one if not same(one[name], two[name])] == []
-    assert [one.reason for one in card.highlights] == [one.reason for one in other.highlights]
 
 
 def test_a_resumed_card_is_the_card(ask, tmp_path, counted, monkeypatch):
@@ -262,7 +229,7 @@ def test_every_field_of_a_request_is_compared_but_for_those_with_a_reason():
     asked = measured_with(sample_of(request), request)["asked"]
     assert set(options_of(AuditRequest)) - set(asked) == {
         "model", "tokenizer", "data", "device", "progress", "processes", "ray", "gpus_per_task", "store",
-        "facts", "audits", "limit", "by",
+        "facts", "audits", "limit", "by", "budget", "workers",
     }  # fmt: skip
     json.dumps(asked)
 

@@ -25,12 +25,18 @@ def audited(request):
 
 
 def test_long_stages_count_their_texts_up_to_the_last(audited):
+    """The share is that of all work, once something is known of it."""
     _, stages, _ = audited
     for name in LONG:
-        shares = [share for stage, share in stages if stage.startswith(f"{name}: ")]
-        assert shares[-1] == 1
-        assert all(0 < share <= 1 for share in shares)
-        assert (f"{name}: 12 of 12 texts", 1.0) in stages
+        counts = [stage for stage, _ in stages if stage.startswith(f"measuring {name}: ")]
+        assert counts[0] == f"measuring {name}: 0 of 12 texts"
+        assert f"measuring {name}: 12 of 12 texts" in counts
+    shares = [share for stage, share in stages if stage.startswith("measuring ")]
+    known = [share for share in shares if share is not None]
+    assert shares[0] is None
+    assert known == sorted(known)
+    assert known[0] > 0
+    assert known[-1] == 1
 
 
 def test_the_card_says_from_where_the_model_was_run(audited):

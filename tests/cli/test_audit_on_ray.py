@@ -39,7 +39,7 @@ def findings(card):
 def test_a_card_is_that_of_one_computer_though_a_worker_is_killed(ray_address, ray_folder, model, tmp_path):
     folder, data = model
     process = shell("audit", folder, data, *AUDITS, "--ray", ray_address, "--out", tmp_path / "there")
-    killed = kill_worker("ray::Worker.compute", ray_folder, process)
+    killed = kill_worker("ray::RayWorker.answers", ray_folder, process)
     _, errors = process.communicate(timeout=300)
     assert killed, errors
     assert process.returncode == 0, errors
@@ -59,4 +59,4 @@ def test_what_cannot_be_meant_is_refused(model, tmp_path):
     assert "--ray" in refusal(tmp_path, *command, "--gpus-per-task", 1)
     assert "--gpus-per-task" in refusal(tmp_path, *command, "--ray", nobody, "--gpus-per-task", 1.5)
     assert "no Ray cluster answers" in refusal(tmp_path, *command, "--ray", nobody)
-    assert "take tokens out" in refusal(tmp_path, *command, "--audits", "identifiability", "--ray", nobody)
+    assert "read predictions" in refusal(tmp_path, *command, "--audits", "identifiability", "--ray", nobody)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from glasshead.cli import progress
-from glasshead.cli.progress import duration, progress_stages
+from glasshead.cli.progress import LineProgress, progress_stages
 from glasshead.cli.training_bar import ProgressBar
 
 
@@ -57,5 +57,23 @@ def test_what_is_quickly_done_says_nothing(monkeypatch):
     assert written == []
 
 
-def test_times_in_words():
-    assert [duration(seconds) for seconds in (4.2, 75)] == ["4 s", "1 min 15 s"]
+def test_a_line_says_how_far_it_is_and_how_long_the_rest_takes():
+    """The time that is left is that of all work of one kind, whatever it is about."""
+    times = iter([0, 0, 10, 60, 100, 130, 160])
+    lines = LineProgress("auditing bert", lambda: next(times))
+    lines("loading")
+    assert lines.line() == "auditing bert: loading (10 s)"
+    lines("measuring inputs: 0 of 200 texts")
+    lines("measuring agreement: 50 of 200 texts", 0.25)
+    said = "auditing bert: measuring agreement: 50 of 200 texts, 25%, about 2 minutes left (1 min 40 s)"
+    assert lines.line() == said
+    lines("measuring faithfulness: 200 of 200 texts", 1.0)
+    assert lines.line() == "auditing bert: measuring faithfulness: 200 of 200 texts, 100% (2 min 10 s)"
+
+
+def test_what_stays_worth_reading_is_a_line_at_once(monkeypatch):
+    written = []
+    monkeypatch.setattr(progress, "print_remark", written.append)
+    with progress_stages("auditing bert") as on_progress:
+        on_progress.remark("About 4 minutes for 200 texts (measured on 2)")
+        assert written == ["auditing bert: About 4 minutes for 200 texts (measured on 2)"]

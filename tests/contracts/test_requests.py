@@ -110,6 +110,10 @@ def test_a_wrong_value_is_refused_before_anything_is_opened(name, field, wrong, 
         ({"audits": []}, "`audits` names none"),
         ({"audits": ["tokens"], "layers": 0}, "are for `audits='identifiability'`"),
         ({"gpus_per_task": 1}, "name it with `ray`"),
+        ({"workers": 2, "ray": "auto"}, "`workers` are local and `ray` is a cluster"),
+        ({"workers": 0}, "`workers` is at least 1"),
+        ({"budget": "soon"}, "`budget` is a time such as 90s, 10m or 2h"),
+        ({"budget": 0}, "`budget` must be a time above 0"),
     ],
 )
 def test_an_audit_that_no_model_has_is_refused_before_anything_is_opened(wrong, said):
@@ -161,7 +165,7 @@ def test_a_resumed_folder_forgets_nothing_that_is_measured():
     # The model, its tokenizer and the data are compared by what they hold.
     assert forgotten["audit"] == {
         "model", "data", "tokenizer", "device", "processes", "ray", "gpus_per_task", "progress", "store",
-        "facts",
+        "facts", "budget", "workers",
     }  # fmt: skip
     asked = request_of("audit")("m", "d", train="rows.csv", text_column="body")
     assert fingerprint_fields(asked)["train"] == "rows.csv"

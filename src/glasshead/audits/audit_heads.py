@@ -66,9 +66,9 @@ def audit_heads(
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     stages.begin(IDENTIFIABILITY)
-    identifiability, seed = Identifiability.of(request, stages.on_texts), request.seed
+    identifiability, seed = Identifiability.of(request), request.seed
     heads, map_facts = identifiability.compute_intervals(
-        model, tokenizer, encoded, usual_rows(model, encoded), seed
+        model, tokenizer, encoded, usual_rows(model, encoded), seed, stages.on_texts
     )
     spec = spec_of(model.config)
     card = AuditCard(

@@ -95,8 +95,10 @@ def check_audit(request: AuditRequest) -> None:
             f"{names} and {spell('processes')} are for {spell('audits', IDENTIFIABILITY)}: name it, or leave "
             "them out"
         )
-    Identifiability.of(request, lambda done, total: None)
+    Identifiability.of(request)
     Cluster.at(request.ray, request.gpus_per_task)
+    if request.ray is not None and request.workers is not None:
+        raise InputError(f"{spell('workers')} are local and {spell('ray')} is a cluster: choose one of them")
 
 
 def is_trained_here(model: object) -> bool:
@@ -116,14 +118,13 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise InputError(
             f"the audit {IDENTIFIABILITY!r} has no meaning here: {NO_WEIGHTS.format(request.method)}"
         )
-    if request.by:
-        raise ParameterError(
-            "by", "is for audits that read predictions: ask another one beside identifiability"
-        )
+    for name in ("by", "workers", "ray", "budget"):
+        if getattr(request, name):
+            raise ParameterError(
+                name, "is for audits that read predictions: ask another one beside identifiability"
+            )
     if request.train is not None:
         raise ParameterError("train", "is for audits of classes: ask another one beside identifiability")
-    if request.ray is not None:
-        raise ParameterError("ray", "is for audits that take tokens out of texts, which this one does not")
     load_options = make_load_options(load_options_of(request))
     split_name = request.split or default_split(request.data, None)
     split = read_unlabelled_texts(request.data, split_name, load_options)

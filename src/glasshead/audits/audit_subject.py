@@ -17,9 +17,8 @@ from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, judge_all, rows_wanted, slice_columns
-from glasshead.audits.measure import Measurer
+from glasshead.audits.measure import Clock, Executor, InThisProcess, Measurer, measure_rest
 from glasshead.audits.measured_with import find_measurements
-from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.progress import OnProgress, StageProgress
@@ -30,8 +29,9 @@ from glasshead.audits.slices import slice_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
 from glasshead.audits.view import IMPORTANCE, ModelView
-from glasshead.cluster import Cluster
+from glasshead.audits.workers import InWorkers, pool_of
 from glasshead.data import reader_of
+from glasshead.durations import duration
 from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
 from glasshead.opening import dtype_of
@@ -46,40 +46,39 @@ def audit_subject(
     request: AuditRequest,
     data_facts: Mapping[str, Any],
     progress: OnProgress,
+    clock: Clock = time.perf_counter,
 ) -> AuditCard:
     """Ask the audits that the request names (None: all that have a meaning) about a model on a split.
 
-    ``progress`` is called with the name of each stage as it begins.
+    ``progress`` is called with the name of each stage as it begins; a budget is spent by the ``clock``.
 
     Raises:
         InputError: on an unknown audit, an empty split, labels or texts that are not the model's, a reading
             that the model does not have, a method that cannot explain it, and an audit that was named and has
             no meaning.
     """
-    started = time.perf_counter()
+    started = clock()
     stages = StageProgress(progress)
-    selected, perturbation = select_audits(request, stages)
+    selected, perturbation = select_audits(request)
     reader = reader_of(subject.tokenizer)
     stages.nouns = reader.nouns
     stages.begin(f"reading the {stages.nouns.texts}")
     sample = read_sample(
         subject,
         split,
-        limit=reader.usual_limit if request.limit is None else request.limit,
+        limit=reader.usual_limit if request.limit is None and request.budget is None else request.limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
-    if (note := reader.cost_note(len(sample.texts), len(split))) is not None:
-        subject = replace(subject, notes=(*subject.notes, note))
     known = np.flatnonzero(sample.ranks < REFERENCE_INPUTS)
     view = sample.view(None if len(known) == len(sample.texts) else known)
     left_out = leave_out(selected, view, request, subject)
     kept = find_measurements(request.store, sample, request)
-    with workers_of(Cluster.at(request.ray, request.gpus_per_task), view.explanation) as in_parts:
-        view = view.watched(stages.on_texts, in_parts)
+    with pool_of(request, sample) as pool:
+        view = view.watched(stages.on_texts)
         if not view.explainer.reads_weights:
             stages.begin(request.method)
             view.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
@@ -87,15 +86,37 @@ def audit_subject(
         view = view.but(reference=reference)
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)
-        Measurer(sample, view, known).measure(wanted, kept, stages)
-        kept.describe(SUBJECT_FILE, view.settings.to_json())
-        result, inputs = judge_all(wanted, kept, sample.ids, view.settings, sample.by, sample.slice_columns)
-        stages.begin("choosing examples")
-        examples = {**example_columns(sample, view.settings, inputs), **result.examples}
-        # Contributions colour a map, unless somebody asked how sure the weights are.
-        named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
-        tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
-        chosen_texts = read_highlights(sample, view, inputs, examples, tolerance=tolerance)
+        rest_reference = measure_rest(kept, wanted, view)
+        executor: Executor = InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
+        if pool is not None:
+            executor = InWorkers(pool, sample, view.known, rest_reference)
+        measurer = Measurer(
+            sample,
+            wanted,
+            kept,
+            {one.key: one.most(view.settings) for one in wanted},
+            workers=1 if pool is None else pool.count,
+            deadline=None if request.budget is None else started + float(request.budget),
+            clock=clock,
+        )
+        measurer.measure(executor, stages)
+    notes = [*subject.notes]
+    measured = measurer.complete()
+    if len(measured) < len(sample.texts):
+        notes.append(budget_note(len(measured), sample, request))
+        view = view.some(np.flatnonzero(np.isin(known, measured)))
+        sample = sample.some(measured)
+    if (cost := reader.cost_note(len(sample.texts), len(split))) is not None:
+        notes.append(cost)
+    subject = replace(subject, notes=tuple(notes))
+    kept.describe(SUBJECT_FILE, view.settings.to_json())
+    result, inputs = judge_all(wanted, kept, sample.ids, view.settings, sample.by, sample.slice_columns)
+    stages.begin("choosing examples")
+    examples = {**example_columns(sample, view.settings, inputs), **result.examples}
+    # Contributions colour a map, unless somebody asked how sure the weights are.
+    named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
+    tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
+    chosen_texts = read_highlights(sample, view, inputs, examples, tolerance=tolerance)
     slicings = slicings_of(inputs, view.label_names, sample.by)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     remarks = remarks_on_selection(view, selected, left_out, result)
@@ -107,13 +128,20 @@ def audit_subject(
         | {name: value for name, value in result.facts.items() if name != AGREEMENT}
         | slice_facts(slicings)
         | data_facts
-        | {"date": date.today().isoformat(), "seconds": round(time.perf_counter() - started, 2)},
+        | {"date": date.today().isoformat(), "seconds": round(clock() - started, 2)},
         findings=result.findings,
         highlights=chosen_texts,
         examples={name: jsonable(column) for name, column in examples.items()},
         tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
     return conclude(replace(card, slice_tests=slice_tests(card, slicings, request.seed)))
+
+
+def budget_note(measured: int, sample: Sample, request: AuditRequest) -> str:
+    """How many of the inputs were measured in the time that a request gives."""
+    nouns = reader_of(sample.subject.tokenizer).nouns
+    time_given = duration(float(request.budget or 0.0))
+    return f"Measured {measured:,} of {nouns.count(len(sample.texts))} in {time_given}, chosen at random"
 
 
 def leave_out(
@@ -137,7 +165,7 @@ def leave_out(
     return left_out
 
 
-def select_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[str, Audit], Perturbation]:
+def select_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbation]:
     """The audits of a request with its settings, and the perturbation test, asked or not."""
     draws = request.draws
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
@@ -146,8 +174,8 @@ def select_audits(request: AuditRequest, stages: StageProgress) -> tuple[dict[st
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
     if IDENTIFIABILITY in selected:
-        selected[IDENTIFIABILITY] = Identifiability.of(request, stages.on_texts)
-    if OPERATORS in selected and request.limit is not None:
+        selected[IDENTIFIABILITY] = Identifiability.of(request)
+    if OPERATORS in selected and (request.limit is not None or request.budget is not None):
         selected[OPERATORS] = Operators(texts=None)
     return selected, perturbation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -93,38 +93,61 @@ class Sample:
         """The columns of the data by which inputs are sliced, as rows have them."""
         return {COLUMN + name: np.array(values, dtype=object) for name, values in self.columns.items()}
 
+    def some(self, places: NDArray[np.int64]) -> Sample:
+        """Some of the inputs."""
+        firsts, seconds = self.inputs
+        return replace(
+            self,
+            encoded=self.encoded.some(places),
+            inputs=(
+                [firsts[row] for row in places],
+                None if seconds is None else [seconds[row] for row in places],
+            ),
+            texts=[self.texts[row] for row in places],
+            indices=self.indices[places],
+            ranks=self.ranks[places],
+            ids=self.ids[places],
+            labels=self.labels[places],
+            columns={name: [values[row] for row in places] for name, values in self.columns.items()},
+            marks=None if self.marks is None else [self.marks[row] for row in places],
+        )
+
+    def without_model(self) -> Sample:
+        """The inputs alone, for a process that has the model."""
+        nothing: Any = None
+        return replace(self, subject=nothing, model=nothing)
+
     def view(self, places: NDArray[np.int64] | None = None) -> ModelView:
         """Some of the inputs before the model; None: all.
 
         Raises:
             InputError: if the model has no such reading, or its inputs cannot be sliced so.
         """
-        rows = np.arange(len(self.texts)) if places is None else places
-        encoded = self.encoded if places is None else self.encoded.some(rows)
+        if places is not None:
+            return self.some(places).view()
         explanation = make_context(
-            self.model, encoded, self.subject.tokenizer, attention_selector=self.attention_selector
+            self.model, self.encoded, self.subject.tokenizer, attention_selector=self.attention_selector
         )
         check_slicings(self.by, explanation, self.subject.model)
         kind, margin = read_gauge(self.subject.gauge, explanation)
-        firsts, seconds = self.inputs
         return ModelView(
             explanation,
-            [self.texts[row] for row in rows],
-            self.indices[rows],
-            self.labels[rows],
+            self.texts,
+            self.indices,
+            self.labels,
             [] if explanation.is_regression else self.subject.labels,
             self.subject.counts,
             kind,
             margin,
             self.subject.model,
             self.label_note,
-            ([firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]),
+            self.inputs,
             self.by,
-            {name: [values[row] for row in rows] for name, values in self.columns.items()},
+            self.columns,
             self.method,
-            None if self.marks is None else [self.marks[row] for row in rows],
-            ids=self.ids[rows],
-            ranks=self.ranks[rows],
+            self.marks,
+            ids=self.ids,
+            ranks=self.ranks,
             seed=self.seed,
         )
 

@@ -126,10 +126,9 @@ class Identifiability(Audit):
     max_texts: int | None = MAX_TEXTS
     processes: int = 1
     store: Path | None = None
-    progress: Callable[[int, int], None] = lambda done, total: None
 
     @classmethod
-    def of(cls, request: AuditRequest, on_texts: Callable[[int, int], None]) -> Identifiability:
+    def of(cls, request: AuditRequest) -> Identifiability:
         """The audit that a request asks for. It covers all texts if the request says how many.
 
         Raises:
@@ -145,10 +144,9 @@ class Identifiability(Audit):
         return cls(
             row_options=row_options,
             interval_options=IntervalOptions(request.top, request.tolerance),
-            max_texts=MAX_TEXTS if request.limit is None else None,
-            processes=request.processes or 1,
+            max_texts=MAX_TEXTS if request.limit is None and request.budget is None else None,
+            processes=1 if request.has_workers else request.processes or 1,
             store=request.store,
-            progress=on_texts,
         )
 
     columns = (
@@ -186,6 +184,7 @@ class Identifiability(Audit):
         encoded: Encoded,
         default_rows: RowSelector,
         seed: int,
+        on_texts: Callable[[int, int], None],
         read: ReadRows | None = None,
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state; ``read`` are the rows that the
@@ -198,7 +197,7 @@ class Identifiability(Audit):
         with tempfile.TemporaryDirectory() as folder:
             heads = solve_batches(
                 model, tokenizer, encoded, row_selector, options,
-                self.store or Path(folder), seed=seed, progress=self.progress, read=read,
+                self.store or Path(folder), seed=seed, progress=on_texts, read=read,
             ).heads()  # fmt: skip
         words = rows_in_words(model, encoded, row_selector, read)
         return heads, {"identifiability": map_facts(heads, self.interval_options, words)}
@@ -218,7 +217,7 @@ class Identifiability(Audit):
             store = solve_batches(
                 view.trained_model, view.explanation.tokenizer, encoded, row_selector,
                 replace(self.interval_options, processes=self.processes), Path(folder),
-                seed=view.seed, ids=ids, progress=self.progress, read=read,
+                seed=view.seed, ids=ids, progress=view.explanation.progress, read=read,
             )  # fmt: skip
             heads, weights = store.heads(), store.weights()
         columns: dict[str, NDArray[Any]] = {**columns_per_text(heads, np.arange(count), count)}

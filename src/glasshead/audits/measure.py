@@ -1,54 +1,160 @@
-"""One map over shards of inputs: every audit measures every input once."""
+"""One map over shards of inputs: every audit measures every input once, wherever that is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits.base import Measured
 from glasshead.audits.data_view import Sample
+from glasshead.audits.estimate import Estimate
 from glasshead.audits.judge import REFERENCE, REST, Wanted
 from glasshead.audits.measurements import Measurements
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.reference import Reference
 from glasshead.audits.view import ModelView
+from glasshead.durations import rough_duration
+from glasshead.nouns import Nouns
 
 SHARD, SHARD_TOKENS = 32, 4096
 """Inputs of a shard: so many, or as many as have so many tokens, the longest counted for each."""
+FIRST_SHARD = 2
+"""Inputs of the first shards, from which the time that is left is estimated."""
+LONG = 10.0
+"""Seconds from which on an estimate is worth a line."""
+Clock = Callable[[], float]
+
+
+class Part(NamedTuple):
+    """Some inputs of a shard, by their places in the sample, and what they lack."""
+
+    places: NDArray[np.int64]
+    wanted: Sequence[Wanted]
+
+
+Shard = Sequence[Part]
+Answer = tuple[Measured, float]
+"""The rows of an audit for the inputs of a part, and the seconds that they took."""
+Executor = Callable[[Iterator[Shard]], Iterator[tuple[Shard, Iterable[Answer]]]]
+"""Measures shards, in this process or in others: of each shard an answer for what each part wants, in
+order."""
 
 
 class Measurer:
-    """Puts shards of a sample before the model, of which ``view`` has the first inputs ``known`` already."""
+    """Puts what inputs lack before a model, shard by shard, in random order.
 
-    def __init__(self, sample: Sample, view: ModelView, known: NDArray[np.int64]) -> None:
-        self.sample, self.known_view = sample, view
-        self.place_in_view = {place: row for row, place in enumerate(known.tolist())}
-        self.rest_reference: Reference | None = None
+    ``most`` is how many inputs each audit asks at most, by the settings of a view. ``workers`` measure at the
+    same time. ``deadline`` is when, by the ``clock``, no further shard begins, but for a first one.
+    """
 
-    def measure(self, wanted: Sequence[Wanted], kept: Measurements, stages: StageProgress) -> None:
-        """Ask every audit about every input that has no row yet, shard by shard."""
+    def __init__(
+        self,
+        sample: Sample,
+        wanted: Sequence[Wanted],
+        kept: Measurements,
+        most: Mapping[str, int | None],
+        *,
+        workers: int = 1,
+        deadline: float | None = None,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.sample, self.wanted, self.kept, self.most = sample, wanted, kept, most
+        self.workers, self.deadline, self.clock = workers, deadline, clock
+        self.missing = self.lacking()
+        self.tokens = sample.encoded.mask.sum(dim=1).numpy()
+        self.estimate = Estimate(self.missing, self.tokens)
+
+    def lacking(self) -> dict[str, NDArray[np.bool_]]:
+        """Which inputs have no row of each audit that asks them."""
         ids = self.sample.ids
-        settings = self.known_view.settings
-        missing = {
-            one.key: kept.missing(one.key, ids) & self.sample.asked(one.most(settings)) for one in wanted
+        return {
+            one.key: self.kept.missing(one.key, ids) & self.sample.asked(self.most[one.key])
+            for one in self.wanted
         }
-        if any(one.rest for one in wanted):
-            self.rest_reference = kept.reference(
-                REFERENCE + REST, lambda: self.known_view.without_first().known
-            )
-        total = int(np.any([*missing.values()], axis=0).sum())
-        done = 0
-        for shard in self.shards(np.any([*missing.values()], axis=0)):
-            for places, asked in group_by_places(shard, wanted, missing):
-                view = self.view(places)
-                rest = view.without_first(self.rest_reference) if any(one.rest for one in asked) else None
-                for one in asked:
-                    stages.at(one.key, done, total)
-                    of_this = rest if one.rest else view
-                    assert of_this is not None
-                    kept.add(one.key, ids[places], one.measure(of_this), one.columns)
-            done += len(shard)
+
+    def measure(self, executor: Executor, stages: StageProgress) -> None:
+        """Measure until nothing is missing, or the time is spent."""
+        incomplete = np.any([*self.missing.values()], axis=0)
+        done, total = 0, int(incomplete.sum())
+        stages.begin("measuring")
+        stages.at(done, total, None)
+        for shard, answers in executor(self.shards(incomplete)):
+            asked = [(part.places, one) for part in shard for one in part.wanted]
+            for (places, one), (measured, seconds) in zip(asked, answers, strict=True):
+                self.kept.add(one.key, self.sample.ids[places], measured, one.columns)
+                self.estimate.add(one.key, places, seconds)
+                stages.at(done, total, self.estimate.share if done else None)
+            is_first, done = done == 0, done + len(union(shard))
+            stages.at(done, total, self.estimate.share)
+            stages.on_texts(0, total)
+            if is_first and self.estimate.left / self.workers >= LONG:
+                stages.remark(self.price(stages.nouns, done, total))
+
+    def price(self, nouns: Nouns, done: int, total: int) -> str:
+        """How long all of it will take, in words, and how much of it there is time for."""
+        seconds = (self.estimate.behind + self.estimate.left) / self.workers
+        words = f"About {rough_duration(seconds)} for {nouns.count(total)} (measured on {done})"
+        left = self.estimate.left / self.workers
+        if self.deadline is None or left <= (given := self.deadline - self.clock()):
+            return words
+        fitting = done + int((total - done) * max(given, 0.0) / left)
+        return f"{words}; the budget covers about {nouns.count(fitting)}"
+
+    def complete(self) -> NDArray[np.int64]:
+        """The places of the inputs that have a row of every audit that asks them."""
+        return np.flatnonzero(~np.any([*self.lacking().values()], axis=0))
+
+    def shards(self, missing: NDArray[np.bool_]) -> Iterator[Shard]:
+        """Inputs that lack a row, in random order, fewer at a time where they are long or time is short."""
+        order = np.argsort(self.sample.ranks, kind="stable")
+        order = order[missing[order]]
+        start = 0
+        while start < len(order):
+            ahead = order[start : start + (SHARD if self.estimate.is_known else FIRST_SHARD)]
+            fits = self.fitting(ahead, start > 0)
+            if not fits:
+                return
+            yield list(group_by_places(np.sort(ahead[:fits]), self.wanted, self.missing))
+            start += fits
+
+    def fitting(self, ahead: NDArray[np.int64], has_begun: bool) -> int:
+        """How many of the next inputs make a shard; 0 where there is no time for any."""
+        longest = np.maximum.accumulate(self.tokens[ahead])
+        fits = max(int((longest * np.arange(1, len(ahead) + 1) <= SHARD_TOKENS).sum()), 1)
+        if self.deadline is None or not has_begun:
+            return fits
+        seconds = self.estimate.seconds_of(ahead).cumsum()
+        return min(fits, int((seconds < self.deadline - self.clock()).sum()))
+
+
+def union(shard: Shard) -> NDArray[np.int64]:
+    """The places of all inputs of a shard."""
+    return np.unique(np.concatenate([part.places for part in shard]))
+
+
+class InThisProcess:
+    """The executor that measures here: of the inputs ``known`` the first pass is behind, in a ``view``."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        view: ModelView,
+        known: NDArray[np.int64],
+        rest_reference: Reference | None,
+        begin: Callable[[str], None],
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.sample, self.known_view, self.rest_reference = sample, view, rest_reference
+        self.place_in_view = {place: row for row, place in enumerate(known.tolist())}
+        self.begin, self.clock = begin, clock
+
+    def __call__(self, shards: Iterator[Shard]) -> Iterator[tuple[Shard, Iterable[Answer]]]:
+        for shard in shards:
+            yield shard, answers(shard, self.view, self.rest_reference, self.begin, self.clock)
 
     def view(self, places: NDArray[np.int64]) -> ModelView:
         """Some inputs before the model."""
@@ -57,30 +163,44 @@ class Measurer:
             whole = len(rows) == len(self.known_view.labels)
             return self.known_view if whole else self.known_view.some(rows)
         view = self.sample.view(places)
-        explanation = self.known_view.explanation
-        return view.but(reference=self.known_view.known).watched(explanation.progress, explanation.in_parts)
+        return view.but(reference=self.known_view.known).watched(self.known_view.explanation.progress)
 
-    def shards(self, missing: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-        """The places of inputs that lack a row, in random order, fewer at a time where they are long."""
-        order = np.argsort(self.sample.ranks, kind="stable")
-        order = order[missing[order]]
-        lengths = self.sample.encoded.mask.sum(dim=1).numpy()
-        start = 0
-        while start < len(order):
-            longest = np.maximum.accumulate(lengths[order[start : start + SHARD]])
-            fits = int((longest * np.arange(1, len(longest) + 1) <= SHARD_TOKENS).sum())
-            end = start + max(fits, 1)
-            yield np.sort(order[start:end])
-            start = end
+
+def answers(
+    shard: Shard,
+    view_of: Callable[[NDArray[np.int64]], ModelView],
+    rest_reference: Reference | None,
+    begin: Callable[[str], None] = lambda key: None,
+    clock: Clock = time.perf_counter,
+) -> Iterator[Answer]:
+    """Measure what every part of a shard wants, one after the other; ``begin`` is told which audit."""
+    for places, wanted in shard:
+        began = clock()
+        view = view_of(places)
+        rest = view.without_first(rest_reference) if any(one.rest for one in wanted) else view
+        for one in wanted:
+            begin(one.key)
+            measured = one.measure(rest if one.rest else view)
+            ended = clock()
+            yield measured, ended - began
+            began = ended
+
+
+def measure_rest(kept: Measurements, wanted: Sequence[Wanted], view: ModelView) -> Reference | None:
+    """What is measured once for all inputs without their first token, if anything is asked about them."""
+    if not any(one.rest for one in wanted):
+        return None
+    return kept.reference(REFERENCE + REST, lambda: view.without_first().known)
 
 
 def group_by_places(
     shard: NDArray[np.int64], wanted: Sequence[Wanted], missing: Mapping[str, NDArray[np.bool_]]
-) -> Iterator[tuple[NDArray[np.int64], list[Wanted]]]:
+) -> Iterator[Part]:
     """What the same inputs of a shard lack, together."""
     groups: dict[bytes, tuple[NDArray[np.int64], list[Wanted]]] = {}
     for one in wanted:
         places = shard[missing[one.key][shard]]
         if len(places):
             groups.setdefault(places.tobytes(), (places, []))[1].append(one)
-    yield from groups.values()
+    for places, own in groups.values():
+        yield Part(places, own)

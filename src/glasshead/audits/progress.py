@@ -8,7 +8,8 @@ from glasshead.nouns import TEXTS
 
 
 class OnProgress(Protocol):
-    """Called with what is being done and, where that is known, which share of it is behind."""
+    """Called with what is being done and, where that is known, which share of it is behind. What stays worth
+    reading, such as an estimate, goes to its method ``remark``, where it has one."""
 
     def __call__(self, stage: str, share: float | None = None) -> None: ...
 
@@ -24,25 +25,32 @@ class StageProgress:
     def __init__(self, progress: OnProgress) -> None:
         self.progress, self.stage, self.nouns = progress, "", TEXTS
         self.behind, self.total = 0, 0
+        self.share: float | None = None
 
     def begin(self, stage: str) -> None:
         """Begin another stage."""
         self.stage, self.behind, self.total = stage, 0, 0
         self.progress(stage)
 
-    def at(self, stage: str, behind: int, total: int) -> None:
-        """Go on with some texts of a stage, of which so many of all are behind."""
-        self.stage, self.behind, self.total = stage, behind, total
-        if behind:
-            self.on_texts(0, total)
-        else:
-            self.progress(stage)
+    def at(self, behind: int, total: int, share: float | None) -> None:
+        """So many of all texts are measured, and such a share of the work is done (None: not known)."""
+        self.behind, self.total, self.share = behind, total, share
+
+    def measure(self, audit: str) -> None:
+        """Measure what an audit asks about the next texts."""
+        self.stage = f"measuring {audit}"
+        self.on_texts(0, self.total)
 
     def on_texts(self, done: int, total: int) -> None:
         """So many of the texts are done, or of those of a part."""
+        share = self.share if self.total else done / total
         done, total = self.behind + done, self.total or total
-        self.progress(f"{self.stage}: {done:,} of {total:,} {self.nouns.texts}", done / total)
+        self.progress(f"{self.stage}: {done:,} of {total:,} {self.nouns.texts}", share)
 
     def on_share(self, done: int, total: int) -> None:
         """Such a share of the stage is done."""
         self.progress(f"{self.stage}: {done / total:.0%}", done / total)
+
+    def remark(self, words: str) -> None:
+        """What stays worth reading while the work goes on."""
+        getattr(self.progress, "remark", self.progress)(words)

@@ -26,7 +26,6 @@ from glasshead.explainers import (
     TARGETS,
     Explainer,
     ExplanationContext,
-    InParts,
     LinearReadout,
     OnTexts,
     SentenceReadout,
@@ -42,6 +41,14 @@ from glasshead.results import ATTENTION
 
 COPIES: WeakKeyDictionary[PreTrainedModel, dict[torch.dtype, PreTrainedModel]] = WeakKeyDictionary()
 """Models in other precisions, as long as they live themselves."""
+
+
+def share_copy(model: PreTrainedModel, trained: PreTrainedModel) -> None:
+    """Let the model as it was trained be the copy in its own precision, so that nobody makes another."""
+    if trained.dtype != model.dtype:
+        COPIES.setdefault(model, {})[trained.dtype] = isolated_copy(trained)
+
+
 # The measures that an explanation is held against; by a finding's `against`: an explainer.
 IMPORTANCE = {
     "gradient": "gradient-after-norm",
@@ -106,9 +113,9 @@ class ModelView:
         vars(view).update({name: value for name, value in known.items() if name not in ("settings", "known")})
         return view
 
-    def watched(self, progress: OnTexts, in_parts: InParts) -> ModelView:
-        """The view, which tells how far it is, and computes variants of texts in such parts."""
-        return replace(self, explanation=replace(self.explanation, progress=progress, in_parts=in_parts))
+    def watched(self, progress: OnTexts) -> ModelView:
+        """The view, which tells how far it is."""
+        return replace(self, explanation=replace(self.explanation, progress=progress))
 
     def rng(self, audit: str, row: int) -> np.random.Generator:
         """The random numbers of an audit for one text, whatever texts are beside it."""

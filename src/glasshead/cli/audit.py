@@ -64,7 +64,7 @@ def audit(
         ) as work,
         resumable_parts(out, resume=resume, overwrite=overwrite) as parts,
     ):
-        processes = request.processes or os.cpu_count() or 1
+        processes = request.processes or (1 if request.has_workers else os.cpu_count() or 1)
         card = audit_with_progress(request.replace(store=parts, processes=processes))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         keep_measurements(parts, work)

@@ -2,11 +2,12 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from glasshead.cli.console import errors, print_remark
+from glasshead.durations import duration, rough_duration
 
 
 class OnProgress(Protocol):
@@ -14,28 +15,57 @@ class OnProgress(Protocol):
 
     def __call__(self, stage: str, share: float | None = None) -> None: ...
 
+    def remark(self, words: str) -> None:
+        """Say something at once that stays on the screen."""
 
-LINE_SECONDS = 15.0
+
+LINE_SECONDS = 10.0
 """Seconds between two lines where there is no terminal."""
+
+
+def kind_of(stage: str) -> str:
+    """What a stage does, whatever it is about: the time that is left is that of all that does the same."""
+    return stage.partition(":")[0].partition(" ")[0]
 
 
 class LineProgress:
     """Where nobody looks at a terminal: a line now and then, also while a stage says nothing, and none of
     what is quickly done."""
 
-    def __init__(self, title: str) -> None:
-        self.title, self.doing = title, ""
+    def __init__(self, title: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.title, self.clock = title, clock
+        self.stage, self.share = "", None  # type: tuple[str, float | None]
+        self.begun = self.stage_begun = clock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __call__(self, stage: str, share: float | None = None) -> None:
-        self.doing = f": {stage}" + ("" if share is None else f", {share:.0%}")
+        if kind_of(stage) != kind_of(self.stage):
+            self.stage_begun = self.clock()
+        self.stage, self.share = stage, share
+
+    def remark(self, words: str) -> None:
+        with suppress(OSError):
+            print_remark(f"{self.title}: {words}")
+
+    def line(self) -> str:
+        """What is being done, and how far it is."""
+        now, words = self.clock(), [self.title]
+        if self.stage:
+            words.append(f": {self.stage}")
+        if self.share is not None:
+            words.append(f", {self.share:.0%}")
+        if self.share:
+            left = (now - self.stage_begun) * (1 - self.share) / self.share
+            words.append(f", about {rough_duration(left)} left" if left >= 1 else "")
+        return f"{''.join(words)} ({duration(now - self.begun)})"
 
     def start(self) -> None:
         """Write from now on; after `stop` too."""
         self.stop()
+        self.begun = self.clock()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._write, args=(time.monotonic(),), daemon=True)
+        self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -44,16 +74,32 @@ class LineProgress:
         if self._thread is not None:
             self._thread.join()
 
-    def _write(self, begun: float) -> None:
+    def _write(self) -> None:
         while not self._ended.wait(LINE_SECONDS):
             with suppress(OSError):  # nobody reads any more
-                print_remark(f"{self.title}{self.doing} ({duration(time.monotonic() - begun)})")
+                print_remark(self.line())
 
 
-def duration(seconds: float) -> str:
-    """How long that is."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+class BarProgress:
+    """On a terminal: a task of a Rich ``display``."""
+
+    def __init__(self, title: str, display: Any) -> None:
+        self.title, self.display, self.running = title, display, ""
+        self.task = display.add_task(title, total=None)
+
+    def __call__(self, stage: str, share: float | None = None) -> None:
+        if kind_of(stage) != self.running:
+            self.running = kind_of(stage)
+            self.display.reset(self.task)
+        self.display.update(
+            self.task,
+            description=f"{self.title}: {stage}",
+            total=None if share is None else 1.0,
+            completed=share or 0.0,
+        )
+
+    def remark(self, words: str) -> None:
+        print_remark(words)
 
 
 @contextmanager
@@ -91,20 +137,5 @@ def progress_stages(title: str) -> Iterator[OnProgress]:
         finally:
             lines.stop()
         return
-    with Progress(*columns, console=errors, transient=True) as progress:
-        task = progress.add_task(title, total=None)
-        running = ""
-
-        def on_progress(stage: str, share: float | None = None) -> None:
-            nonlocal running
-            if stage.partition(":")[0] != running:  # the time that is left is that of the stage
-                running = stage.partition(":")[0]
-                progress.reset(task)
-            progress.update(
-                task,
-                description=f"{title}: {stage}",
-                total=None if share is None else 1.0,
-                completed=share or 0.0,
-            )
-
-        yield on_progress
+    with Progress(*columns, console=errors, transient=True) as display:
+        yield BarProgress(title, display)

@@ -35,9 +35,6 @@ from glasshead.explainers.explainer import (
 )
 from glasshead.explainers.explanation_context import (
     ExplanationContext,
-    InParts,
-    PartFunction,
-    in_one_part,
     make_context,
 )
 from glasshead.explainers.forward_observation import (
@@ -67,12 +64,10 @@ __all__ = [
     "ExplanationContext",
     "FlowNetwork",
     "ForwardObservation",
-    "InParts",
     "IntervalVector",
     "LayerwiseRelevance",
     "LinearReadout",
     "OnTexts",
-    "PartFunction",
     "Removal",
     "Rollout",
     "SentenceReadout",
@@ -90,7 +85,6 @@ __all__ = [
     "explain_texts",
     "find_explainer",
     "head_signs",
-    "in_one_part",
     "make_context",
     "not_watched",
     "observe_pooled",

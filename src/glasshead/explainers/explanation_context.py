@@ -1,6 +1,5 @@
 """Texts before a model: what every explanation is given."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -32,19 +31,6 @@ from glasshead.trace import (
     unit_of_each,
 )
 
-Context = Any
-"""An `ExplanationContext`, which holds one of these."""
-PartFunction = Callable[[Context, Tensor, Tensor], Tensor]
-"""(some texts, which of them each variant is of [V], its tokens that go [V, n]) → numbers of each variant."""
-InParts = Callable[[PartFunction, Context, Tensor, Tensor], Tensor]
-"""Computes a function of variants of texts, in whatever parts and wherever."""
-
-
-def in_one_part(function: PartFunction, context: Context, texts: Tensor, removed: Tensor) -> Tensor:
-    """Here, all at once."""
-    return function(context, texts, removed)
-
-
 READ_ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
@@ -54,8 +40,7 @@ DEFAULT_SELECTOR = AttentionSelector()
 class ExplanationContext:
     """Encoded texts before a model, with the target of each, and where attention is read.
 
-    ``in_parts`` computes what the model says of texts without some of their tokens. ``first_pass`` is that
-    over a single text, where attention is going to be read.
+    ``first_pass`` is that over a single text, where attention is going to be read.
     """
 
     model: PreTrainedModel
@@ -66,7 +51,6 @@ class ExplanationContext:
     target_fn: Target
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
     progress: OnTexts = not_watched
-    in_parts: InParts = in_one_part
     first_pass: FirstPass | None = None
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What was measured of these texts, whatever target is explained."""

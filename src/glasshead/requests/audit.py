@@ -91,6 +91,19 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         least=1,
         measures=False,
     )
+    budget: float | str | None = option(
+        default=None,
+        help="Measure random texts for about this long (90s, 10m, 2h), then judge those; --resume goes on.",
+        metavar="TIME",
+        read=readers.seconds,
+        measures=False,
+    )
+    workers: int | None = option(
+        default=None,
+        help="Local processes that share the texts, with one thread each; else this process alone.",
+        least=1,
+        measures=False,
+    )
     ray: str | None = option(
         default=None,
         help="Run on this Ray cluster; auto: the one that runs here.",
@@ -109,6 +122,11 @@ class AuditRequest(AttentionRequest, JudgedRequest):
     facts: Mapping[str, Any] | None = option(
         default=None, help="More facts for the card.", flag="", measures=False
     )
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether other processes measure."""
+        return self.ray is not None or (self.workers or 1) > 1
 
 
 class RankRequest(AttentionRequest, JudgedRequest):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from glasshead.durations import parse_seconds
 from glasshead.errors import InputError, ParameterError
-from glasshead.requests.fields import is_whole_number
+from glasshead.requests.fields import is_number, is_whole_number
 
 
 def names(field: str, value: Any) -> Any:
@@ -64,3 +65,11 @@ def numbers_or_name(field: str, value: Any) -> Any:
     if isinstance(value, str) and not value[:1].isdigit():
         return value
     return numbers(field, value)
+
+
+def seconds(field: str, value: Any) -> Any:
+    """``90s``, ``10m``, ``2h``, or a number of seconds → seconds, more than none."""
+    number = parse_seconds(field, value) if isinstance(value, str) else value
+    if is_number(number) and not 0 < number < float("inf"):
+        raise ParameterError(field, f"must be a time above 0, not {ascii(value)[:60]}")
+    return number

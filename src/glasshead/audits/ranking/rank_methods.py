@@ -121,7 +121,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         dtype=dtype_of(request.dtype),
     )
     context = sample.view()
-    context = context.watched(stages.on_texts, context.explanation.in_parts)
+    context = context.watched(stages.on_texts)
     meanings, left_out = check_removals(context, request.removals or fitting_removals(context))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))

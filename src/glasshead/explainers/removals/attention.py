@@ -1,8 +1,5 @@
 """A token is removed from the attention that is read: the text stays as it is, also for all other layers."""
 
-from functools import partial
-
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -22,9 +19,6 @@ class AttentionRemoval(Removal):
     def unsupported_reason(self, context: ExplanationContext) -> str | None:
         return context.unreadable_reason
 
-    def is_product(self, context: ExplanationContext) -> bool:
-        return context.observation.exact
-
     def compute_logits(
         self,
         context: ExplanationContext,
@@ -35,26 +29,7 @@ class AttentionRemoval(Removal):
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token, without special tokens too, which attention reads as any other."""
-        if self.is_product(context):
-            return context.observation.without_each(self.change)
-        texts, every = torch.arange(len(context.logits)), context.encoded.mask
-        return context.in_parts(
-            partial(logits_without_each, self.change, every.shape[1]), context, texts, every
-        )
-
-
-def logits_without_each(
-    change: AttentionChange,
-    length: int,
-    context: ExplanationContext,
-    texts: Int[Tensor, " variants"],
-    removed: Bool[Tensor, "variants tokens"],
-) -> Float[Tensor, "variants length classes"]:
-    """Logits of each of the ``texts``, which are all there are, without each token; those of the whole text
-    beyond its end."""
-    result = context.logits[:, None, :].repeat(1, length, 1)
-    result[:, : removed.shape[1]] = context.observation.without_each(change)
-    return result[texts]
+        return context.observation.without_each(self.change)
 
 
 register_removal(

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import ClassVar
 
 import torch
@@ -39,10 +38,6 @@ class Removal(ABC):
             f"{context.encoded.erasure!r}"
         )
 
-    def is_product(self, context: ExplanationContext) -> bool:
-        """Whether the model need not be run again, so that it is sooner done than sent."""
-        return False
-
     def logits(
         self,
         context: ExplanationContext,
@@ -60,9 +55,7 @@ class Removal(ABC):
         if reason is not None:
             raise InputError(reason)
         removed = context.encoded.whole_units(removed, texts)
-        if self.is_product(context):
-            return self.compute_logits(context, texts, removed)
-        return context.in_parts(partial(logits_without, self.name), context, texts, removed)
+        return self.compute_logits(context, texts, removed)
 
     @abstractmethod
     def compute_logits(
@@ -71,7 +64,7 @@ class Removal(ABC):
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        """Logits without what is removed, on this computer."""
+        """Logits without what is removed."""
 
     def logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token alone, computed once; those of the whole text at padding."""
@@ -114,16 +107,6 @@ def register_removal(name: str, removal: Removal) -> None:
     """File a removal under its name."""
     removal.name = name
     REMOVALS.register(name)(removal)
-
-
-def logits_without(
-    name: str,
-    context: ExplanationContext,
-    texts: Int[Tensor, " variants"],
-    removed: Bool[Tensor, "variants tokens"],
-) -> Float[Tensor, "variants classes"]:
-    """Logits of variants by the removal of that name, which other computers know too."""
-    return REMOVALS[name].compute_logits(context, texts, removed)
 
 
 def removable(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:

@@ -1,0 +1,315 @@
+"""Workers that measure shards in processes of their own: on this computer, or on those of a Ray cluster.
+
+A worker holds the model and gets a shard of inputs at a time. It gives their rows back to this process, which
+alone writes them down, so no disk has to be shared.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
+
+import cloudpickle
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from glasshead.audits.data_view import Sample
+from glasshead.audits.measure import Answer, Part, Shard, answers, union
+from glasshead.audits.reference import Reference
+from glasshead.audits.view import share_copy
+from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
+from glasshead.errors import InputError
+from glasshead.huggingface import isolated_copy
+from glasshead.requests import AuditRequest
+from glasshead.trace import Subject
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+class Holding(NamedTuple):
+    """What every worker has: the subject, and its model in the precision of the audit."""
+
+    subject: Subject
+    model: PreTrainedModel
+
+
+class Task(NamedTuple):
+    """A shard as a worker gets it: its inputs without the model, what they lack, and what is known of all."""
+
+    sample: Sample
+    parts: Sequence[Part]
+    reference: Reference
+    rest_reference: Reference | None
+
+
+class WorkerDied(Exception):
+    """A worker ended before it had an answer."""
+
+
+class Pool(Protocol):
+    """Where workers are: so many places for one, each with one shard at a time."""
+
+    count: int
+
+    def send(self, place: int, task: bytes) -> Any:
+        """Let the worker at a place, a new one where there is none, measure a pickled task; by what is given
+        back its answers can be waited for."""
+
+    def drop(self, place: int) -> None:
+        """Forget a worker that died."""
+
+    def wait(self, sent: Sequence[Any]) -> Any:
+        """One of the tasks sent that has ended."""
+
+    def answers(self, ended: Any) -> list[Answer]:
+        """What a worker measured.
+
+        Raises:
+            WorkerDied: if it did not come to an end.
+        """
+
+
+class InWorkers:
+    """The executor that gives each worker of a pool the next shard when it has done its last.
+
+    The shard of a worker that dies is begun again by a new one, a few times.
+    """
+
+    def __init__(
+        self, pool: Pool, sample: Sample, reference: Reference, rest_reference: Reference | None
+    ) -> None:
+        self.pool, self.sample = pool, sample
+        self.reference, self.rest_reference = reference, rest_reference
+
+    def __call__(self, shards: Iterator[Shard]) -> Iterator[tuple[Shard, Iterable[Answer]]]:
+        pool, free = self.pool, list(range(self.pool.count))
+        running: dict[Any, tuple[int, Shard, bytes, int]] = {}
+        while True:
+            while free and (shard := next(shards, None)) is not None:
+                place, task = free.pop(0), self.task(shard)
+                running[pool.send(place, task)] = place, shard, task, 0
+            if not running:
+                return
+            ended = pool.wait(list(running))
+            place, shard, task, deaths = running.pop(ended)
+            try:
+                measured = pool.answers(ended)
+            except WorkerDied as error:
+                if deaths == RETRIES:
+                    raise InputError(
+                        f"A worker died {deaths + 1} times while it measured the same {len(union(shard))} "
+                        f"inputs, perhaps for lack of memory ({error}). Use fewer workers or shorter inputs."
+                    ) from None
+                pool.drop(place)
+                running[pool.send(place, task)] = place, shard, task, deaths + 1
+                continue
+            yield shard, measured
+            free.append(place)
+
+    def task(self, shard: Shard) -> bytes:
+        """A shard, pickled; places are those in its own part of the sample."""
+        places = union(shard)
+        some = self.sample.some(places).without_model()
+        parts = [part._replace(places=np.searchsorted(places, part.places)) for part in shard]
+        return bytes(cloudpickle.dumps(Task(some, parts, self.reference, self.rest_reference)))
+
+
+class Worker:
+    """A process that holds a model."""
+
+    def __init__(self, held: Holding) -> None:
+        torch.set_num_threads(1)
+        self.held = held
+        share_copy(held.model, held.subject.model)
+
+    def answers(self, pickled: bytes) -> list[Answer]:
+        """Measure a task."""
+        task: Task = cloudpickle.loads(pickled)
+        sample = replace(task.sample, subject=self.held.subject, model=self.held.model)
+        return list(
+            answers(
+                task.parts,
+                lambda places: sample.view(places).but(reference=task.reference),
+                task.rest_reference,
+            )
+        )
+
+
+def write_holding(held: Holding, file: BinaryIO | BytesIO) -> None:
+    """Pickle a model, its tensors apart so that they can be mapped.
+
+    Raises:
+        InputError: if it cannot be pickled.
+    """
+    try:
+        torch.save(held, file, pickle_module=cloudpickle)
+    except Exception as error:  # whatever its classes raise where they are pickled
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"This model cannot be sent to other processes, because it cannot be pickled ({reason[:150]}). "
+            "Leave the workers out."
+        ) from None
+
+
+class LocalPool:
+    """Processes on this computer. All of them map the same file of weights, so these are in memory once."""
+
+    def __init__(self, count: int, folder: Path, held: Holding) -> None:
+        self.count, self.path, self.held = count, folder / "model.pt", held
+        self.workers: dict[int, Any] = {}
+
+    def send(self, place: int, task: bytes) -> Any:
+        if place not in self.workers:
+            self.start(place)
+        try:
+            return self.workers[place].submit(answers_of, str(self.path), task)
+        except BrokenProcessPool:  # while it had nothing to do
+            self.drop(place)
+            return self.send(place, task)
+
+    def start(self, place: int) -> None:
+        """Begin a process, which has no pool but its own: when it dies, the others go on."""
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        if not self.path.exists():
+            with self.path.open("wb") as file:
+                write_holding(self.held, file)
+        self.workers[place] = ProcessPoolExecutor(
+            max_workers=1, initializer=begin_process, initargs=(os.getpid(),), env=ONE_THREAD
+        )
+
+    def drop(self, place: int) -> None:
+        self.workers.pop(place).shutdown(wait=True, kill_workers=True)
+
+    def wait(self, sent: Sequence[Any]) -> Any:
+        return next(iter(wait(sent, return_when=FIRST_COMPLETED).done))
+
+    def answers(self, ended: Any) -> list[Answer]:
+        try:
+            measured: list[Answer] = ended.result()
+        except BrokenProcessPool as error:
+            raise WorkerDied(reason_of(error)) from None
+        return measured
+
+    def close(self) -> None:
+        """End all processes, whatever they do."""
+        for place in list(self.workers):
+            self.drop(place)
+
+
+def reason_of(error: BaseException) -> str:
+    """The end of what a library says, in one line."""
+    return " ".join(str(error).split())[-80:]
+
+
+def begin_process(parent: int) -> None:
+    """Prepare a local process: Ctrl-C is for the ``parent`` alone, and without that it ends."""
+    from joblib.externals.loky import process_executor
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    process_executor._USE_PSUTIL = False  # else it ends after a shard that needed 300 MB more than the first
+    threading.Thread(target=end_without, args=(parent,), daemon=True).start()
+
+
+def end_without(parent: int) -> None:
+    """End this process when its parent has ended, and another has adopted it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+@cache
+def worker_of(path: str) -> Worker:
+    """The worker of this process, with the model that a file holds."""
+    return Worker(torch.load(path, mmap=True, weights_only=False))  # a file of the parent's own
+
+
+def answers_of(path: str, task: bytes) -> list[Answer]:
+    """Measure a task in a local process."""
+    return worker_of(path).answers(task)
+
+
+class RayPool:
+    """Actors on a Ray cluster, each with a CPU, or a GPU too. Models are sent, so nobody else needs their
+    folder."""
+
+    def __init__(self, ray: Any, cluster: Cluster, held: Holding, inputs: int) -> None:
+        self.ray, self.cluster, file = ray, cluster, BytesIO()
+        cpu = torch.device("cpu")
+        subject = replace(held.subject, model=isolated_copy(held.subject.model, device=cpu))
+        write_holding(Holding(subject, isolated_copy(held.model, device=cpu)), file)
+        self.held = ray.put(file.getvalue())
+        self.count = min(free_slots(ray, cluster), max(inputs, 1))
+        self.workers: dict[int, Any] = {}
+
+    def send(self, place: int, task: bytes) -> Any:
+        if place not in self.workers:
+            gpus = self.cluster.gpus_per_task
+            actor = self.ray.remote(RayWorker).options(num_cpus=1, num_gpus=gpus)
+            self.workers[place] = actor.remote(self.held, gpus > 0)
+        return self.workers[place].answers.remote(task)
+
+    def drop(self, place: int) -> None:
+        del self.workers[place]
+
+    def wait(self, sent: Sequence[Any]) -> Any:
+        (ended, *_), _ = self.ray.wait(list(sent))
+        return ended
+
+    def answers(self, ended: Any) -> list[Answer]:
+        try:
+            measured: list[Answer] = self.ray.get(ended)
+        except self.ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except self.ray.exceptions.RayError as error:
+            raise WorkerDied(reason_of(error)) from None
+        return measured
+
+
+class RayWorker(Worker):
+    """An actor of a cluster, which may have a GPU."""
+
+    def __init__(self, held: bytes, with_gpu: bool) -> None:
+        if with_gpu and not torch.cuda.is_available():
+            raise InputError("GPUs were asked for, and a worker sees none")
+        device = torch.device("cuda" if with_gpu else "cpu")
+        own: Holding = torch.load(BytesIO(held), weights_only=False)  # sent by who asks
+        subject = replace(own.subject, model=isolated_copy(own.subject.model, device=device))
+        super().__init__(Holding(subject, isolated_copy(own.model, device=device)))
+
+
+@contextmanager
+def pool_of(request: AuditRequest, sample: Sample) -> Iterator[Pool | None]:
+    """The workers that a request asks for; None: this process.
+
+    Raises:
+        InputError: as `connect` and `check_nodes`, and if the model cannot be sent.
+    """
+    cluster = Cluster.at(request.ray, request.gpus_per_task)
+    held = Holding(sample.subject, sample.model)
+    if cluster is not None:
+        with connect(cluster) as ray:
+            check_nodes(ray)
+            yield RayPool(ray, cluster, held, len(sample.texts))
+    elif request.workers is None or request.workers == 1:
+        yield None
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            pool = LocalPool(request.workers, Path(folder), held)
+            try:
+                yield pool
+            finally:
+                pool.close()
