@@ -1,10 +1,11 @@
 """How long a person waits: `glasshead explain` of one sentence, beside the bare import of torch and one model
-class, and `glasshead list`.
+class, `glasshead list`, and `glasshead judge` of an audit of 1,000 texts.
 
     python -m benchmarks.startup
 
-Goals: explain at most 1.3 × the bare import, list under 1 s. All run in turns, each in its own process. Wall
-time is what a person feels on an idle machine; CPU time says the same on one that does other things.
+Goals: explain at most 1.3 × the bare import, list under 1 s, judge under 2 s. All run in turns, each in its
+own process. Wall time is what a person feels on an idle machine; CPU time says the same on one that does
+other things.
 """
 
 import resource
@@ -17,6 +18,7 @@ from pathlib import Path
 from benchmarks.measuring import Spread, print_table, ratios, time_once
 
 ROUNDS = 7
+TEXTS = 1000
 BARE = "import torch; from transformers import BertForSequenceClassification"
 GLASSHEAD = "from glasshead.cli import main; main()"
 
@@ -35,12 +37,15 @@ def cpu_clock() -> float:
 def main() -> None:
     """Print a row for each command."""
     with tempfile.TemporaryDirectory() as folder:
-        saved = str(Path(folder) / "run")
+        saved, audited = str(Path(folder) / "run"), str(Path(folder) / "audit")
         run(GLASSHEAD, "train", "synthetic", "--epochs", "1", "--out", saved)
+        sample = ("--split", "train", "--limit", str(TEXTS), "--out", audited)
+        run(GLASSHEAD, "audit", saved, "synthetic", *sample)
         works = {
             "bare import": partial(run, BARE),
             "explain": partial(run, GLASSHEAD, "explain", saved, "a superb film"),
             "list": partial(run, GLASSHEAD, "list", "activations"),
+            "judge": partial(run, GLASSHEAD, "judge", audited),
         }
         wall: dict[str, list[float]] = {name: [] for name in works}
         cpu: dict[str, list[float]] = {name: [] for name in works}

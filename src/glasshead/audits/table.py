@@ -48,7 +48,7 @@ def lists(values: Sequence[Any]) -> NDArray[np.object_]:
     """A column of lists."""
     column = np.empty(len(values), dtype=object)
     for place, own in enumerate(values):
-        column[place] = np.asarray(own)
+        column[place] = own if isinstance(own, np.ndarray) else np.asarray(own)
     return column
 
 
@@ -184,6 +184,7 @@ def jsonable(column: Any) -> Any:
         return [jsonable(part) for part in column]
     values = column.tolist()
     if column.dtype.kind == "f":
-        for place in np.flatnonzero(np.isnan(column)):
+        missing = np.isnan(column)
+        for place in np.flatnonzero(missing) if missing.any() else ():
             values[place] = None
     return values
