@@ -165,7 +165,7 @@ def test_a_resumed_folder_forgets_nothing_that_is_measured():
     # The model, its tokenizer and the data are compared by what they hold.
     assert forgotten["audit"] == {
         "model", "data", "tokenizer", "device", "processes", "ray", "gpus_per_task", "progress", "store",
-        "facts", "budget", "workers",
+        "facts", "budget", "until_decided", "workers",
     }  # fmt: skip
     asked = request_of("audit")("m", "d", train="rows.csv", text_column="body")
     assert fingerprint_fields(asked)["train"] == "rows.csv"

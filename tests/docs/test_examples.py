@@ -53,6 +53,10 @@ SHELL = {
         ["audits/short/report.html", "audits/short/measurements/subject.json"],
         ["95 % interval", "Report: audits/short/report.html"],
     ),
+    "until_decided": (
+        ["audits/decided/report.html"],
+        ["Report: audits/decided/report.html", "perturbation.uniform.share"],
+    ),
     "audit_method": (
         ["audits/gradient/card.json", "methods.html"],
         ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],

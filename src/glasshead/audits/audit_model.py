@@ -87,6 +87,11 @@ def check_audit(request: AuditRequest) -> None:
         raise ParameterError("audits", "names none: give at least one")
     for name in request.audits or ():
         AUDITS[name]
+    for name in request.until_decided:
+        audit_name = name.partition(".")[0]
+        AUDITS[audit_name]
+        if request.audits is not None and audit_name not in request.audits:
+            raise ParameterError("until_decided", f"{name} is not asked: name the audit {audit_name}, too")
     dtype_of(request.dtype)
     chosen = request.processes is not None or any(getattr(request, name) for name in FOR_INTERVALS)
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:

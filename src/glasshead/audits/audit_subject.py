@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from datasets import Dataset
+from numpy.typing import NDArray
 
 from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.base import AUDITS, Audit, AuditResult
@@ -16,27 +17,31 @@ from glasshead.audits.conclude import conclude
 from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
-from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, judge_all, rows_wanted, slice_columns
+from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, Wanted, judge_all, rows_wanted, slice_columns
 from glasshead.audits.measure import Clock, Executor, InThisProcess, Measurer, measure_rest
 from glasshead.audits.measured_with import find_measurements
+from glasshead.audits.measurements import Measurements
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.progress import OnProgress, StageProgress
+from glasshead.audits.question import join_names
 from glasshead.audits.reference import REFERENCE_INPUTS, measure_reference
 from glasshead.audits.settings import Settings
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
+from glasshead.audits.until_decided import Looks
 from glasshead.audits.view import IMPORTANCE, ModelView
 from glasshead.audits.workers import InWorkers, pool_of
 from glasshead.data import reader_of
 from glasshead.durations import duration
-from glasshead.errors import InputError
+from glasshead.errors import InputError, pluralise
 from glasshead.explainers import remarks_of
+from glasshead.nouns import INPUTS
 from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
-from glasshead.results import SINK_SHARE, AuditCard
+from glasshead.results import NEXT_TOKEN, REGRESSION, SINK_SHARE, AuditCard
 from glasshead.trace import AttentionSelector, Subject
 
 
@@ -66,7 +71,7 @@ def audit_subject(
     sample = read_sample(
         subject,
         split,
-        limit=reader.usual_limit if request.limit is None and request.budget is None else request.limit,
+        limit=request.limit if request.limit is not None or is_open_ended(request) else reader.usual_limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
         by=request.by,
@@ -90,6 +95,7 @@ def audit_subject(
         executor: Executor = InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
         if pool is not None:
             executor = InWorkers(pool, sample, view.known, rest_reference)
+        looks = Looks(request.until_decided, partial(look_card, wanted, kept, sample, view.settings))
         measurer = Measurer(
             sample,
             wanted,
@@ -97,20 +103,24 @@ def audit_subject(
             {one.key: one.most(view.settings) for one in wanted},
             workers=1 if pool is None else pool.count,
             deadline=None if request.budget is None else started + float(request.budget),
+            is_enough=looks if request.until_decided else never_enough,
             clock=clock,
         )
         measurer.measure(executor, stages)
     notes = [*subject.notes]
     measured = measurer.complete()
+    if request.until_decided and not looks.decided:
+        notes.append(f"{join_names(request.until_decided)} stayed undecided")
     if len(measured) < len(sample.texts):
-        notes.append(budget_note(len(measured), sample, request))
+        notes.append(part_note(len(measured), sample, request, looks))
         view = view.some(np.flatnonzero(np.isin(known, measured)))
         sample = sample.some(measured)
     if (cost := reader.cost_note(len(sample.texts), len(split))) is not None:
         notes.append(cost)
     subject = replace(subject, notes=tuple(notes))
     kept.describe(SUBJECT_FILE, view.settings.to_json())
-    result, inputs = judge_all(wanted, kept, sample.ids, view.settings, sample.by, sample.slice_columns)
+    settings = replace(view.settings, level=looks.level) if request.until_decided else view.settings
+    result, inputs = judge_all(wanted, kept, sample.ids, settings, sample.by, sample.slice_columns)
     stages.begin("choosing examples")
     examples = {**example_columns(sample, view.settings, inputs), **result.examples}
     # Contributions colour a map, unless somebody asked how sure the weights are.
@@ -137,11 +147,42 @@ def audit_subject(
     return conclude(replace(card, slice_tests=slice_tests(card, slicings, request.seed)))
 
 
-def budget_note(measured: int, sample: Sample, request: AuditRequest) -> str:
-    """How many of the inputs were measured in the time that a request gives."""
+def is_open_ended(request: AuditRequest) -> bool:
+    """Whether something else than a number of inputs ends the audit."""
+    return request.budget is not None or bool(request.until_decided)
+
+
+def never_enough(places: NDArray[np.int64]) -> bool:
+    """All inputs are measured."""
+    return False
+
+
+def look_card(
+    wanted: Sequence[Wanted],
+    kept: Measurements,
+    sample: Sample,
+    settings: Settings,
+    places: NDArray[np.int64],
+    level: float,
+) -> AuditCard:
+    """What some inputs come to at a level, before the others are measured."""
+    settings = replace(settings, level=level)
+    result, inputs = judge_all(wanted, kept, sample.ids[places], settings, ())
+    task = REGRESSION if settings.is_regression else NEXT_TOKEN if settings.predicts_tokens else None
+    facts = {"task": task, "signed": settings.signed, "method": settings.method, INPUTS: settings.nouns.texts}
+    labels = {"label": jsonable(inputs["label"])}
+    return conclude(AuditCard({**result.facts, **facts}, result.findings, examples=labels))
+
+
+def part_note(measured: int, sample: Sample, request: AuditRequest, looks: Looks) -> str:
+    """How many of the inputs were measured in the time that a request gives, or until all was decided."""
     nouns = reader_of(sample.subject.tokenizer).nouns
-    time_given = duration(float(request.budget or 0.0))
-    return f"Measured {measured:,} of {nouns.count(len(sample.texts))} in {time_given}, chosen at random"
+    part = f"Measured {measured:,} of {nouns.count(len(sample.texts))}"
+    if looks.decided:
+        names, times = join_names(request.until_decided), pluralise(looks.number, "look")
+        level = f"{100 * looks.level:.4g}\u00a0%"
+        return f"{part}, which decide {names}; intervals are at {level}, since it took {times} to decide"
+    return f"{part} in {duration(float(request.budget or 0.0))}, chosen at random"
 
 
 def leave_out(

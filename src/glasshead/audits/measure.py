@@ -48,7 +48,8 @@ class Measurer:
     """Puts what inputs lack before a model, shard by shard, in random order.
 
     ``most`` is how many inputs each audit asks at most, by the settings of a view. ``workers`` measure at the
-    same time. ``deadline`` is when, by the ``clock``, no further shard begins, but for a first one.
+    same time. ``deadline`` is when, by the ``clock``, no further shard begins, but for a first one;
+    ``is_enough`` says of the inputs that were measured whether others are needed.
     """
 
     def __init__(
@@ -60,10 +61,11 @@ class Measurer:
         *,
         workers: int = 1,
         deadline: float | None = None,
+        is_enough: Callable[[NDArray[np.int64]], bool] = lambda places: False,
         clock: Clock = time.perf_counter,
     ) -> None:
         self.sample, self.wanted, self.kept, self.most = sample, wanted, kept, most
-        self.workers, self.deadline, self.clock = workers, deadline, clock
+        self.workers, self.deadline, self.is_enough, self.clock = workers, deadline, is_enough, clock
         self.missing = self.lacking()
         self.tokens = sample.encoded.mask.sum(dim=1).numpy()
         self.estimate = Estimate(self.missing, self.tokens)
@@ -113,7 +115,7 @@ class Measurer:
         order = np.argsort(self.sample.ranks, kind="stable")
         order = order[missing[order]]
         start = 0
-        while start < len(order):
+        while start < len(order) and not self.is_enough(self.complete()):
             ahead = order[start : start + (SHARD if self.estimate.is_known else FIRST_SHARD)]
             fits = self.fitting(ahead, start > 0)
             if not fits:

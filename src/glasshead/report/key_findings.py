@@ -124,16 +124,17 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
     ]
     if len(known) < 2:
         return ""
+    level = percent(max(finding.level for finding in findings if finding is not None))
     (name, top, (low, _)), *others = sorted(known, key=lambda entry: -entry[1])
     close = [other for other, _, (_, high) in others if high >= low]
     if len(close) == len(others):
-        return "The 95\u00a0% intervals overlap."
+        return f"The {level} intervals overlap."
     if close:
-        return f"Largest for {name}, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
+        return f"Largest for {name}, but its {level} interval overlaps that of {', '.join(close)}."
     if len(others) > 1:
-        return f"Largest for {name}; its 95\u00a0% interval overlaps no other."
+        return f"Largest for {name}; its {level} interval overlaps no other."
     gap = number(top - others[0][1])
-    return f"Larger for {name} than for {others[0][0]} by {gap}; the 95\u00a0% intervals do not overlap."
+    return f"Larger for {name} than for {others[0][0]} by {gap}; the {level} intervals do not overlap."
 
 
 def intro_sentence(card: AuditCard) -> str:

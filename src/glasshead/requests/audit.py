@@ -98,6 +98,14 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         read=readers.seconds,
         measures=False,
     )
+    until_decided: tuple[str, ...] = option(
+        default=(),
+        help="Measure random texts until this finding is decided, or --budget is spent; may be repeated.",
+        metavar="FINDING",
+        read=readers.each,
+        repeated=True,
+        measures=False,
+    )
     workers: int | None = option(
         default=None,
         help="Local processes that share the texts, with one thread each; else this process alone.",

@@ -1,0 +1,82 @@
+"""More texts until a question is decided: as many as that takes, and no more errors than were promised."""
+
+import numpy as np
+import pytest
+
+from glasshead.audits import audit
+from glasshead.audits.until_decided import Looks, look_level
+from glasshead.errors import InputError
+from glasshead.results import extent_of
+from glasshead.statistics import share_interval
+from planted_headlines import near_half, sign_in_values
+from small import as_run, split
+
+SHARE = "perturbation.uniform.share"
+
+
+def audited(world, *names, **options):
+    made = world((150, 150))
+    run, data = as_run(made.model, made.texts, made.labels), split(made.texts, made.labels, made.classes)
+    return audit(run, data, audits=("agreement", "perturbation"), until_decided=names, **options)
+
+
+def test_what_is_clear_takes_few_texts_and_its_interval_says_how_often_one_has_looked():
+    card = audited(sign_in_values, SHARE)
+    assert 32 <= card.facts["examples"] < 64
+    assert card.conclusion.decides == "yes"
+    assert card.finding(f"{SHARE}.all").level == look_level(1) == 0.975
+    assert any(f"which decide {SHARE}" in note for note in card.facts["notes"])
+
+
+def test_the_card_is_that_of_an_audit_of_so_many_texts_but_for_its_level():
+    made = near_half((150, 150))
+    run, data = as_run(made.model, made.texts, made.labels), split(made.texts, made.labels, made.classes)
+    audits = ("agreement", "perturbation")
+    card = audit(run, data, audits=audits, until_decided=(SHARE,))
+    same = audit(run, data, audits=audits, limit=card.facts["examples"])
+    assert card.examples["id"] == same.examples["id"]
+    estimates = [{one.name: one.estimate for one in each.findings} for each in (card, same)]
+    assert estimates[0] == pytest.approx(estimates[1], nan_ok=True)
+
+
+def test_a_name_that_no_finding_has_is_an_error_and_so_is_what_no_text_can_decide():
+    with pytest.raises(InputError, match="no finding is called"):
+        audited(sign_in_values, "perturbation.unifrm.share")
+    with pytest.raises(InputError, match="cannot be decided by more texts"):
+        audited(sign_in_values, "agreement.contribution.erasure-zero-weight")
+
+
+def test_the_levels_of_all_looks_leave_five_percent():
+    assert sum(1 - look_level(number) for number in range(1, 10_000)) == pytest.approx(0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.8, 0.98])
+def test_no_more_than_one_audit_in_twenty_ends_with_what_is_not_so(share):
+    """At each border of how many texts something is true of: the interval at the end misses the share in at
+    most 5 % of 400 audits that stop when they think that they know."""
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(400):
+        found = rng.random(1024) < share
+        for number in range(1, 7):
+            interval = share_interval(found[: 32 * 2 ** (number - 1)], look_level(number)).interval
+            if extent_of(interval) != "undecided":
+                break
+        wrong += not interval[0] <= share <= interval[1]
+    assert wrong <= 400 * 0.05 + 3 * np.sqrt(400 * 0.05 * 0.95)
+
+
+def test_a_look_is_taken_when_there_are_twice_as_many_texts():
+    asked = []
+
+    def judge(places, level):
+        asked.append((len(places), round(level, 6)))
+        raise InputError("enough for this test")
+
+    looks = Looks(["any"], judge)
+    assert not looks(np.arange(31))
+    with pytest.raises(InputError):
+        looks(np.arange(40))
+    assert not looks(np.arange(63))
+    with pytest.raises(InputError):
+        looks(np.arange(300))  # four looks in one: 32 was the first, 64, 128 and 256 are the others
+    assert asked == [(40, round(look_level(1), 6)), (300, round(look_level(4), 6))]
