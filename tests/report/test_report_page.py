@@ -354,7 +354,7 @@ def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
     assert number(card.finding(name).estimate) not in row.text
     assert "no evidence" in row.text
     fragment = card._repr_html_()
-    assert number(card.finding(name).estimate) not in fragment[fragment.index("Does its sign say") :][:900]
+    assert number(card.finding(name).estimate) not in fragment[fragment.index("Does the sign of") :][:900]
 
 
 def test_slices_of_one_kind_are_folded_together(tanhmax: AuditCard) -> None:

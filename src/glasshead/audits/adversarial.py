@@ -42,6 +42,9 @@ EPSILON, TEXTS, PASS_TEXTS = 0.01, 200, 40
 SEARCH = Search()
 
 
+NO_QUERY = "random weights come from no query"
+
+
 class Adversarial(Audit):
     """ε-max: the largest distance from the model's own map of one whose prediction differs by at most ε.
 
@@ -93,6 +96,7 @@ class Adversarial(Audit):
             title="Is there one that the head can produce?",
             unit="share of the examples",
             within=SHARE,
+            no_null=NO_QUERY,
             claim="of the weights that the head can produce, only similar ones give the same prediction",
             holds=only_similar_ones,
         ),
@@ -105,8 +109,8 @@ class Adversarial(Audit):
             holds=movable,
         ),
         Question(BOUND, "*", unit="distance", within=(0.0, 1.0), no_null="a bound"),
-        Question("jsd", "*", unit="nats", within=(0.0, math.log(2))),
-        Question("tv", "*", unit="total variation", within=(0.0, 1.0)),
+        Question("jsd", "*", unit="nats", within=(0.0, math.log(2)), no_null=NO_QUERY),
+        Question("tv", "*", unit="total variation", within=(0.0, 1.0), no_null=NO_QUERY),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:

@@ -47,6 +47,9 @@ NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
 LIMITS = {GREEDY: MOST_SEARCHED, BEST: MOST_SUBSETS}
 
 
+DIFFERENCE = "a difference from another order"
+
+
 class Faithfulness(Audit):
     """Comprehensiveness, sufficiency, and the areas under the deletion and the insertion curve, per text.
 
@@ -86,9 +89,9 @@ class Faithfulness(Audit):
             unit="fall of {log}ŷ",
             low_is_good=True,
         ),
-        Question("deletion", "*", unit="mean {log}ŷ", low_is_good=True),
-        Question("sufficiency", "*", unit="fall of {log}ŷ", low_is_good=True),
-        Question("*", "*", unit="{log}ŷ"),
+        Question("deletion", "*", unit="mean {log}ŷ", low_is_good=True, no_null=DIFFERENCE),
+        Question("sufficiency", "*", unit="fall of {log}ŷ", low_is_good=True, no_null=DIFFERENCE),
+        Question("*", "*", unit="{log}ŷ", no_null=DIFFERENCE),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:

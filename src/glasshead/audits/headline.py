@@ -230,7 +230,8 @@ def fields_of(card: AuditCard, answers: Mapping[str, str], findings: str) -> dic
         extent = "undecided" if uniform.interval is None else extent_of(uniform.interval)
         which = "these predictions" if extent == "nearly all" else f"{extent} of these predictions"
         if uniform.inputs_needed is not None:
-            more = f" (about {uniform.inputs_needed:,} would)"
+            least = "it takes at least" if uniform.reason == "too few" else "it would take about"
+            more = f" ({least} {uniform.inputs_needed:,})"
     if shuffled is not None:
         shuffled_words = share_words(shuffled, nouns)
         if shuffled.reason == "same value":

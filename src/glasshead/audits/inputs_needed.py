@@ -63,4 +63,4 @@ def needed_beyond(finding: Finding, threshold: float) -> int | None:
 def round_to_two(number: float) -> int:
     """Up to two digits: ``1,240`` is ``1,300``."""
     step = 10 ** max(int(math.log10(max(number, 1))) - 1, 0)
-    return math.ceil(number / step) * step
+    return math.ceil(round(number / step, 6)) * step

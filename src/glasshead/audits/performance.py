@@ -70,7 +70,13 @@ class Performance(Audit):
     about = "How good is the model? The null always guesses the commonest class, or the mean rating."
     place = 10
     questions = (
-        Question("accuracy", title="Is the model better than guessing?", unit="accuracy", within=SHARE),
+        Question(
+            "accuracy",
+            title="Is the model better than guessing?",
+            unit="accuracy",
+            within=SHARE,
+            no_null="in one class the guess is always right or always wrong",
+        ),
         Question("cross-entropy", unit="nats", within=(0.0, np.inf), low_is_good=True),
         Question(
             "rmse",

@@ -1,6 +1,7 @@
 """The numbers of a finding as they are printed: estimate or bound, interval, nulls, paired differences."""
 
 from glasshead.nouns import Nouns
+from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, count, finite, interval, number
 from glasshead.results import Finding
 
@@ -37,6 +38,16 @@ def nulls(finding: Finding) -> str:
         if finite(value) is not None
     )
     return ", ".join(known) or DASH
+
+
+def verdict_sentence(finding: Finding, nouns: Nouns) -> str:
+    """The verdict as a sentence, and about how many inputs would decide what is undecided."""
+    needed, few = finding.inputs_needed, finding.reason == "too few"
+    more = (
+        f" It takes at least {needed}." if few else f" About {count(needed)} {nouns.texts} would decide it."
+    )
+    more = "" if needed is None else more
+    return f"{sentence(finding.verdict)}{more}"
 
 
 def over_nulls(finding: Finding, nouns: Nouns) -> str:

@@ -30,11 +30,13 @@ TEXTS = ("data", "split")
 @dataclass(frozen=True)
 class Answer:
     """One question of the first screen: the ``name`` of the findings that answer it, what is asked, the unit,
+    why there is no null,
     each card's finding (or None), how the cards differ, and the ends of an axis that holds the findings."""
 
     name: str
     title: str
     unit: str
+    no_null: str
     findings: list[Finding | None]
     difference: str
     limits: tuple[float, float]
@@ -66,7 +68,8 @@ def answers(
                 if one.name == name and all(map(speaks, (findings[one.one], findings[one.other])))
             ]
             differing = " ".join(paired) or (difference(findings, names) if alike else "")
-            result.append(Answer(name, quantity.title, quantity.unit, findings, differing, limits))
+            asked = (name, quantity.title, quantity.unit, quantity.no_null)
+            result.append(Answer(*asked, findings, differing, limits))
     return result
 
 

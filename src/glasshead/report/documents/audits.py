@@ -22,7 +22,14 @@ from glasshead.report.document import (
     cell,
 )
 from glasshead.report.documents.attributions import text_facts
-from glasshead.report.findings_in_words import bounds, estimate, nulls, over_nulls, with_sign
+from glasshead.report.findings_in_words import (
+    bounds,
+    estimate,
+    nulls,
+    over_nulls,
+    verdict_sentence,
+    with_sign,
+)
 from glasshead.report.interval_marks import finding_mark
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
@@ -158,7 +165,7 @@ def numbers_of(answer: Answer, finding: Finding) -> tuple[str | Cell, ...]:
     return (
         cell(estimate(finding), tone="strong"),
         interval_cell(finding, answer.limits),
-        cell(null_of(finding), tone="quiet"),
+        cell(null_of(finding) if finding.null else none_because(answer.no_null), tone="quiet"),
     )
 
 
@@ -169,7 +176,7 @@ def interval_cell(finding: Finding, limits: tuple[float, float]) -> Cell:
 
 def verdict_of(finding: Finding, nouns: Nouns) -> Cell:
     """What a finding comes to; below it the differences from nulls."""
-    return cell(sentence(finding.verdict), Piece(differences_of(finding, nouns), "quiet"))
+    return cell(verdict_sentence(finding, nouns), Piece(differences_of(finding, nouns), "quiet"))
 
 
 def answers_beside(asked: Sequence[Answer], names: Sequence[str], nouns: Nouns) -> Table:
@@ -195,7 +202,7 @@ def answer_of(finding: Finding | None, nouns: Nouns) -> str | Cell:
         Piece(estimate(finding), "strong"),
         bounds(finding),
         Piece(f"null {null_of(finding)}" if finding.null else "", "quiet"),
-        sentence(finding.verdict) if finding.verdict else "",
+        verdict_sentence(finding, nouns),
         Piece(over_nulls(finding, nouns), "quiet"),
     )
 
@@ -203,6 +210,11 @@ def answer_of(finding: Finding | None, nouns: Nouns) -> str | Cell:
 def differences_of(finding: Finding, nouns: Nouns) -> str:
     """The differences from nulls, where they say anything."""
     return over_nulls(finding, nouns) if speaks(finding) else ""
+
+
+def none_because(reason: str) -> str:
+    """Why there is no null, as far as that is known."""
+    return f"none: {reason}" if reason else DASH
 
 
 def null_of(finding: Finding) -> str:

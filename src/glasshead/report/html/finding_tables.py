@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.document import Cell, Column, Mark, Piece, Rows, Table, cell
-from glasshead.report.findings_in_words import bounds, estimate, with_sign
+from glasshead.report.findings_in_words import bounds, estimate, verdict_sentence, with_sign
 from glasshead.report.interval_marks import difference_mark, finding_mark
 from glasshead.report.key_findings import axis_limits
 from glasshead.report.labels import (
@@ -124,7 +124,10 @@ def _section(
             (
                 name,
                 [
-                    (finding_label(f, any_signed(card), nouns_of(card.facts)), sentence(f.verdict))
+                    (
+                        finding_label(f, any_signed(card), nouns_of(card.facts)),
+                        verdict_sentence(f, nouns_of(card.facts)),
+                    )
                     for f in _worded(card, audit)
                 ],
             )

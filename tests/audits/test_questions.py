@@ -1,0 +1,100 @@
+"""What every audit asks stands in its file: title, unit, range, direction, null and claim."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_conclude import SHUFFLE, card, finding
+
+from glasshead.audits import AUDITS, audit, conclude
+from glasshead.audits.inputs_needed import needed_for_share, round_to_two
+from glasshead.results import extent_of
+from glasshead.statistics import share_interval
+from planted_headlines import near_half
+from small import as_run, split
+
+ASKS_NOTHING = ("explanation",)
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if name not in ASKS_NOTHING])
+def test_an_audit_has_a_title_a_place_and_questions(name):
+    one = AUDITS[name]
+    assert one.title
+    assert one.about
+    assert one.place < 100
+    assert any(question.title for question in one.questions)
+    assert all(question.unit for question in one.questions)
+    assert all(bool(question.claim) == (question.holds is not None) for question in one.questions)
+
+
+@pytest.mark.usefixtures("short_search")
+def test_every_finding_has_a_unit_and_a_null_or_a_reason_for_none():
+    made = near_half((24, 24))
+    run, data = as_run(made.model, made.texts, made.labels), split(made.texts, made.labels, made.classes)
+    found = audit(run, data, audits=("explanation",), by=("class",))
+    assert {one.audit for one in found.findings} >= {
+        "performance",
+        "agreement",
+        "adversarial",
+        "faithfulness",
+    }
+    for one in found.findings:
+        quantity = found.quantities[one.quantity]
+        assert quantity.unit, one.name
+        has_null = any(value is not None for value in one.null.values())
+        assert quantity.no_null or has_null or not one.n, one.name
+        low, high = quantity.range
+        assert one.estimate is None or low - 1e-9 <= one.estimate <= high + 1e-9, one.name
+
+
+def test_another_audit_is_on_the_first_screen_by_its_questions_alone():
+    """One that this package does not know: what its numbers come to stands where all others do."""
+    from glasshead.audits import Outcome, Question, QuestionSet
+    from glasshead.report import audits_document, terminal_view
+    from uncut import printed
+
+    class Colours(QuestionSet):
+        title = "Colours"
+        about = "Are words green?"
+        questions = (
+            Question(
+                "green",
+                title="Are the {words} green?",
+                unit="share",
+                within=(0.0, 1.0),
+                claim="the {words} are green",
+                holds=lambda card, one: "yes" if one.interval[0] > 0.5 else "no",
+            ),
+        )
+
+        def outcome(self, card):
+            return Outcome("the words are green")
+
+    one = finding(("colours", "green", ""), (0.7, 0.9))
+    found = conclude(replace(card(), findings=[one]), {"colours": Colours()})
+    assert found.conclusion.verdict == "The words are green."
+    (claim,) = found.conclusion.claims
+    assert (claim.says, claim.holds) == ("The words are green", "yes")
+    assert found.conclusion.audits["colours"].title == "Colours"
+    assert "Are the words green?" in printed(terminal_view(audits_document([found])), 100)
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.05, 40), (0.5, 24), (0.9, 30), (0.15, 30)])
+def test_so_many_inputs_decide_a_share_and_half_as_many_do_not(share, n):
+    needed = needed_for_share(share, n, 0.95)
+    assert needed is not None
+
+    def extent(size):
+        found = [number < round(share * size) for number in range(size)]
+        return extent_of(share_interval(np.array(found), 0.95).interval)
+
+    assert extent(needed) != "undecided" or extent(round(needed / 1.1)) != "undecided"
+    assert needed <= 1.2 * n or extent(needed // 2) == "undecided"
+
+
+def test_a_mean_change_needs_as_many_as_its_interval_is_too_wide():
+    unsure = finding(SHUFFLE, (0.03, 0.09), words="undecided", status="undecided")
+    (one,) = card(unsure).findings
+    # From 0.06 to the threshold 0.05 is a third of the half that reaches below it: nine times as many.
+    assert one.inputs_needed == 900
+    assert round_to_two(1234) == 1300
