@@ -53,7 +53,7 @@ from glasshead.results import (
     SIGN_IN_WEIGHTS,
     UNDECIDED,
 )
-from glasshead.trace import AttentionSelector, AttentionSite, Subject
+from glasshead.trace import AttentionSelector, AttentionSite, KnownStates, Subject
 from glasshead.training import labels_for
 
 
@@ -80,6 +80,11 @@ class Sample:
     seed: int
 
     @cached_property
+    def known(self) -> KnownStates:
+        """What is known of these inputs from earlier passes."""
+        return KnownStates()
+
+    @cached_property
     def coverage(self) -> Coverage:
         """How much of the texts is read."""
         return coverage(self.subject.tokenizer, *self.inputs, self.encoded)
@@ -102,7 +107,12 @@ class Sample:
         rows = np.arange(len(self.texts)) if places is None else places
         encoded = self.encoded if places is None else self.encoded.some(rows)
         explanation = make_context(
-            self.model, encoded, self.subject.tokenizer, attention_selector=self.attention_selector
+            self.model,
+            encoded,
+            self.subject.tokenizer,
+            attention_selector=self.attention_selector,
+            reads_attention=True,
+            known=self.known,
         )
         check_slicings(self.by, explanation, self.subject.model)
         kind, margin = read_gauge(self.subject.gauge, explanation)

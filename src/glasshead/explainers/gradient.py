@@ -279,10 +279,16 @@ def normalises(context: ExplanationContext) -> bool | None:
     """Whether the model normalises its embeddings, asked of the longest text; None: it cannot be told."""
     if not len(context.encoded.ids):
         return False
-    with gradients_that_pass(context.model):
-        return normalises_embeddings(
-            context.model, longest(context.encoded, context.model.device), embedding_leaves
-        )
+
+    def measure() -> bool | None:
+        with gradients_that_pass(context.model):
+            return normalises_embeddings(
+                context.model, longest(context.encoded, context.model.device), embedding_leaves
+            )
+
+    if context.known is None:
+        return measure()
+    return context.known.fact(context.model, "normalises its embeddings", measure)
 
 
 register("gradient", GradientAlong())
