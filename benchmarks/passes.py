@@ -1,15 +1,16 @@
-"""The default audit and a ranking of a model of the size of MiniLM: passes of a text, and CPU seconds, against the
-same with every pass whole and faithfulness asked at every length.
+"""The default audit and a ranking of a model of the size of MiniLM: CPU seconds and passes of a text, against
+the same with every pass whole and faithfulness asked at every length.
 
-    python -m benchmarks.passes [--texts 20]
+    python -m benchmarks.passes [--texts 10]
 
 One thread, a random BERT (six layers, 384) and random texts of 8 to 40 words. The other way, in the same
 run: blocks before the layer that is read run in every pass; areas are asked at every number of tokens, or at
 ten steps of longer texts, beside ten random orders; one draw of weights is one pass. ÷: the CPU seconds of
-that over ours in the same round. Passes: rows of the first block, of all lengths alike.
+that over ours in the same round. Passes: rows that
+go through blocks, over the number of blocks.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from time import process_time
@@ -29,7 +30,7 @@ from glasshead.trace import KnownStates
 LAYERS, HIDDEN_SIZE, HEADS = 6, 384, 12
 SHORTEST, LONGEST = 8, 40
 METHODS = ("attention", "gradient-after-norm", "erasure")
-STEPS, ORDERS = 10, 10
+STEPS, MANY_ORDERS = 10, 10
 OURS, EVERY = "as it is", "every pass whole, every length"
 
 
@@ -60,13 +61,13 @@ def every_pass() -> Iterator[None]:
     """Nothing is skipped, and nothing but all lengths is asked."""
 
     def orders(words: Any, weights: Any, orders: int, rng: Any) -> Any:
-        return removal_curves.random_orders(words, ORDERS, rng)
+        return removal_curves.random_orders(words, MANY_ORDERS, rng)
 
     changes = [
         patch.object(KnownStates, "skip", lambda self, model, inputs, layer: nullcontext()),
         patch.object(removal_curves, "area_weights", weights_at_every_length),
         patch.object(faithfulness, "random_sets", orders),
-        patch.object(criteria, "ORDERS", ORDERS),
+        patch.object(criteria, "ORDERS", MANY_ORDERS),
         patch.object(forward_perturbation, "TOKENS_AT_ONCE", 1),
     ]
     with ExitStack() as stack:
@@ -81,30 +82,28 @@ def in_every_pass(work: Callable[[], object]) -> object:
         return work()
 
 
-def rows_of_first_block(works: Mapping[str, Callable[[], object]], block: type[torch.nn.Module]) -> list[int]:
-    """How many texts and variants go through the blocks of a model in each piece of work, in rows of one."""
-    counts = []
-    for work in works.values():
-        rows: list[int] = []
-        forward = block.forward
+class PassCounter:
+    """A piece of work that counts the rows that go through the blocks of a model in it."""
 
-        def counted(
-            self: Any, states: Any, *args: Any, rows: list[int] = rows, forward: Any = forward, **options: Any
-        ) -> Any:
-            rows.append(len(states))
-            return forward(self, states, *args, **options)
+    def __init__(self, work: Callable[[], object], block: type[torch.nn.Module]) -> None:
+        self.work, self.block, self.rows = work, block, 0
 
-        with patch.object(block, "forward", counted):
-            work()
-        counts.append(round(sum(rows) / LAYERS))
-    return counts
+    def __call__(self) -> object:
+        forward, self.rows = self.block.forward, 0
+
+        def count(block: Any, states: Any, *args: Any, **options: Any) -> Any:
+            self.rows += len(states)
+            return forward(block, states, *args, **options)
+
+        with patch.object(self.block, "forward", count):
+            return self.work()
 
 
 def main(words: list[str] | None = None) -> None:
     """Measure, and print."""
     parser = argument_parser(__doc__)
-    parser.add_argument("--texts", type=int, default=20, metavar="N")
-    parser.add_argument("--ranked", type=int, default=10, metavar="N")
+    parser.add_argument("--texts", type=int, default=10, metavar="N")
+    parser.add_argument("--ranked", type=int, default=3, metavar="N")
     asked = parser.parse_args(words)
     torch.set_num_threads(1)
     model = random_classifier(LAYERS, HIDDEN_SIZE, HEADS)
@@ -119,9 +118,8 @@ def main(words: list[str] | None = None) -> None:
     }
     block = type(next(module for module in model.modules() if isinstance(module, torch.nn.ModuleList))[0])
     for name, (work, texts) in works.items():
-        ways: dict[str, Callable[[], object]] = {OURS: work, EVERY: partial(in_every_pass, work)}
+        ways = {OURS: PassCounter(work, block), EVERY: PassCounter(partial(in_every_pass, work), block)}
         seconds = time_interleaved(ways, clock=process_time)
-        passes = dict(zip(ways, rows_of_first_block(ways, block), strict=True))
         print_table(
             name,
             list(ways),
@@ -129,7 +127,7 @@ def main(words: list[str] | None = None) -> None:
                 "way": str,
                 "CPU seconds": lambda way, seconds=seconds: Spread.of(seconds[way]),
                 "÷ ours": lambda way, seconds=seconds: ratios(seconds[way], seconds[OURS]),
-                "passes a text": lambda way, passes=passes, texts=texts: round(passes[way] / texts),
+                "passes a text": lambda way, ways=ways, texts=texts: round(ways[way].rows / LAYERS / texts),
             },
         )
 

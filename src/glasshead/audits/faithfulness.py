@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 FAITHFULNESS = "faithfulness"
-ORDERS = 2
+ORDERS = 4
 """Random sets of tokens of each size in every text, whose mean is the null."""
 EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""

@@ -221,12 +221,12 @@ def make_context(
     named = target_fn or default_target_fn(model)
     function = TARGETS[named]
     if regression != (named == "rating"):
-        known = (
+        usable = (
             f"a rating: use {spell('target_fn')} rating"
             if regression
             else f"a class: use {spell('target_fn')} probability, log-probability, logit or log-odds"
         )
-        raise InputError(f"there is no {named} to explain, this model predicts {known}")
+        raise InputError(f"there is no {named} to explain, this model predicts {usable}")
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     with eval_mode(model):

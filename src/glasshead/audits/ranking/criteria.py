@@ -11,6 +11,7 @@ from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.faithfulness import (
     FAITHFULNESS,
     GAIN_RESOLUTION,
+    ORDERS,
     in_float32,
     statistics_along,
 )
@@ -24,8 +25,6 @@ from glasshead.audits.view import ModelView
 from glasshead.explainers import REMOVALS, removable
 from glasshead.results import AUPRC, Verdict
 
-ORDERS = 4
-"""Random orders of the tokens of every text, beside which the methods stand."""
 WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from glasshead.arrays import AnyFloats
 from glasshead.audits.audit_subject import method_remarks
 from glasshead.audits.build_view import Sample, read_sample
-from glasshead.audits.faithfulness import Faithfulness
+from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
@@ -23,7 +23,6 @@ from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.ranking.conclusion import conclude_ranking
 from glasshead.audits.ranking.criteria import (
-    ORDERS,
     Criterion,
     check_removals,
     distinct_criteria,
