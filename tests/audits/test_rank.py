@@ -180,7 +180,8 @@ def test_differences_are_those_of_the_same_texts(marked):
 
 @pytest.mark.parametrize("method", ["attention", "gradient", "random"])
 def test_the_audit_of_one_method_has_the_same_numbers(some, marked, method):
-    """On the same texts; with fifty of them all are drawn."""
+    """On the same texts; with fifty of them all are drawn. The null of both is the mean over other random
+    sets: of an audit apart from each other, of a ranking those of whole orders."""
     card = glasshead.audit(*some, audits=["faithfulness", "plausibility"], method=method)
     (ours,) = [one for one in marked.methods if one.name == method]
     pairs = {f"faithfulness.{name}.all": (name, "delete") for name in STATISTICS}
@@ -188,7 +189,8 @@ def test_the_audit_of_one_method_has_the_same_numbers(some, marked, method):
         audited, finding = card.finding(name), ours.finding(*of)
         assert finding.n == audited.n == 50
         assert finding.estimate == pytest.approx(audited.estimate, abs=1e-6)
-        assert finding.null["random"] == pytest.approx(audited.null["random"], abs=1e-6)
+        draws = 1e-6 if of[0] == "auprc" else 0.02
+        assert finding.null["random"] == pytest.approx(audited.null["random"], abs=draws)
 
 
 def test_marks_are_a_criterion(run, data):

@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glasshead.audits.removal_curves import curve_statistics, curves_along, score_ranks, statistic_weights
+from glasshead.audits.removal_curves import (
+    Orders,
+    curve_statistics,
+    curves_along,
+    score_ranks,
+    statistic_weights,
+)
 
 CASES = json.loads((Path(__file__).parent / "faithfulness_numbers.json").read_text(encoding="utf-8"))["cases"]
 
@@ -32,8 +38,8 @@ def test_the_numbers_are_those_of_the_authors(author):
         scores, effects = (np.array(case[name]) for name in ("scores", "effects"))
         drops = MadeUp(effects)
         weights = statistic_weights(np.array([len(scores)]), len(scores))
-        ranks = score_ranks(scores[None], drops.words, np.arange(len(scores))[None])[None]
+        order = Orders.of(score_ranks(scores[None], drops.words, np.arange(len(scores))[None])[None])
         asked = np.ones((1, len(scores) + 1), dtype=bool)
-        found = curve_statistics(curves_along(drops, ranks, asked), weights, np.zeros(1))
+        found = curve_statistics(curves_along(drops, order, asked), weights, np.zeros(1))
         for name, value in case[author].items():
             assert found[name].item() == pytest.approx(value, abs=1e-9), (name, len(scores))

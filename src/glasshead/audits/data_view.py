@@ -53,7 +53,7 @@ from glasshead.results import (
     SIGN_IN_WEIGHTS,
     UNDECIDED,
 )
-from glasshead.trace import AttentionSelector, AttentionSite, Subject
+from glasshead.trace import AttentionSelector, AttentionSite, KnownStates, Subject
 from glasshead.training import labels_for
 
 
@@ -78,6 +78,11 @@ class Sample:
     method: str
     marks: Sequence[Marks] | None
     seed: int
+
+    @cached_property
+    def known(self) -> KnownStates:
+        """What is known of these inputs from earlier passes."""
+        return KnownStates()
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -126,7 +131,12 @@ class Sample:
         if places is not None:
             return self.some(places).view()
         explanation = make_context(
-            self.model, self.encoded, self.subject.tokenizer, attention_selector=self.attention_selector
+            self.model,
+            self.encoded,
+            self.subject.tokenizer,
+            attention_selector=self.attention_selector,
+            reads_attention=True,
+            known=self.known,
         )
         check_slicings(self.by, explanation, self.subject.model)
         kind, margin = read_gauge(self.subject.gauge, explanation)

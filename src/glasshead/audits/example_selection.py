@@ -80,7 +80,12 @@ def read_highlights(
     texts = [firsts[row] for _, row in picks]
     pairs = None if seconds is None else [seconds[row] for _, row in picks]
     attributions = explainer(
-        view.explanation.model, tokenizer, texts, pairs, attention_selector=attention_selector
+        view.explanation.model,
+        tokenizer,
+        texts,
+        pairs,
+        attention_selector=attention_selector,
+        known=sample.known,
     )
     if tolerance is not None:
         attributions = with_intervals(

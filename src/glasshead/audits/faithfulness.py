@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 FAITHFULNESS = "faithfulness"
-ORDERS = 10
-"""Random orders of the tokens of every text, whose mean is the null."""
+ORDERS = 4
+"""Random sets of tokens of each size in every text, whose mean is the null."""
 EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
 REFERENCE_TEXTS = 50
@@ -54,12 +55,13 @@ class Faithfulness(Audit):
     """Comprehensiveness, sufficiency, and the areas under the deletion and the insertion curve, per text.
 
     ŷ is the probability of the predicted class or, of a rating, how far it lies on its side of the mean
-    label, and tokens go, or are kept alone, from the largest score towards it down. ``removal`` says what it
-    means that a token goes: of cutting it out this is the definition of ferret, and that of ERASER but for
-    texts of fewer than 20 tokens, in which no number of tokens counts twice here. The null is the mean over
-    random orders of the same text. Beside it stand the differences from a greedy order and, of short texts,
-    from the best of all orders, where the outputs
-    are linear in the weights, or ``references`` asks for them. Without ``removal`` it is the usual one of the
+    label, and tokens go, or are kept alone, from the largest score towards it down: 1, 5, 10, 20 and 50 % of
+    them. The areas are those of the straight lines between these points and the two ends. ``removal`` says
+    what it means that a token goes: of cutting it out comprehensiveness and sufficiency are those of ferret,
+    and of ERASER but for texts of fewer than 20 tokens, in which no number of tokens counts twice here. The
+    null is the mean over random sets of as many tokens of the same text. Beside it stand the differences from
+    a greedy order and, of short texts, from the best of all orders, where the outputs are linear in the
+    weights, or ``references`` asks for them. Without ``removal`` it is the usual one of the
     inputs: words are cut out, patches of images painted over. Models run in float32.
     """
 
@@ -133,12 +135,13 @@ class Faithfulness(Audit):
         from glasshead.audits.class_scores import choose_prediction_side, token_order
         from glasshead.audits.reference_orders import best_statistics, greedy_ranks
         from glasshead.audits.removal_curves import (
+            Orders,
             ValueDrops,
             curve_statistics,
             curves_along,
             in_float32,
             lengths_asked,
-            random_ranks,
+            random_sets,
             statistic_weights,
             statistics_along,
             values_at_shares,
@@ -148,21 +151,21 @@ class Faithfulness(Audit):
         removal = self.removal or view.explanation.encoded.removals[0]
         drops = ValueDrops(in_float32(view), removal, choose_prediction_side(view))
         drops.words = view.words
-        ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
+        counts = drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
-        drawn = counts >= 2
-        orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, view.seed)])
+        drawn, own = counts >= 2, Orders.of(order.ranks[None])
+        nulls_of_texts = random_sets(drops.words, weights, ORDERS, partial(view.rng, FAITHFULNESS))
         lengths = lengths_asked(weights, drawn)
-        curves = curves_along(drops, orders, lengths)
+        curves = curves_along(drops, own.beside(nulls_of_texts), lengths)
         along = curve_statistics(curves, weights, drops.prediction)
         values, drawn_texts = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or view.settings.exact:
             referred = view.asked(REFERENCE_TEXTS)
             some = drawn & (counts <= MOST_SEARCHED) & referred
-            greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
+            greedy = statistics_along(drops, Orders.of(greedy_ranks(drops, some)[None]), some, weights)
             short = (counts >= 2) & (counts <= MOST_SUBSETS) & referred
-            of_short = statistics_along(drops, order.ranks[None], short, weights)
+            of_short = statistics_along(drops, own, short, weights)
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
             values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}

@@ -12,9 +12,12 @@ from glasshead.arrays import AnyFloats
 from glasshead.attention import AttentionInputs
 from glasshead.audits.answers import Answers
 from glasshead.audits.view import ModelView
-from glasshead.data import batches
+from glasshead.data import batch_size, batches, length_of
 from glasshead.explainers import ForwardObservation, edit_read_heads
 from glasshead.trace import Edit, Noise, ResumedPasses, TextNoise, draw_noise, permute, uniform
+
+TOKENS_AT_ONCE = 4096
+"""So many tokens of drawn texts are one pass: more of them take as long as several passes."""
 
 
 def perturb_by_forward(
@@ -42,26 +45,40 @@ def perturb_by_forward(
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
         passes = observation.passes(inputs)
 
-        def predict_edited(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Answers:
+        def predict_edited(
+            edit: Edit, some: Tensor, rows: Tensor = rows, passes: ResumedPasses = passes
+        ) -> Answers:
             edit = spare_first(edit) if view.spares_first else edit
-            logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
-            values = view.explanation.sized_fn(logits, view.explanation.target[rows])
-            classes = torch.zeros_like(rows) if view.is_regression else logits.argmax(dim=-1)
+            logits = passes.logits(edit_read_heads(observation.site, edit), some).cpu()
+            values = view.explanation.sized_fn(logits, view.explanation.target[rows[some]])
+            classes = torch.zeros_like(some) if view.is_regression else logits.argmax(dim=-1)
             return Answers(values.numpy(), classes.numpy())
 
-        chance = match_row_mass(RandomEdit(TextNoise(seeds[rows], 0), head_signs))
-        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", even)):
-            single[name][places, 0] = predict_edited(edit)
-        for draw in range(draws):
-            shuffle = permute(TextNoise(seeds[rows], 2 * draw + 1))
-            by_draw["permuted"][places, draw] = predict_edited(shuffle)
-            by_draw["permuted-chance"][places, draw] = predict_edited(compose_edits(chance, shuffle))
-            fresh = RandomEdit(TextNoise(seeds[rows], 2 * draw + 2), head_signs)
-            by_draw["random"][places, draw] = predict_edited(fresh)
-            by_draw["random-normalised"][places, draw] = predict_edited(match_row_mass(fresh))
+        def chance_of(texts: Tensor) -> Edit:
+            return match_row_mass(RandomEdit(TextNoise(seeds[texts], 0), head_signs))
+
+        every = torch.arange(len(rows))
+        for name, edit in (("own", identity_edit), ("chance", chance_of(rows)), ("uniform", even)):
+            single[name][places, 0] = predict_edited(edit, every)
+        for some, numbers in draws_at_once(len(rows), draws, length_of(inputs), observation.site.num_heads):
+            own, at = seeds[rows[some]], (places[some.numpy()], numbers.numpy())
+            shuffle = permute(TextNoise(own, 2 * numbers + 1))
+            by_draw["permuted"][at] = predict_edited(shuffle, some)
+            shuffle_chance = compose_edits(chance_of(rows[some]), shuffle)
+            by_draw["permuted-chance"][at] = predict_edited(shuffle_chance, some)
+            fresh = RandomEdit(TextNoise(own, 2 * numbers + 2), head_signs)
+            by_draw["random"][at] = predict_edited(fresh, some)
+            by_draw["random-normalised"][at] = predict_edited(match_row_mass(fresh), some)
         done += len(rows)
         observation.progress(done, len(filled))
     return single | by_draw
+
+
+def draws_at_once(texts: int, draws: int, length: int, heads: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Places of texts in a batch and the numbers of their draws, several draws at once of few short texts."""
+    at_once = max(min(batch_size(length, heads), TOKENS_AT_ONCE // length) // texts, 1)
+    for part in torch.arange(draws).split(at_once):
+        yield torch.arange(texts).repeat(len(part)), part.repeat_interleave(texts)
 
 
 def batches_of_texts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 REMOVED_PERCENTS = (1, 5, 10, 20, 50)
-"""Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
-CURVE_STEPS = 10
-"""Steps of a curve: one token each in texts of so many tokens or fewer, equal shares of longer texts."""
+"""Per cent of the tokens that are removed, or kept alone; a curve has these points, and its two ends."""
+CURVE_SHARES = np.linspace(0, 1, 11)
+"""Where a curve is written down."""
 TIES = 2**31 - 1
 """The seed by which equal scores are put into an order, which is none of the null's."""
 Ints = NDArray[np.int64]
@@ -82,23 +82,59 @@ class ValueDrops:
         return drops[place.ravel()] * self.side.sign[texts]
 
 
+class Orders(NamedTuple):
+    """The rank of every token [orders, N, n], 0 first, and which rank a set of the first k tokens begins with
+    [orders, N, n + 1]: 0 in an order."""
+
+    ranks: Ints
+    begins: Ints
+
+    @classmethod
+    def of(cls, ranks: Ints) -> Orders:
+        """Orders, from their ranks [orders, N, n]."""
+        return cls(ranks, np.zeros((*ranks.shape[:2], ranks.shape[2] + 1), dtype=np.int64))
+
+    def beside(self, others: Orders) -> Orders:
+        """These and others."""
+        return Orders(*(np.concatenate(both) for both in zip(self, others, strict=True)))
+
+
 def score_ranks(scores: NDArray[np.floating], words: Flags, ids: Ints) -> Ints:
     """The rank of every token [N, n] from the largest score of its text down, 0 first; what is no token comes
     last. Equal scores are in a random order that depends on the text alone."""
-    return _ranks(-scores, random_ranks(words, ids, 1, seed=TIES)[0], words)
+
+    def draw(text: int) -> np.random.Generator:
+        return np.random.default_rng([TIES, crc32(ids[text, words[text]].astype("<i8").tobytes())])
+
+    return _ranks(-scores, random_keys(words, 1, draw)[0], words)
 
 
-def random_ranks(words: Flags, ids: Ints, orders: int, seed: int) -> Ints:
-    """Random ranks [orders, N, n], the same for the same text whatever stands beside it.
-
-    The second half are the first from behind: what one order removes the other keeps, which saves half of
-    the passes.
-    """
-    keys = np.zeros((-(-orders // 2), *words.shape))
+def random_keys(words: Flags, orders: int, rng: Callable[[int], np.random.Generator]) -> Floats:
+    """Random numbers of the tokens [orders, N, n], those of a text from its own ``rng``."""
+    keys = np.zeros((orders, *words.shape))
     for text, own in enumerate(words):
-        rng = np.random.default_rng([seed, crc32(ids[text, own].astype("<i8").tobytes())])
-        keys[:, text, own] = rng.random((len(keys), int(own.sum())))
-    return np.stack([_ranks(own, own, words) for own in (*keys, *-keys)])[:orders]
+        keys[:, text, own] = rng(text).random((orders, int(own.sum())))
+    return keys
+
+
+def random_orders(words: Flags, orders: int, rng: Callable[[int], np.random.Generator]) -> Orders:
+    """Random orders of the tokens of each text, which follow from its own ``rng``; each second one is the one
+    before it from behind. What one keeps the other removes, so their mean is nearer to that of all orders."""
+    keys = random_keys(words, -(-orders // 2), rng)
+    ranks = [_ranks(sign * own, sign * own, words) for own in keys for sign in (1, -1)]
+    return Orders.of(np.stack(ranks[:orders]))
+
+
+def random_sets(
+    words: Flags, weights: Mapping[str, Floats], orders: int, rng: Callable[[int], np.random.Generator]
+) -> Orders:
+    """Random orders in which the sets of each size that some statistic counts have no token in common, so
+    that few of them come near to the mean over all sets; each set of a size is as likely as any other."""
+    ranks, begins = random_orders(words, orders, rng)
+    sizes = np.any([table != 0 for table in weights.values()], axis=0) * np.arange(words.shape[1] + 1)
+    sizes[sizes == words.sum(axis=1)[:, None]] = 0  # all tokens
+    # The largest set comes first, and each begins where the larger ones end.
+    return Orders(ranks, begins + sizes[:, ::-1].cumsum(axis=1)[:, ::-1] - sizes)
 
 
 def _ranks(keys: NDArray[np.number], ties: NDArray[np.number], words: Flags) -> Ints:
@@ -122,14 +158,11 @@ def bin_weights(counts: Ints, longest: int) -> Floats:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def area_weights(counts: Ints, longest: int, steps: int = CURVE_STEPS) -> Floats:
-    """What each number k of tokens counts in the area under a curve over k / n, by trapezoids [N, n + 1];
-    NaN for texts of fewer than two tokens."""
-    step = np.arange(steps + 1)
-    # As far from the end as from the beginning, so that what one order removes its reverse keeps.
-    low = counts[:, None] * step // steps
-    even = np.where(2 * step <= steps, low, counts[:, None] - low[:, ::-1])
-    lengths = np.where(counts[:, None] <= steps, np.minimum(step, counts[:, None]), even)
+def area_weights(counts: Ints, longest: int) -> Floats:
+    """What each number k of tokens counts in the area under a curve over k / n [N, n + 1], by trapezoids
+    between the same k = ⌊share · n⌋ and the ends 0 and n; NaN for texts of fewer than two tokens."""
+    shares = np.array([0, *REMOVED_PERCENTS, 100])
+    lengths = counts[:, None] * shares // 100
     widths = np.diff(lengths, axis=1) / np.maximum(counts, 1)[:, None]
     weights = np.zeros((len(counts), longest + 1))
     rows = np.arange(len(counts))[:, None]
@@ -145,12 +178,13 @@ def statistic_weights(counts: Ints, longest: int) -> dict[str, Floats]:
     return {name: areas if statistic.area else bins for name, statistic in STATISTICS.items()}
 
 
-def curves_along(drops: ValueDrops, ranks: Ints, lengths: Flags) -> Curves:
-    """The curves of some orders, from their ranks [orders, N, n], at the numbers k of tokens that are asked
-    for [N, n + 1]; one pass over all variants of all texts."""
+def curves_along(drops: ValueDrops, orders: Orders, lengths: Flags) -> Curves:
+    """The curves of some orders, at the numbers k of tokens that are asked for [N, n + 1]; one pass over all
+    variants of all texts."""
     text, length = lengths.nonzero()
-    words = drops.words[text]
-    first = (ranks[:, text] < length[:, None]) & words
+    words, ranks = drops.words[text], orders.ranks
+    begin = orders.begins[:, text, length][..., None]
+    first = (ranks[:, text] >= begin) & (ranks[:, text] < begin + length[:, None]) & words
     removed = np.stack([first, words & ~first])
     texts = np.broadcast_to(text, removed.shape[:-1])
     result = np.full((2, len(ranks), *lengths.shape), np.nan)
@@ -175,10 +209,10 @@ def lengths_asked(weights: Mapping[str, Floats], texts: Flags) -> Flags:
 
 
 def statistics_along(
-    drops: ValueDrops, ranks: Ints, texts: Flags, weights: Mapping[str, Floats]
+    drops: ValueDrops, orders: Orders, texts: Flags, weights: Mapping[str, Floats]
 ) -> dict[str, Floats]:
     """Every statistic along some orders [orders, N], of these texts; NaN of others."""
-    curves = curves_along(drops, ranks, lengths_asked(weights, texts))
+    curves = curves_along(drops, orders, lengths_asked(weights, texts))
     return curve_statistics(curves, weights, drops.prediction)
 
 
@@ -186,16 +220,15 @@ def values_at_shares(curves: Curves, lengths: Flags, counts: Ints, prediction: F
     """ŷ as shares 0, 0.1, …, 1 of the tokens of a text go, and as they alone are kept [orders, N, 11], by the
     area below it; between the ``lengths`` that were asked [N, n + 1] along straight lines. NaN of texts
     that were not asked."""
-    shares = np.linspace(0, 1, CURVE_STEPS + 1)
     result = {}
     for name, statistic in STATISTICS.items():
         if not statistic.area:
             continue
         curve = getattr(curves, statistic.curve)
-        values = np.full((*curve.shape[:2], len(shares)), np.nan)
+        values = np.full((*curve.shape[:2], len(CURVE_SHARES)), np.nan)
         for text in np.flatnonzero(lengths.any(axis=1)):
             at = np.flatnonzero(lengths[text])
             for order, own in enumerate(curve[:, text, at]):
-                values[order, text] = prediction[text] - np.interp(shares, at / counts[text], own)
+                values[order, text] = prediction[text] - np.interp(CURVE_SHARES, at / counts[text], own)
         result[name] = values
     return result

@@ -243,7 +243,7 @@ def use_facts(subject: Subject, view: ModelView) -> dict[str, Any]:
     trained = subject.record.get("attention_use") or {}
     use = AttentionUse(
         before=trained.get("before"),
-        after=attention_use(view.explanation.model, view.explanation.encoded),
+        after=attention_use(view.model_in(torch.float32), view.explanation.encoded),
     )
     return {"attention_use": use}
 

@@ -51,6 +51,7 @@ class Effective(Explainer):
             context.rows,
             context.logits.dtype,
             partial(canonical_effective, context.model),
+            known=context.known,
         )[0]
 
 

@@ -42,7 +42,7 @@ def normalises_embeddings(model: PreTrainedModel, inputs: Inputs, leaves: Lookup
         logits = model(**inputs).logits
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(logits.shape, generator=generator, dtype=torch.float64).to(logits)
-    reads = states.first_reads((logits * noise).sum())
+    reads = [read and read[0] for read in states.first_reads((logits * noise).sum())]
     if isinstance(model, TransformerClassifier):
         reads = reads[:1]  # the words; further ones are sentences
     if not reads or any(read is None for read in reads):
@@ -105,14 +105,14 @@ class EmbeddingStates(TorchFunctionMode):
         """The states between a look-up and the attention behind it; none where no attention follows."""
         return self.made.get(number, []) if number < self.closed else []
 
-    def first_reads(self, value: Tensor) -> list[Tensor | None]:
-        """What the first layer behind each look-up reads: the last state [b, n, d] before its attention
-        through which everything passes that a number made of the logits reads of the words. What a layer
-        computes inside is no such state, since its residual goes past. None where nothing passes, or no
-        attention follows."""
+    def first_reads(self, value: Tensor) -> list[tuple[Tensor, Tensor] | None]:
+        """What the first layer behind each look-up reads, and the slope of ``value`` along it: the last state
+        [b, n, d] before its attention through which everything passes that a number made of the logits reads
+        of the words. What a layer computes inside is no such state, since its residual goes past. None where
+        nothing passes, or no attention follows."""
         return [self.first_read(number, value) for number in range(len(self.lookups))]
 
-    def first_read(self, number: int, value: Tensor) -> Tensor | None:
+    def first_read(self, number: int, value: Tensor) -> tuple[Tensor, Tensor] | None:
         """What is read first of one look-up."""
         word = self.lookups[number][1]
         states = [word, *(state for state in self.before(number) if state.ndim == 3)]
@@ -125,8 +125,8 @@ class EmbeddingStates(TorchFunctionMode):
         for state, slope in zip(reversed(states[1:]), reversed(slopes), strict=True):
             (through,) = slopes_of(state, word, slope)
             if bool((through - total).norm() <= SAME_GRADIENT * total.norm()):
-                return state
-        return word
+                return state, slope
+        return word, total
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from glasshead.results import Attribution, sink_of
 from glasshead.spelling import spell
 from glasshead.trace import (
     AttentionSelector,
+    KnownStates,
     eval_mode,
 )
 
@@ -136,11 +137,13 @@ class Explainer(ABC):
         attention_selector: AttentionSelector = DEFAULT_SELECTOR,
         batch_size: int = 256,
         encoded: Encoded | None = None,
+        known: KnownStates | None = None,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
         predicted class; that of two as well where the method does not mirror classes). ``target_fn`` is the
         explained number: the probability, or the rating of a rating model. ``encoded`` are the texts as
-        `glasshead.data.encode` gives them, where that was done before.
+        `glasshead.data.encode` gives them, where that was done before, and ``known`` what blocks said of
+        texts in earlier passes.
 
         Raises:
             InputError: on an unknown target class or target function, or one that changes nothing, pairs for
@@ -174,6 +177,7 @@ class Explainer(ABC):
                     target_fn=target_fn,
                     attention_selector=attention_selector,
                     reads_attention=self.reads_attention,
+                    known=known,
                 )
                 if target is None and not self.mirrors_classes:
                     context = context.towards_predicted()

@@ -23,6 +23,7 @@ from glasshead.spelling import spell
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
+    KnownStates,
     ReadAttention,
     ReadRows,
     default_target,
@@ -52,6 +53,8 @@ class ExplanationContext:
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
     progress: OnTexts = not_watched
     first_pass: FirstPass | None = None
+    known: KnownStates | None = field(default=None, repr=False, compare=False)
+    """What blocks said of texts, where they are asked many questions; None: each pass is a whole one."""
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What was measured of these texts, whatever target is explained."""
 
@@ -71,6 +74,7 @@ class ExplanationContext:
                 self.attention_selector,
                 None if kept is None else list(kept.calls),
                 None if kept is None else (kept.probe, kept.logits),
+                known=self.known,
             )
         read_attention: ReadAttention | None = self.shared[READ_ATTENTION]
         return read_attention
@@ -131,8 +135,9 @@ class ExplanationContext:
         if is_linear_readout(self.model, self.site):
             return observe_linear(self.model, self.encoded, self.site, self.logits)
         return observe_by_forward(
-            self.model, self.encoded, self.site, self.rows, self.logits, self.progress, self.first_pass
-        )
+            self.model, self.encoded, self.site, self.rows, self.logits, self.progress, self.first_pass,
+            self.known,
+        )  # fmt: skip
 
     @cached_property
     def cache(self) -> dict[str, Any]:
@@ -165,7 +170,7 @@ class ExplanationContext:
 
     def afresh(self) -> "ExplanationContext":
         """A view of the texts without any earlier measurement."""
-        return replace(self, shared={})
+        return replace(self, shared={}, known=None)
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
@@ -188,30 +193,32 @@ def make_context(
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,
     progress: OnTexts = not_watched,
     reads_attention: bool = False,
+    known: KnownStates | None = None,
 ) -> ExplanationContext:
     """Predict, and resolve the class or number that is explained.
 
     ``progress`` is told how many of the texts are done while long methods run. Where what follows
     ``reads_attention`` the pass over a single text is kept, and of several the pass that predicts measures
-    which attention is read.
+    which attention is read. ``known`` keeps what blocks say of texts that are asked many questions.
     """
     regression = is_regression(model.config)
     named = target_fn or default_target_fn(model)
     function = TARGETS[named]
     if regression != (named == "rating"):
-        known = (
+        usable = (
             f"a rating: use {spell('target_fn')} rating"
             if regression
             else f"a class: use {spell('target_fn')} probability, log-probability, logit or log-odds"
         )
-        raise InputError(f"there is no {named} to explain, this model predicts {known}")
+        raise InputError(f"there is no {named} to explain, this model predicts {usable}")
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     with eval_mode(model):
-        kept = first_pass(model, encoded, attention_selector.layer) if reads_attention else None
+        one = reads_attention and known is None
+        kept = first_pass(model, encoded, attention_selector.layer) if one else None
         attention = None
         if kept is None and reads_attention and len(encoded.ids):
-            attention = attention_or_none(model, encoded, attention_selector)
+            attention = attention_or_none(model, encoded, attention_selector, known)
         if kept is not None:
             logits = kept.logits.detach().cpu()
         elif attention is not None and attention.logits is not None:
@@ -223,17 +230,17 @@ def make_context(
     )
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress,
-        first_pass=kept, shared={} if attention is None else {READ_ATTENTION: attention},
+        first_pass=kept, known=known, shared={} if attention is None else {READ_ATTENTION: attention},
     )  # fmt: skip
 
 
 def attention_or_none(
-    model: PreTrainedModel, encoded: Encoded, selector: AttentionSelector
+    model: PreTrainedModel, encoded: Encoded, selector: AttentionSelector, known: KnownStates | None
 ) -> ReadAttention | None:
     """The attention that is read, with the logits of the pass that has measured it; None where it cannot be:
     whoever reads it says why."""
     try:
-        return find_read_attention(model, encoded, selector)
+        return find_read_attention(model, encoded, selector, known=known)
     except InputError:
         return None
 

@@ -24,15 +24,17 @@ from glasshead.trace import (
     AttentionSite,
     Edit,
     ForwardPass,
+    KnownStates,
     LayerRecord,
     ReadRows,
     ResumedPasses,
     Shortcut,
     TokenLayout,
     combine_heads,
-    find_shortcut,
+    find_shortcut_for,
     head_signs_of,
     logits_of,
+    not_known,
     record,
     target_score,
     token_layout,
@@ -61,6 +63,7 @@ class ForwardObservation(AttentionObservation):
     canonical_weights: Float[Tensor, "texts tokens"]
     progress: OnTexts = not_watched
     first_pass: FirstPass | None = None
+    known: KnownStates | None = None
 
     exact = False
 
@@ -155,24 +158,24 @@ class ForwardObservation(AttentionObservation):
         """The logits of a batch, and the layer that is read, from which they can be differentiated."""
         if self.first_pass is not None and self.first_pass.layer == self.site.layer:
             return self.first_pass.logits, self.first_pass.calls[self.site.layer]
-        with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
-            logits = logits_of(self.model, inputs, rows=self.site.row)
-        return logits, trace.only[self.site.layer]
+
+        def run() -> tuple[Tensor, tuple[Tensor, LayerRecord]]:
+            with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
+                logits = logits_of(self.model, inputs, rows=self.site.row)
+            return logits, (logits, trace.only[self.site.layer])
+
+        return run()[1] if self.known is None else self.known.read(self.model, inputs, self.site.layer, run)
 
     @cached_property
     def shortcut(self) -> Shortcut:
         """What need not run again when the attention of the layer is edited."""
-        lengths = self.mask.sum(dim=1)
-        (filled,) = lengths.nonzero(as_tuple=True)
-        if not len(filled):
-            return Shortcut(self.site.layer)
-        few = filled[torch.stack([lengths[filled].argmax(), lengths[filled].argmin()])]
-        inputs = self.encoded.some(few.numpy()).inputs(device=self.model.device)
-        return find_shortcut(self.model, inputs, self.site.layer)
+        find = find_shortcut_for if self.known is None else self.known.shortcut
+        return find(self.model, self.encoded, self.site.layer)
 
     def passes(self, inputs: Inputs) -> ResumedPasses:
         """Passes over a batch of texts with other weights in the layer."""
-        return ResumedPasses(self.model, inputs, self.shortcut)
+        known = not_known if self.known is None else self.known.skip
+        return ResumedPasses(self.model, inputs, self.shortcut, known)
 
     @torch.no_grad()
     def without(
@@ -241,13 +244,18 @@ def observe_by_forward(
     logits: Float[Tensor, "texts classes"],
     progress: OnTexts = not_watched,
     first_pass: FirstPass | None = None,
+    known: KnownStates | None = None,
 ) -> ForwardObservation:
     """Read the weights, those of a single text in the pass that there was."""
     functions = raw_weights, partial(canonical_weights, model)
     calls = None if first_pass is None else first_pass.calls
-    raw, canonical = observe_weights(model, encoded, site, rows, logits.dtype, *functions, calls=calls)
+    raw, canonical = observe_weights(
+        model, encoded, site, rows, logits.dtype, *functions, calls=calls, known=known
+    )
     mask = encoded.mask
-    return ForwardObservation(model, encoded, site, rows, logits, mask, raw, canonical, progress, first_pass)
+    return ForwardObservation(
+        model, encoded, site, rows, logits, mask, raw, canonical, progress, first_pass, known
+    )
 
 
 def observe_weights(
@@ -259,6 +267,7 @@ def observe_weights(
     *weight_functions: WeightFunction,
     by_word: bool = False,
     calls: ForwardPass | None = None,
+    known: KnownStates | None = None,
 ) -> list[Float[Tensor, "texts tokens"]]:
     """The weight of each token, once for each weight function: of the heads combined, in the ``rows`` that
     are read, times that of the sentence where the site has one above. ``by_word`` sums those of each head
@@ -269,9 +278,13 @@ def observe_weights(
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
         records = calls
         if records is None:
-            with torch.no_grad(), record(model, layers) as trace:
-                logits_of(model, inputs, rows=site.row)
-            records = trace.only
+
+            def run(inputs: Inputs = inputs) -> tuple[Tensor, ForwardPass]:
+                with torch.no_grad(), record(model, layers) as trace:
+                    logits = logits_of(model, inputs, rows=site.row)
+                return logits, trace.only
+
+            records = run()[1] if known is None else known.read(model, inputs, min(layers), run)
         words = encoded.words[texts.numpy()].tolist()
         for result, function in zip(results, weight_functions, strict=True):
             weigh = partial(word_weights, function, words) if by_word else function

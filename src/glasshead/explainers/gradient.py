@@ -59,15 +59,17 @@ def embedding_gradients(
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if context.target_fn is probability else context.target_fn
         value = target_fn(logits, context.target[rows].to(logits.device))
-        with gradients_that_pass(model):
-            read = states.first_reads(value.sum()) if after_norm else [leaf for _, leaf in lookups]
-        vectors = tuple(vector for vector in read if vector is not None)
+        vectors, gradients = tuple(leaf for _, leaf in lookups), None
+        if after_norm:
+            with gradients_that_pass(model):
+                reads = [read for read in states.first_reads(value.sum()) if read is not None]
+            vectors, gradients = tuple(state for state, _ in reads), tuple(slope for _, slope in reads)
         if len(vectors) != len(lookups):
             raise no_vector_for_each_token(model)
         looked_up = [(ids, vector) for (ids, _), vector in zip(lookups, vectors, strict=True)]
         shifts = lookup_shifts(model, looked_up, inputs)
-        # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-        gradients = slopes_of(model, value.sum(), vectors)
+        if gradients is None:  # only the embeddings': parameters of the caller's model stay untouched
+            gradients = slopes_of(model, value.sum(), vectors)
         if segments is not None:
             gradients, vectors = (tuple(map(segments.unpack, rows)) for rows in (gradients, vectors))
         if context.target_fn is probability:
@@ -277,10 +279,16 @@ def normalises(context: ExplanationContext) -> bool | None:
     """Whether the model normalises its embeddings, asked of the longest text; None: it cannot be told."""
     if not len(context.encoded.ids):
         return False
-    with gradients_that_pass(context.model):
-        return normalises_embeddings(
-            context.model, longest(context.encoded, context.model.device), embedding_leaves
-        )
+
+    def measure() -> bool | None:
+        with gradients_that_pass(context.model):
+            return normalises_embeddings(
+                context.model, longest(context.encoded, context.model.device), embedding_leaves
+            )
+
+    if context.known is None:
+        return measure()
+    return context.known.fact(context.model, "normalises its embeddings", measure)
 
 
 register("gradient", GradientAlong())

@@ -47,13 +47,14 @@ from glasshead.trace.interventions import (
     uniform,
     zero_heads,
 )
+from glasshead.trace.known_states import KnownStates
 from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.read_attention import ReadAttention, find_read_attention
 from glasshead.trace.read_rows import ReadRows, RowProbe, find_read_rows
 from glasshead.trace.record import record, record_graph_of
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
-from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
+from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut, find_shortcut_for, not_known
 from glasshead.trace.sign_gauge import (
     ClassSigns,
     Gauge,
@@ -88,6 +89,7 @@ __all__ = [
     "ForwardPass",
     "Gauge",
     "KeyUnit",
+    "KnownStates",
     "LayerRecord",
     "Noise",
     "ReadAttention",
@@ -113,6 +115,7 @@ __all__ = [
     "find_read_attention",
     "find_read_rows",
     "find_shortcut",
+    "find_shortcut_for",
     "find_site",
     "find_site_among",
     "fix_gauge",
@@ -130,6 +133,7 @@ __all__ = [
     "modules_with_attention",
     "no_sentences",
     "no_shares",
+    "not_known",
     "permute",
     "read_learned_positions",
     "record",

@@ -38,13 +38,14 @@ class TextNoise:
     """Numbers of U(0, 1) for weights [b, h, q, k] that follow from the seed of a text and from their place
     alone, so that they are the same for a text in any batch, however it is padded, on any device.
 
-    The weights of a text that is read in several sequences stand one after another.
+    The weights of a text that is read in several sequences stand one after another. ``draw`` is the number of
+    the draw, or one for each text.
 
     Source: Steele, Lea and Flood (2014), SplitMix64, of a counter in place of a state.
     """
 
-    def __init__(self, seeds: Int[Tensor, " texts"], draw: int) -> None:
-        self.seeds = mix_bits(seeds.long() + wrapped(MIX[0] * (draw + 1)))
+    def __init__(self, seeds: Int[Tensor, " texts"], draw: int | Int[Tensor, " texts"]) -> None:
+        self.seeds = mix_bits(seeds.long() + (torch.as_tensor(draw) + 1) * wrapped(MIX[0]))
 
     def __call__(self, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
         rows, heads, queries, keys = weights.shape

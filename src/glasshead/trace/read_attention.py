@@ -18,6 +18,7 @@ from glasshead.trace.attention_site import (
     find_site,
     list_attention_calls,
 )
+from glasshead.trace.known_states import KnownStates
 from glasshead.trace.read_rows import ReadRows, WatchedPass, find_read_rows, find_rows_and_logits
 from glasshead.trace.records import LayerRecord
 
@@ -62,6 +63,7 @@ def find_read_attention(
     calls: Sequence[LayerRecord] | None = None,
     watched: WatchedPass | None = None,
     among: Sequence[int] | None = None,
+    known: KnownStates | None = None,
 ) -> ReadAttention | None:
     """The attention that a selector means before these texts, and the rows that the prediction uses of it;
     None for a pooled classifier. Without a layer it is the last one that the prediction uses for some text,
@@ -69,7 +71,8 @@ def find_read_attention(
     what the last one attends to.
 
     ``calls`` are those of a pass that there was already, and ``watched`` is one over these texts: what
-    watched one of its calls, and the logits. Layers are chosen ``among`` some (None: all).
+    watched one of its calls, and the logits. Layers are chosen ``among`` some (None: all). What is ``known``
+    of texts need not run again.
 
     Raises:
         InputError: as `find_site`, and if the model cannot be differentiated.
@@ -82,9 +85,11 @@ def find_read_attention(
     last = selector if among is None else replace(selector, layer=among[-1])
     site = find_site(model, inputs, last, calls)
     assert site is not None
+    if known is not None:
+        known.shortcut(model, encoded, site.layer)
     if watched is not None and watched[0].layer != site.layer:
         watched = None
-    used, logits = find_rows_and_logits(model, encoded, site.measured, watched)
+    used, logits = find_rows_and_logits(model, encoded, site.measured, watched, known)
     if used.change_prediction or selector.layer is not None:
         return ReadAttention(site, used, logits=logits)
     for layer in reversed(range(site.layer) if among is None else among[:-1]):

@@ -26,6 +26,7 @@ from glasshead.trace.attention_site import READ, AttentionSite, forward
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gradients import no_gradient_passes, slopes_of
 from glasshead.trace.hooks import AttentionHook, attach_hook
+from glasshead.trace.known_states import KnownStates
 from glasshead.trace.token_layout import TokenLayout, token_layout
 
 NO_GRADIENT = 1e-7
@@ -137,7 +138,11 @@ def find_read_rows(
 
 
 def find_rows_and_logits(
-    model: PreTrainedModel, encoded: Encoded, site: AttentionSite, watched: WatchedPass | None = None
+    model: PreTrainedModel,
+    encoded: Encoded,
+    site: AttentionSite,
+    watched: WatchedPass | None = None,
+    known: KnownStates | None = None,
 ) -> tuple[ReadRows, Float[Tensor, "texts classes"] | None]:
     """The rows with what the model predicts, on the CPU; None where nothing was measured."""
     above = None if site.above is None else find_read_rows(model, encoded, site.above)
@@ -152,7 +157,7 @@ def find_rows_and_logits(
     maps = site.num_heads * (site.num_layers - site.layer) if watched is None else heads_of(model.config)
     for texts, inputs in batches(encoded, device=model.device, maps=maps):
         layout = token_layout(model, inputs, site.key_unit)
-        probe, predicted = run_watched_pass(model, inputs, site.layer) if watched is None else watched
+        probe, predicted = watched or run_watched_pass(model, inputs, site.layer, known)
         measured = row_shares(probe, predicted)
         predicted = predicted.detach().cpu()
         logits = predicted.new_zeros(len(encoded.ids), predicted.shape[1]) if logits is None else logits
@@ -176,12 +181,18 @@ def find_rows_and_logits(
     return ReadRows(frozenset((kinds or {ONE}) if change else {NONE}), shares, unread, above), logits
 
 
-def run_watched_pass(model: PreTrainedModel, inputs: Inputs, layer: int) -> WatchedPass:
+def run_watched_pass(
+    model: PreTrainedModel, inputs: Inputs, layer: int, known: KnownStates | None = None
+) -> WatchedPass:
     """A pass whose graph begins at the output of an attention call: what stands before it needs none."""
-    probe = RowProbe(model, layer, detached=True)
-    with torch.no_grad(), eval_mode(model), attach_hook(probe):
-        logits: Tensor = forward(model, inputs, rows="mean").logits
-    return probe, logits
+
+    def run() -> tuple[Tensor, WatchedPass]:
+        probe = RowProbe(model, layer, detached=True)
+        with torch.no_grad(), eval_mode(model), attach_hook(probe):
+            logits: Tensor = forward(model, inputs, rows="mean").logits
+        return logits, (probe, logits)
+
+    return run()[1] if known is None else known.read(model, inputs, layer, run)
 
 
 def row_shares(probe: RowProbe, logits: Float[Tensor, "b classes"]) -> Float[Tensor, "r q"]:

@@ -7,8 +7,8 @@ said. What stands around the blocks (embeddings, masks, positions, the classifie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, TracedCall
-from glasshead.data import Inputs
+from glasshead.data import Encoded, Inputs
 from glasshead.errors import InputError
 from glasshead.trace.attention_site import logits_of
 from glasshead.trace.hooks import AttentionHook, attach_hook, substitute_forward, thread_hook
@@ -60,11 +60,23 @@ class Shortcut:
         return f"layer {self.layer} on" if self.blocks else "the whole model"
 
 
+Known = Callable[[PreTrainedModel, Inputs, int], AbstractContextManager[Tensor | None]]
+"""(model, inputs, layer) → a pass in which blocks before the layer answer with what is known of these texts,
+and the logits of the whole model; None where all of it runs."""
+
+
+def not_known(model: PreTrainedModel, inputs: Inputs, layer: int) -> AbstractContextManager[None]:
+    """The whole model runs."""
+    return nullcontext()
+
+
 class ResumedPasses:
     """Passes over a batch of texts whose attention is edited in one layer, by a shortcut."""
 
-    def __init__(self, model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut) -> None:
-        self.model, self.inputs, self.shortcut = model, inputs, shortcut
+    def __init__(
+        self, model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut, known: Known = not_known
+    ) -> None:
+        self.model, self.inputs, self.shortcut, self.known = model, inputs, shortcut, known
         self.outputs: dict[str, Any] = {}
         self.call: AttentionInputs | None = None
         if not shortcut.is_whole:
@@ -84,7 +96,9 @@ class ResumedPasses:
                 stack.callback(block.module.register_forward_hook(thread_hook(keep)).remove)
             if self.shortcut.last is not None:
                 stack.enter_context(attach_hook(reader))
-            expected = self.model(**self.inputs).logits
+            expected = stack.enter_context(self.known(self.model, self.inputs, self.shortcut.layer))
+            logits = self.model(**self.inputs).logits
+        expected = logits if expected is None else expected
         self.call = reader.call
         for shortcut in dict.fromkeys((self.shortcut, replace(self.shortcut, last=None))):
             self.shortcut = shortcut
@@ -147,6 +161,16 @@ def take_texts(output: Any, texts: Tensor, size: int) -> Any:
     if isinstance(output, tuple | list):
         return type(output)(take_texts(part, texts, size) for part in output)
     return output
+
+
+def find_shortcut_for(model: PreTrainedModel, encoded: Encoded, layer: int) -> Shortcut:
+    """`find_shortcut`, asked of the longest and the shortest of some texts."""
+    lengths = encoded.mask.sum(dim=1)
+    (filled,) = lengths.nonzero(as_tuple=True)
+    if not len(filled):
+        return Shortcut(layer)
+    few = filled[torch.stack([lengths[filled].argmax(), lengths[filled].argmin()])]
+    return find_shortcut(model, encoded.some(few.numpy()).inputs(device=model.device), layer)
 
 
 def find_shortcut(model: PreTrainedModel, inputs: Inputs, layer: int) -> Shortcut:

@@ -2,20 +2,22 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.curve_statistics import STATISTICS
-from glasshead.audits.faithfulness import GAIN_RESOLUTION, ORDERS
+from glasshead.audits.faithfulness import FAITHFULNESS, GAIN_RESOLUTION, ORDERS
 from glasshead.audits.plausibility import Plausibility, mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.audits.removal_curves import (
+    Orders,
     ValueDrops,
     in_float32,
-    random_ranks,
+    random_orders,
     statistic_weights,
     statistics_along,
 )
@@ -84,8 +86,8 @@ def faithfulness_criteria(
     words = removable(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])
-    nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)
-    orders = np.concatenate([[method.order.ranks for method in methods], nulls])
+    nulls = random_orders(words, ORDERS, partial(context.with_seed(seed).rng, FAITHFULNESS))
+    orders = Orders.of(np.stack([method.order.ranks for method in methods])).beside(nulls)
     missing = f"{few_tokens(context.nouns)}, or no number for what is left"
     for removal in removals:
         stages.begin(f"without {context.nouns.tokens} ({removal})")
