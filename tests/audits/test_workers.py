@@ -161,7 +161,7 @@ def test_a_shard_that_kills_every_worker_is_an_error_that_keeps_the_others(pools
     assert 1 <= len(made[1].sent) <= 2  # that one, and what was measured at the same time
 
 
-class Unsendable(torch.nn.Linear):
+class Unsendable(torch.nn.Identity):
     """A part that nobody can pickle."""
 
     def __reduce_ex__(self, protocol):
@@ -174,7 +174,7 @@ class Unsendable(torch.nn.Linear):
 def test_a_model_that_cannot_be_pickled_is_refused_in_one_sentence():
     kind = bert()
     model = copy.deepcopy(kind.model)
-    model.classifier = Unsendable(16, 2)
+    model.lock = Unsendable()
     with pytest.raises(InputError, match=r"cannot be pickled \(holds a lock\)") as refused:
         run_audit(AuditRequest(**somebodys(replace(kind, model=model)), audits=FEW, workers=2))
     assert "\n" not in str(refused.value)

@@ -49,6 +49,10 @@ SHELL = {
             "agreement.contribution.gradient: the interval starts at",
         ],
     ),
+    "budget": (
+        ["audits/short/report.html", "audits/short/measurements/subject.json"],
+        ["95 % interval", "Report: audits/short/report.html"],
+    ),
     "audit_method": (
         ["audits/gradient/card.json", "methods.html"],
         ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],

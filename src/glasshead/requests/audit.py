@@ -102,6 +102,7 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         default=None,
         help="Local processes that share the texts, with one thread each; else this process alone.",
         least=1,
+        most=1000,
         measures=False,
     )
     ray: str | None = option(
