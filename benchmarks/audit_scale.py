@@ -138,9 +138,9 @@ def main() -> None:
         f"{few:,} texts, 2 workers": Case(few, 2, **asked),
         f"{many:,} texts": Case(many, **asked),
         f"{many:,} texts, 2 workers": Case(many, 2, **asked),
-        "40 texts, large model, 1 worker": Case(40, 1, large=True, audits="performance,agreement"),
-        "40 texts, large model, 2 workers": Case(40, 2, large=True, audits="performance,agreement"),
-        "40 texts, large model, 4 workers": Case(40, 4, large=True, audits="performance,agreement"),
+        "16 texts, large model, 1 worker": Case(16, 1, large=True, audits="performance,agreement"),
+        "16 texts, large model, 2 workers": Case(16, 2, large=True, audits="performance,agreement"),
+        "16 texts, large model, 4 workers": Case(16, 4, large=True, audits="performance,agreement"),
     }
     costs: dict[str, Cost] = {}
     for _ in range(arguments.rounds):

@@ -121,7 +121,7 @@ def test_rows_do_not_depend_on_who_measures_them(subject, pools, tmp_path):
     """Of all audits that are asked by default."""
     monkeypatch, pickled, made, _ = pools
     shorten_search(monkeypatch)
-    request = AuditRequest(**SUBJECTS[subject](), draws=3)
+    request = AuditRequest(**SUBJECTS[subject](), draws=2)
     here = run_audit(request.replace(store=tmp_path / "here"))
     monkeypatch.setattr(audit_subject, "pool_of", pickled)
     there = run_audit(request.replace(store=tmp_path / "there"))
@@ -130,6 +130,7 @@ def test_rows_do_not_depend_on_who_measures_them(subject, pools, tmp_path):
     assert_same_cards(here, there)
 
 
+@pytest.mark.slow
 def test_the_shard_of_a_worker_that_died_is_measured_again(pools, tmp_path):
     monkeypatch, pickled, made, deadly = pools
     request = AuditRequest(**somebodys(bert()), audits=FEW)
@@ -180,6 +181,7 @@ def test_a_model_that_cannot_be_pickled_is_refused_in_one_sentence():
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_no_process_begins_where_nothing_is_missing(tmp_path, monkeypatch):
     request = AuditRequest(**somebodys(bert()), audits=FEW, store=tmp_path)
     here = run_audit(request)

@@ -15,6 +15,7 @@ EVERY = 64
 
 class Estimate:
     """Seconds of each audit for a unit of work, a token in a pass: an input of n tokens has n (n + `EVERY`).
+    What an audit measured first counts only until it has measured more: it pays for what is done once.
 
     ``missing`` says which inputs [N] lack a row of each audit, ``tokens`` [N] how long they are.
     """
@@ -22,32 +23,40 @@ class Estimate:
     def __init__(self, missing: Mapping[str, NDArray[np.bool_]], tokens: NDArray[np.int64]) -> None:
         work = np.maximum(tokens, 1.0) * (tokens + EVERY)
         self.work = {key: np.where(own, work, 0.0) for key, own in missing.items()}
-        self.done, self.spent = dict.fromkeys(missing, 0.0), dict.fromkeys(missing, 0.0)
+        self.ahead = {key: float(own.sum()) for key, own in self.work.items()}
+        self.spent = dict.fromkeys(missing, 0.0)
+        self.first: dict[str, tuple[float, float]] = {}
+        self.later = dict.fromkeys(missing, (0.0, 0.0))
 
     def add(self, key: str, places: NDArray[np.int64], seconds: float) -> None:
         """An audit took so long for some inputs."""
-        self.done[key] += float(self.work[key][places].sum())
+        work = float(self.work[key][places].sum())
+        self.ahead[key] -= work
         self.spent[key] += seconds
-        self.work[key][places] = 0.0
+        if key in self.first:
+            before, done = self.later[key]
+            self.later[key] = before + seconds, done + work
+        else:
+            self.first[key] = seconds, work
+
+    def rate(self, key: str) -> float:
+        """Seconds of an audit for a unit of work; 0 where nothing is known of it yet."""
+        seconds, work = self.later[key] if self.later[key][1] else self.first.get(key, (0.0, 0.0))
+        return seconds / work if work else 0.0
 
     @property
     def is_known(self) -> bool:
         """Whether anything was measured, so that there is an estimate."""
-        return any(self.done.values())
+        return bool(self.first)
 
     def seconds_of(self, places: NDArray[np.int64]) -> AnyFloats:
-        """What each of some inputs will take; of an audit that was not measured yet nothing is known."""
-        costs = np.zeros(len(places))
-        for key, work in self.work.items():
-            if self.done[key]:
-                costs += self.spent[key] / self.done[key] * work[places]
-        return costs
+        """What each of some inputs will take."""
+        return np.sum([self.rate(key) * work[places] for key, work in self.work.items()], axis=0)
 
     @property
     def left(self) -> float:
         """Seconds of one process for all that is left."""
-        known = (key for key, done in self.done.items() if done)
-        return sum(self.spent[key] / self.done[key] * float(self.work[key].sum()) for key in known)
+        return sum(self.rate(key) * ahead for key, ahead in self.ahead.items())
 
     @property
     def behind(self) -> float:

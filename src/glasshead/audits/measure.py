@@ -26,6 +26,8 @@ FIRST_SHARD = 2
 """Inputs of the first shards, from which the time that is left is estimated."""
 LONG = 10.0
 """Seconds from which on an estimate is worth a line."""
+WARM = 5.0
+"""Seconds after which the first shard is enough for it: what is done once is little beside them."""
 Clock = Callable[[], float]
 
 
@@ -81,7 +83,7 @@ class Measurer:
     def measure(self, executor: Executor, stages: StageProgress) -> None:
         """Measure until nothing is missing, or the time is spent."""
         incomplete = np.any([*self.missing.values()], axis=0)
-        done, total = 0, int(incomplete.sum())
+        done, total, is_warm = 0, int(incomplete.sum()), False
         stages.begin("measuring")
         stages.at(done, total, None)
         for shard, answers in executor(self.shards(incomplete)):
@@ -89,11 +91,12 @@ class Measurer:
             for (places, one), (measured, seconds) in zip(asked, answers, strict=True):
                 self.kept.add(one.key, self.sample.ids[places], measured, one.columns)
                 self.estimate.add(one.key, places, seconds)
-                stages.at(done, total, self.estimate.share if done else None)
-            is_first, done = done == 0, done + len(union(shard))
-            stages.at(done, total, self.estimate.share)
+                stages.at(done, total, self.estimate.share if is_warm else None)
+            was_warm, is_warm = is_warm, done > 0 or self.estimate.behind >= WARM
+            done += len(union(shard))
+            stages.at(done, total, self.estimate.share if is_warm or done == total else None)
             stages.on_texts(0, total)
-            if is_first and self.estimate.left / self.workers >= LONG:
+            if is_warm and not was_warm and self.estimate.left / self.workers >= LONG:
                 stages.remark(self.price(stages.nouns, done, total))
 
     def price(self, nouns: Nouns, done: int, total: int) -> str:
@@ -108,6 +111,8 @@ class Measurer:
 
     def complete(self) -> NDArray[np.int64]:
         """The places of the inputs that have a row of every audit that asks them."""
+        if self.deadline is None:
+            return np.arange(len(self.sample.ids))
         return np.flatnonzero(~np.any([*self.lacking().values()], axis=0))
 
     def shards(self, missing: NDArray[np.bool_]) -> Iterator[Shard]:
