@@ -12,7 +12,7 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import adversarial, audit
 from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
-from glasshead.report.documents.audits import claims_by_answer
+from glasshead.report.documents.audits import claim_numbers, claims_by_answer
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
 from planted_heads import planted_model as heads_model
@@ -94,7 +94,7 @@ def test_every_sentence_rests_on_a_finding_of_the_card():
     for claim in card.conclusion.claims:
         if claim.finding:
             finding = card.finding(claim.finding)
-            assert f"n = {finding.n}" in claim.numbers
+            assert f"n = {finding.n}" in claim_numbers(card, claim)
         else:
             assert claim.says == "Attention gives some tokens more weight than others"
     assert {finding.audit for finding in card.findings} >= {"heads", "adversarial", "operators"}

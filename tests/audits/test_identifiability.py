@@ -85,7 +85,7 @@ def test_only_a_part_of_the_texts_is_asked_about_unless_their_number_is_given():
     asked = AuditRequest("model", "data")
     named = asked.replace(audits=("identifiability", "tokens"))
     limited = asked.replace(limit=500)
-    of = [Identifiability.of(request, print).max_texts for request in (asked, named, limited)]
+    of = [Identifiability.of(request).max_texts for request in (asked, named, limited)]
     assert of == [Identifiability.max_texts, Identifiability.max_texts, None]
 
 

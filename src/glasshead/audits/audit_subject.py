@@ -103,7 +103,7 @@ def audit_subject(
             {one.key: one.most(view.settings) for one in wanted},
             workers=1 if pool is None else pool.count,
             deadline=None if request.budget is None else started + float(request.budget),
-            is_enough=looks if request.until_decided else never_enough,
+            is_enough=looks if request.until_decided else None,
             clock=clock,
         )
         measurer.measure(executor, stages)
@@ -150,11 +150,6 @@ def audit_subject(
 def is_open_ended(request: AuditRequest) -> bool:
     """Whether something else than a number of inputs ends the audit."""
     return request.budget is not None or bool(request.until_decided)
-
-
-def never_enough(places: NDArray[np.int64]) -> bool:
-    """All inputs are measured."""
-    return False
 
 
 def look_card(

@@ -14,7 +14,7 @@ from glasshead.audits.answers import Answers
 from glasshead.audits.view import ModelView
 from glasshead.data import batch_size, batches, length_of
 from glasshead.explainers import ForwardObservation, edit_read_heads
-from glasshead.trace import Edit, Noise, ResumedPasses, TextNoise, draw_noise, permute, uniform
+from glasshead.trace import AttentionSite, Edit, Noise, ResumedPasses, TextNoise, draw_noise, permute, uniform
 
 TOKENS_AT_ONCE = 4096
 """So many tokens of drawn texts are one pass: more of them take as long as several passes."""
@@ -60,7 +60,7 @@ def perturb_by_forward(
         every = torch.arange(len(rows))
         for name, edit in (("own", identity_edit), ("chance", chance_of(rows)), ("uniform", even)):
             single[name][places, 0] = predict_edited(edit, every)
-        for some, numbers in draws_at_once(len(rows), draws, length_of(inputs), observation.site.num_heads):
+        for some, numbers in draws_at_once(len(rows), draws, length_of(inputs), observation.site):
             own, at = seeds[rows[some]], (places[some.numpy()], numbers.numpy())
             shuffle = permute(TextNoise(own, 2 * numbers + 1))
             by_draw["permuted"][at] = predict_edited(shuffle, some)
@@ -74,9 +74,13 @@ def perturb_by_forward(
     return single | by_draw
 
 
-def draws_at_once(texts: int, draws: int, length: int, heads: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Places of texts in a batch and the numbers of their draws, several draws at once of few short texts."""
-    at_once = max(min(batch_size(length, heads), TOKENS_AT_ONCE // length) // texts, 1)
+def draws_at_once(
+    texts: int, draws: int, length: int, site: AttentionSite
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Places of texts in a batch and the numbers of their draws, several draws at once of few short texts;
+    one where a text is read in as many sequences as it has sentences."""
+    at_once = max(min(batch_size(length, site.num_heads), TOKENS_AT_ONCE // length) // texts, 1)
+    at_once = at_once if site.above is None else 1
     for part in torch.arange(draws).split(at_once):
         yield torch.arange(texts).repeat(len(part)), part.repeat_interleave(texts)
 

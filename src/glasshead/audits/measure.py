@@ -63,7 +63,7 @@ class Measurer:
         *,
         workers: int = 1,
         deadline: float | None = None,
-        is_enough: Callable[[NDArray[np.int64]], bool] = lambda places: False,
+        is_enough: Callable[[NDArray[np.int64]], bool] | None = None,
         clock: Clock = time.perf_counter,
     ) -> None:
         self.sample, self.wanted, self.kept, self.most = sample, wanted, kept, most
@@ -111,7 +111,7 @@ class Measurer:
 
     def complete(self) -> NDArray[np.int64]:
         """The places of the inputs that have a row of every audit that asks them."""
-        if self.deadline is None:
+        if self.deadline is None and self.is_enough is None:
             return np.arange(len(self.sample.ids))
         return np.flatnonzero(~np.any([*self.lacking().values()], axis=0))
 
@@ -120,7 +120,7 @@ class Measurer:
         order = np.argsort(self.sample.ranks, kind="stable")
         order = order[missing[order]]
         start = 0
-        while start < len(order) and not self.is_enough(self.complete()):
+        while start < len(order) and not (self.is_enough and self.is_enough(self.complete())):
             ahead = order[start : start + (SHARD if self.estimate.is_known else FIRST_SHARD)]
             fits = self.fitting(ahead, start > 0)
             if not fits:

@@ -30,6 +30,8 @@ def find_measurements(parts: Path | None, sample: Sample, request: AuditRequest)
         return Measurements()
     kept = Measurements(parts / FOLDER)
     kept.claim(measured_with(sample, request))
+    for aside in (parts / FOLDER).glob("*/.*.aside"):  # what a kill left half written
+        aside.unlink()
     return kept
 
 
