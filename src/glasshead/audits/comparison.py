@@ -49,10 +49,13 @@ def compare(
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
     if split is not None:
         raise InputError(f"an audit has read one split already: leave {spell('split')} out")
-    cards = with_common_names(
-        [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
-    )
-    return AuditComparison([conclude(card) for card in cards], *finding_differences(cards, base, seed))
+    loaded = [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
+    # Under a common name the same is said of "the audited method".
+    cards = [
+        card if card is own else conclude(card)
+        for card, own in zip(with_common_names(loaded), loaded, strict=True)
+    ]
+    return AuditComparison(cards, *finding_differences(cards, base, seed))
 
 
 def kind_of(source: AuditCard | Path) -> str:

@@ -23,7 +23,8 @@ from glasshead.nouns import Nouns
 SHARD, SHARD_TOKENS = 32, 4096
 """Inputs of a shard: so many, or as many as have so many tokens, the longest counted for each."""
 FIRST_SHARD = 2
-"""Inputs of the first shards, from which the time that is left is estimated."""
+"""Inputs of the first shards where there is much to do, or a budget: the time that is left follows from
+them."""
 LONG = 10.0
 """Seconds from which on an estimate is worth a line."""
 WARM = 5.0
@@ -119,9 +120,11 @@ class Measurer:
         """Inputs that lack a row, in random order, fewer at a time where they are long or time is short."""
         order = np.argsort(self.sample.ranks, kind="stable")
         order = order[missing[order]]
+        needs_estimate = self.deadline is not None or self.tokens[order].sum() > SHARD_TOKENS
         start = 0
         while start < len(order) and not (self.is_enough and self.is_enough(self.complete())):
-            ahead = order[start : start + (SHARD if self.estimate.is_known else FIRST_SHARD)]
+            is_first = needs_estimate and not self.estimate.is_known
+            ahead = order[start : start + (FIRST_SHARD if is_first else SHARD)]
             fits = self.fitting(ahead, start > 0)
             if not fits:
                 return
