@@ -19,7 +19,7 @@ batch = run.tokenizer(["a charming film with a dull ending"], return_tensors="pt
 ids, mask = batch["input_ids"], batch["attention_mask"].bool()
 one, two = observe_pooled(run.model, ids, mask), observe_pooled(twin, ids, mask)
 
-print("same logits:        ", torch.equal(one.logits, two.logits))
-print("opposite weights:   ", torch.equal(one.weights, -two.weights))
+print("same logits:        ", torch.allclose(one.logits, two.logits))
+print("opposite weights:   ", torch.allclose(one.weights, -two.weights))
 contributions = [seen.weights[..., None] * seen.polarity for seen in (one, two)]
-print("same contributions: ", torch.equal(*contributions))
+print("same contributions: ", torch.allclose(*contributions))

@@ -37,7 +37,7 @@ class ClickQuestions(QuestionSet):
         "first; and the change without the item of the largest weight, the fall without that of the largest "
         "contribution. The null has the same numbers in random order, or erases any other item."
     )
-    place = 20
+    place = 10
     questions = (
         Question(
             "attention",
@@ -74,7 +74,7 @@ class WordQuestions(QuestionSet):
         "Does attention at the word level point at the words of the title that the recommendation rests "
         "on? The same of the words of the item that ranks first."
     )
-    place = 30
+    place = 20
     questions = (
         Question(
             "attention",
@@ -112,7 +112,7 @@ class RankingQuestions(QuestionSet):
         "probabilities move (total variation, from 0 to 1) and how much AUC is lost with other weights; "
         "means over the impressions."
     )
-    place = 10
+    place = 30
     questions = (
         Question("auc", title="Does the model rank better than chance?", unit="AUC", within=SHARE),
         Question(
