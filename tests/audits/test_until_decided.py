@@ -80,3 +80,10 @@ def test_a_look_is_taken_when_there_are_twice_as_many_texts():
     with pytest.raises(InputError):
         looks(np.arange(300))  # four looks in one: 32 was the first, 64, 128 and 256 are the others
     assert asked == [(40, round(look_level(1), 6)), (300, round(look_level(4), 6))]
+
+
+def test_the_card_knows_the_level_of_its_last_look():
+    card = audited(sign_in_values, SHARE, by=("class",))
+    assert card.level == look_level(1)
+    assert card.facts["slice_level"] > card.level
+    assert any("97.5 %" in note for note in card.facts["notes"])

@@ -3,10 +3,10 @@
 import pytest
 
 from glasshead.report.key_findings import difference, intro_sentence
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import count, interval, number, round_up, share
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.results import AuditCard, Finding
+from glasshead.wording import sentence
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import fake_cards
 from glasshead.report import attribution_page, audit_page
 from glasshead.report.html.examples import LEADING, examples, leading_examples
 from glasshead.report.key_findings import titled_quantities
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import ONE_SIGNED, UNDECIDED, Attribution, AuditCard, Highlight
+from glasshead.wording import sentence
 from pages import Page
 
 pytestmark = pytest.mark.usefixtures("undrawn")

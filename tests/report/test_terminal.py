@@ -13,9 +13,9 @@ from glasshead.escaping import visible
 from glasshead.report import Document, audits_document, terminal_view, text_heatmap, tokens_document
 from glasshead.report.colours import TERMINAL
 from glasshead.report.key_findings import titled_quantities
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import Attribution, AuditCard
+from glasshead.wording import sentence
 
 
 def printed(shown: Text | Document, width: int = 80) -> str:

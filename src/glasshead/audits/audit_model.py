@@ -123,7 +123,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise InputError(
             f"the audit {IDENTIFIABILITY!r} has no meaning here: {NO_WEIGHTS.format(request.method)}"
         )
-    for name in ("by", "workers", "ray", "budget"):
+    for name in ("by", "workers", "ray", "budget", "until_decided"):
         if getattr(request, name):
             raise ParameterError(
                 name, "is for audits that read predictions: ask another one beside identifiability"

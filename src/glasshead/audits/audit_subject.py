@@ -24,11 +24,10 @@ from glasshead.audits.measurements import Measurements
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.progress import OnProgress, StageProgress
-from glasshead.audits.question import join_names
 from glasshead.audits.reference import REFERENCE_INPUTS, measure_reference
 from glasshead.audits.settings import Settings
 from glasshead.audits.slice_tests import slice_tests
-from glasshead.audits.slices import slice_facts, slicings_of
+from glasshead.audits.slices import interval_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
 from glasshead.audits.until_decided import Looks
@@ -43,6 +42,7 @@ from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
 from glasshead.results import NEXT_TOKEN, REGRESSION, SINK_SHARE, AuditCard
 from glasshead.trace import AttentionSelector, Subject
+from glasshead.wording import join_names, percent
 
 
 def audit_subject(
@@ -109,8 +109,11 @@ def audit_subject(
         measurer.measure(executor, stages)
     notes = [*subject.notes]
     measured = measurer.complete()
-    if request.until_decided and not looks.decided:
-        notes.append(f"{join_names(request.until_decided)} stayed undecided")
+    settings = view.settings
+    if request.until_decided:
+        settings = replace(settings, level=looks.level)
+        if not looks.decided:
+            notes.append(f"{join_names(request.until_decided)} stayed undecided")
     if len(measured) < len(sample.texts):
         notes.append(part_note(len(measured), sample, request, looks))
         view = view.some(np.flatnonzero(np.isin(known, measured)))
@@ -119,7 +122,6 @@ def audit_subject(
         notes.append(cost)
     subject = replace(subject, notes=tuple(notes))
     kept.describe(SUBJECT_FILE, view.settings.to_json())
-    settings = replace(view.settings, level=looks.level) if request.until_decided else view.settings
     result, inputs = judge_all(wanted, kept, sample.ids, settings, sample.by, sample.slice_columns)
     stages.begin("choosing examples")
     examples = {**example_columns(sample, view.settings, inputs), **result.examples}
@@ -132,11 +134,11 @@ def audit_subject(
     remarks = remarks_on_selection(view, selected, left_out, result)
     card = AuditCard(
         facts={"name": card_title(subject, view, str(data_facts["data"]))}
-        | subject_facts(subject, sample, view, inputs, slicings, remarks)
+        | subject_facts(subject, sample, view, inputs, slicings, remarks, settings)
         | ({"draws": perturbation.num_draws(view.settings)} if view.explainer.reads_weights else {})
         | ({"sink_share": view.known.on_first} if has_sinks else {})
         | {name: value for name, value in result.facts.items() if name != AGREEMENT}
-        | slice_facts(slicings)
+        | interval_facts(slicings, settings.level)
         | data_facts
         | {"date": date.today().isoformat(), "seconds": round(clock() - started, 2)},
         findings=result.findings,
@@ -175,8 +177,8 @@ def part_note(measured: int, sample: Sample, request: AuditRequest, looks: Looks
     part = f"Measured {measured:,} of {nouns.count(len(sample.texts))}"
     if looks.decided:
         names, times = join_names(request.until_decided), pluralise(looks.number, "look")
-        level = f"{100 * looks.level:.4g}\u00a0%"
-        return f"{part}, which decide {names}; intervals are at {level}, since it took {times} to decide"
+        at = percent(looks.level)
+        return f"{part}, which decide {names}; intervals are at {at}, since it took {times} to decide"
     return f"{part} in {duration(float(request.budget or 0.0))}, chosen at random"
 
 

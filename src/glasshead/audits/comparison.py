@@ -111,7 +111,7 @@ def source_names(sources: Sequence[AuditCard | Path]) -> list[str]:
 def baseline_rank(
     against: AuditCard | Path | None, sources: Sequence[AuditCard | Path], names: Sequence[str]
 ) -> int:
-    """Which of the sources the others are held against.
+    """The index of the source with which the others are compared.
 
     Raises:
         InputError: if it is none of them.

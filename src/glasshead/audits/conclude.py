@@ -11,10 +11,6 @@ from glasshead.audits.inputs_needed import inputs_needed
 from glasshead.audits.question import (
     Outcome,
     QuestionSet,
-    as_sentence,
-    capitalise,
-    join_names,
-    method_words,
     sentence_filler,
     usable,
 )
@@ -24,14 +20,15 @@ from glasshead.results import (
     AuditCard,
     AuditSummary,
     Claim,
-    Conclusion,
     Finding,
     Holds,
     Quantity,
     entropy_range,
     is_unused,
+    method_words,
     use_is_unclear,
 )
+from glasshead.wording import capitalise, join_names, sentence
 
 UNEQUAL = "Attention gives some {tokens} more weight than others"
 
@@ -40,22 +37,17 @@ def conclude(card: AuditCard, audits: Mapping[str, QuestionSet] = AUDITS) -> Aud
     """A card with what its facts and findings come to, by the questions of these ``audits``: the first
     sentence, what you can claim, what each audit comes to, and what its numbers are about."""
     made = audits_of(card, audits)
-    findings = [replace(finding, inputs_needed=needed_by(card, finding, made)) for finding in card.findings]
-    card = replace(card, findings=findings)
+    card = replace(card, findings=[with_inputs_needed(card, finding, made) for finding in card.findings])
     outcomes = {name: audit.outcome(card) for name, audit in made.items()}
-    first = headline(card, findings_sentence(card, outcomes))
+    claims = tuple(judge_claims(card, made))
     fill = card.nouns.fill
     summaries = {
         name: AuditSummary(fill(audit.title) or name, fill(audit.about), summary_of(card, outcomes[name]))
         for name, audit in made.items()
     }
-    return replace(
-        card,
-        conclusion=Conclusion(
-            first.says, first.decides, first.points, tuple(judge_claims(card, made)), summaries
-        ),
-        quantities=quantities_of(card, made),
-    )
+    first = headline(card, findings_sentence(card, outcomes))
+    conclusion = replace(first, claims=claims, audits=summaries)
+    return replace(card, conclusion=conclusion, quantities=quantities_of(card, made))
 
 
 def audits_of(card: AuditCard, audits: Mapping[str, QuestionSet]) -> dict[str, QuestionSet]:
@@ -80,11 +72,12 @@ def quantities_of(card: AuditCard, made: Mapping[str, QuestionSet]) -> dict[str,
     return quantities
 
 
-def needed_by(card: AuditCard, finding: Finding, made: Mapping[str, QuestionSet]) -> int | None:
-    """How many inputs would decide an undecided finding."""
-    if finding.status != "undecided" or finding.audit not in made:
-        return None
-    return inputs_needed(card, finding)
+def with_inputs_needed(card: AuditCard, finding: Finding, made: Mapping[str, QuestionSet]) -> Finding:
+    """A finding with the number of inputs that would decide it."""
+    if finding.audit not in made:
+        return finding
+    question = made[finding.audit].question_of(finding.statistic, finding.against, card.statistic)
+    return replace(finding, inputs_needed=inputs_needed(card, finding, question))
 
 
 def judge_claims(card: AuditCard, made: Mapping[str, QuestionSet]) -> Iterator[Claim]:
@@ -105,7 +98,7 @@ def judge_claims(card: AuditCard, made: Mapping[str, QuestionSet]) -> Iterator[C
             if holds is not None:
                 says = capitalise(fill(question.claim))
                 note = "" if question.note is None else question.note(card)
-                yield Claim(says, holds, as_sentence(finding.verdict), finding.name, note)
+                yield Claim(says, holds, sentence(finding.verdict), finding.name, note)
 
 
 def use_claims(card: AuditCard) -> Iterator[Claim]:
@@ -152,7 +145,7 @@ def summary_of(card: AuditCard, outcome: Outcome | None) -> str | None:
         return None
     left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
     words = about_the_method(card, outcome.words)
-    return as_sentence(capitalise("; ".join(filter(None, (words, left)))))
+    return sentence(capitalise("; ".join(filter(None, (words, left)))))
 
 
 def about_the_method(card: AuditCard, words: str) -> str:

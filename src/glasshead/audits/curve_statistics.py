@@ -1,4 +1,4 @@
-"""What is measured along an order of the tokens, and of which texts."""
+"""The statistics of faithfulness, and the longest texts whose reference orders are searched."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 MOST_SEARCHED = 64
 """A greedy order of n tokens takes n² / 2 passes: longer texts have none."""
 MOST_SUBSETS = 10
-"""All 2ⁿ sets of so many tokens are asked, of more none."""
+"""Up to so many tokens, the model is run on all 2ⁿ sets of them; longer texts have no best order."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Faithfulness(Audit):
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
-        """Whether it is more faithful than a random order, which is too little to speak for it."""
+        """Whether it is more faithful than a random order, which is the least that it must be."""
         finding = usable(card, f"{FAITHFULNESS}.comprehensiveness.all")
         if finding is None:
             return None

@@ -23,7 +23,7 @@ def short_names(folders: Sequence[Path]) -> list[str]:
 
 
 def baseline_index(folders: Sequence[Path], names: Sequence[str], against: str | None) -> int:
-    """Which of the folders the others are held against.
+    """The index of the folder with which the others are compared.
 
     Raises:
         InputError: on a name that none of them has.

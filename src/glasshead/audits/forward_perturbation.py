@@ -77,8 +77,10 @@ def perturb_by_forward(
 def draws_at_once(
     texts: int, draws: int, length: int, site: AttentionSite
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Places of texts in a batch and the numbers of their draws, several draws at once of few short texts;
-    one where a text is read in as many sequences as it has sentences."""
+    """Places of texts in a batch and the numbers of their draws, several draws at once of few short texts.
+
+    One draw at a time if the model reads every sentence of a text as a sequence of its own.
+    """
     at_once = max(min(batch_size(length, site.num_heads), TOKENS_AT_ONCE // length) // texts, 1)
     at_once = at_once if site.above is None else 1
     for part in torch.arange(draws).split(at_once):

@@ -17,15 +17,12 @@ long text, and for no short one, whatever the model does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from glasshead.audits.agreement_strength import METHODS, is_large_where_tokens_matter, lies_on_sinks
 from glasshead.audits.question import (
     answer_of,
     by_size,
-    join_names,
-    method_words,
     prediction_range,
     usable,
 )
@@ -38,13 +35,16 @@ from glasshead.results import (
     SMALL_CHANGE,
     Answer,
     AuditCard,
+    Conclusion,
     Finding,
     LayerUse,
     entropy_range,
     extent_of,
     is_unused,
+    method_words,
     use_is_unclear,
 )
+from glasshead.wording import join_names, percent
 
 
 class Case(NamedTuple):
@@ -138,18 +138,9 @@ POINTS: Mapping[str, Answer] = {
 }
 
 
-@dataclass(frozen=True)
-class Headline:
-    """The first sentence, and the two answers that it puts into words."""
-
-    says: str
-    decides: Answer
-    points: Answer
-
-
-def headline(card: AuditCard, findings: str) -> Headline:
-    """The first sentence on a card and what it rests on. Of a card that does not ask whether the weights
-    decide, what its audits found (``findings``)."""
+def headline(card: AuditCard, findings: str) -> Conclusion:
+    """The first sentence on a card and the two answers that it puts into words. Of a card that does not ask
+    whether the weights decide, what its audits found (``findings``)."""
     answers = answers_of(card)
     case = first_case(answers)
     says = card.nouns.fill(case.says, **fields_of(card, answers, findings))
@@ -157,8 +148,7 @@ def headline(card: AuditCard, findings: str) -> Headline:
         open_end = f"These {card.nouns.texts} do not settle whether the model is better than guessing."
         claims = case.says.startswith(DECIDE)
         says = f"{open_end} If it is: {says[:1].lower()}{says[1:]}" if claims else f"{says} {open_end}"
-    decides: Answer = "no" if answers["choice"] != "yes" else answer_of(card, share_of(card, "uniform"))
-    return Headline(says, "no" if answers["weights"] == "equal" else decides, POINTS[answers["points"]])
+    return Conclusion(says, weights_decide(card), POINTS[answers["points"]])
 
 
 def first_case(answers: Mapping[str, str]) -> Case:
@@ -168,23 +158,27 @@ def first_case(answers: Mapping[str, str]) -> Case:
 
 def answers_of(card: AuditCard) -> dict[str, str]:
     """What the conditions of the cases are about."""
-    uniform = share_of(card, "uniform")
+    weights = "nearly equal" if nearly_uniform(card) else "unequal"
     return {
         "guessing": str(card.facts.get("against_guessing", "not asked")),
-        "choice": choice_of(card, uniform),
-        "weights": "equal"
-        if equal_by_construction(card)
-        else "nearly equal"
-        if nearly_uniform(card)
-        else "unequal",
-        "decides": answer_of(card, uniform),
+        "choice": choice_of(card),
+        "weights": "equal" if equal_by_construction(card) else weights,
+        "decides": weights_decide(card),
         "shuffled": answer_of(card, share_of(card, "permutation")),
         "points": weights_point(card),
     }
 
 
-def choice_of(card: AuditCard, uniform: Finding | None) -> str:
+def weights_decide(card: AuditCard) -> Answer:
+    """Whether uniform weights would give other predictions: no, where no other weights can."""
+    if choice_of(card) != "yes" or equal_by_construction(card):
+        return "no"
+    return answer_of(card, share_of(card, "uniform"))
+
+
+def choice_of(card: AuditCard) -> str:
     """Whether other weights could change any prediction, and if not why."""
+    uniform = share_of(card, "uniform")
     if uniform is None or uniform.reason == "same value":
         return "yes" if uniform is None else "one value"
     single = uniform.undefined.get(few_tokens(card.nouns), 0)
@@ -317,8 +311,7 @@ def share_words(finding: Finding, nouns: Nouns) -> str:
         return f"an unknown share of {nouns.texts}"
     low, high = finding.interval
     share, *ends = (f"{100 * value:.0f}\u00a0%" for value in (finding.estimate, low, high))
-    level = f"{100 * finding.level:.4g}\u00a0%"
-    return f"{share} of {nouns.texts} ({level} interval {' to '.join(ends)})"
+    return f"{share} of {nouns.texts} ({percent(finding.level)} interval {' to '.join(ends)})"
 
 
 def equal_by_construction(card: AuditCard) -> bool:

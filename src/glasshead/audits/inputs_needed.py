@@ -6,35 +6,37 @@ import math
 
 import numpy as np
 
-from glasshead.audits.question import prediction_range
+from glasshead.audits.question import Question, prediction_range
 from glasshead.results import MIN_UNITS, SMALL_CHANGE, AuditCard, Finding, extent_of
 from glasshead.statistics import share_interval
 
 MOST = 1_000
 """More than so many times as many are no advice."""
-CHANGES = {("perturbation", "absolute"), ("heads", "")}
-"""Mean changes of a prediction, judged by a twentieth of its range."""
 
 
-def inputs_needed(card: AuditCard, finding: Finding) -> int | None:
+def inputs_needed(card: AuditCard, finding: Finding, question: Question) -> int | None:
     """How many inputs in all would decide an undecided finding, if its estimate stayed where it is; None
-    where that cannot be said.
-
-    Too few are 20. Of a share, the smallest number with an exact interval that decides; of a mean change,
-    n (w / d)², with w from the estimate to the end of the interval beyond the threshold, and d to the
-    threshold.
-    """
+    where that cannot be said. Too few are 20."""
+    if finding.status != "undecided":
+        return None
     if finding.reason == "too few":
         return MIN_UNITS if finding.n < MIN_UNITS else None
     if finding.estimate is None or finding.interval is None or not finding.n or finding.reason:
         return None
-    if finding.audit == "perturbation" and finding.against == "share":
-        return needed_for_share(finding.estimate, finding.n, finding.level)
+    return None if question.inputs_needed is None else question.inputs_needed(card, finding)
+
+
+def for_share(card: AuditCard, finding: Finding) -> int | None:
+    """The smallest number of inputs whose exact interval of such a share says of how many it is true."""
+    assert finding.estimate is not None
+    return needed_for_share(finding.estimate, finding.n, finding.level)
+
+
+def for_change(card: AuditCard, finding: Finding) -> int | None:
+    """n (w / d)² for a mean change of a prediction: d from the estimate to a twentieth of the range, w to the
+    end of the interval beyond that."""
     whole = prediction_range(card)
-    changes = (finding.audit, finding.against) in CHANGES
-    if not changes or not whole:
-        return None
-    return needed_beyond(finding, SMALL_CHANGE * whole)
+    return needed_beyond(finding, SMALL_CHANGE * whole) if whole else None
 
 
 def needed_for_share(share: float, n: int, level: float) -> int | None:

@@ -24,7 +24,7 @@ from glasshead.audits.slices import (
     IDENTIFIABILITY,
     Slicing,
     groups_of,
-    slice_facts,
+    interval_facts,
     slice_notes,
     slicings_of,
 )
@@ -190,8 +190,7 @@ def facts_again(
         **{name: value for name, value in card.facts.items() if name not in left},
         **(guess_facts(inputs, settings) if "guessing" in card.facts else {}),
         "notes": [*notes, *slice_notes(slicings, settings.nouns, settings.level)],
-        **slice_facts(slicings, settings.level),
-        **({} if settings.level == LEVEL else {INTERVAL_LEVEL: settings.level}),
+        **interval_facts(slicings, settings.level),
     }
 
 

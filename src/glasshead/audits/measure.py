@@ -67,19 +67,13 @@ class Measurer:
         is_enough: Callable[[NDArray[np.int64]], bool] | None = None,
         clock: Clock = time.perf_counter,
     ) -> None:
-        self.sample, self.wanted, self.kept, self.most = sample, wanted, kept, most
+        self.sample, self.wanted, self.kept = sample, wanted, kept
         self.workers, self.deadline, self.is_enough, self.clock = workers, deadline, is_enough, clock
-        self.missing = self.lacking()
+        self.missing = {
+            one.key: kept.missing(one.key, sample.ids) & sample.asked(most[one.key]) for one in wanted
+        }
         self.tokens = sample.encoded.mask.sum(dim=1).numpy()
         self.estimate = Estimate(self.missing, self.tokens)
-
-    def lacking(self) -> dict[str, NDArray[np.bool_]]:
-        """Which inputs have no row of each audit that asks them."""
-        ids = self.sample.ids
-        return {
-            one.key: self.kept.missing(one.key, ids) & self.sample.asked(self.most[one.key])
-            for one in self.wanted
-        }
 
     def measure(self, executor: Executor, stages: StageProgress) -> None:
         """Measure until nothing is missing, or the time is spent."""
@@ -91,6 +85,7 @@ class Measurer:
             asked = [(part.places, one) for part in shard for one in part.wanted]
             for (places, one), (measured, seconds) in zip(asked, answers, strict=True):
                 self.kept.add(one.key, self.sample.ids[places], measured, one.columns)
+                self.missing[one.key][places] = False
                 self.estimate.add(one.key, places, seconds)
                 stages.at(done, total, self.estimate.share if is_warm else None)
             was_warm, is_warm = is_warm, done > 0 or self.estimate.behind >= WARM
@@ -112,9 +107,7 @@ class Measurer:
 
     def complete(self) -> NDArray[np.int64]:
         """The places of the inputs that have a row of every audit that asks them."""
-        if self.deadline is None and self.is_enough is None:
-            return np.arange(len(self.sample.ids))
-        return np.flatnonzero(~np.any([*self.lacking().values()], axis=0))
+        return np.flatnonzero(~np.any([*self.missing.values()], axis=0))
 
     def shards(self, missing: NDArray[np.bool_]) -> Iterator[Shard]:
         """Inputs that lack a row, in random order, fewer at a time where they are long or time is short."""
@@ -197,7 +190,7 @@ def answers(
 
 
 def measure_rest(kept: Measurements, wanted: Sequence[Wanted], view: ModelView) -> Reference | None:
-    """What is measured once for all inputs without their first token, if anything is asked about them."""
+    """The reference of the inputs without their first token; None if no audit needs it."""
     if not any(one.rest for one in wanted):
         return None
     return kept.reference(REFERENCE + REST, lambda: view.without_first().known)

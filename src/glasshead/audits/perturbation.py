@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats
 from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.inputs_needed import for_change, for_share
 from glasshead.audits.null_weights import (
     are_alike,
     base_weights,
@@ -119,13 +120,21 @@ class Perturbation(Audit):
             "absolute",
             title="Does shuffling the weights change the answer?",
             unit="median |Δŷ|",
+            inputs_needed=for_change,
         ),
-        Question(UNIFORM, "absolute", title="Do uniform weights change the answer?", unit="|Δŷ|"),
+        Question(
+            UNIFORM,
+            "absolute",
+            title="Do uniform weights change the answer?",
+            unit="|Δŷ|",
+            inputs_needed=for_change,
+        ),
         Question(
             "random-normalised",
             "absolute",
             title="Do random weights of the same total size change the answer?",
             unit="median |Δŷ|",
+            inputs_needed=for_change,
         ),
         Question(
             "permutation",
@@ -134,6 +143,7 @@ class Perturbation(Audit):
             within=SHARE,
             claim="shuffling the weights among the {tokens} would change the predictions",
             holds=in_how_many,
+            inputs_needed=for_share,
         ),
         Question(
             UNIFORM,
@@ -142,8 +152,9 @@ class Perturbation(Audit):
             within=SHARE,
             claim="uniform weights would change the predictions",
             holds=in_how_many,
+            inputs_needed=for_share,
         ),
-        Question("*", "absolute", unit="median |Δŷ|"),
+        Question("*", "absolute", unit="median |Δŷ|", inputs_needed=for_change),
         Question("*", "signed", unit="median Δŷ"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import ClassVar
@@ -24,6 +24,7 @@ from glasshead.results import (
     Holds,
     Quantity,
     extent_of,
+    method_words,
 )
 from glasshead.statistics import typical_range
 
@@ -48,7 +49,8 @@ class Question:
     ``title`` is what the first screen asks of the finding of the ``group``; without one its findings are
     in the tables only. ``unit`` and ``within`` are those of the number, ``low_is_good`` its direction, and
     ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
-    ``holds`` by a rule with the threshold ``note``. A ``signed`` question makes sense of signed weights only.
+    ``holds`` by a rule with the threshold ``note``; ``inputs_needed`` says how many inputs would decide what
+    is undecided. A ``signed`` question makes sense of signed weights only.
     Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
     """
 
@@ -64,6 +66,7 @@ class Question:
     claim: str = ""
     holds: Rule | None = None
     note: Callable[[AuditCard], str] | None = None
+    inputs_needed: Callable[[AuditCard, Finding], int | None] | None = None
 
     def matches(self, statistic: str, against: str, method: str) -> bool:
         """Whether it is about such findings of the audit that asks it."""
@@ -103,7 +106,7 @@ class QuestionSet:
         )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
-        """What its findings come to in a clause; None where they speak for themselves."""
+        """A clause on what its findings come to; None if the findings speak for themselves."""
         return None
 
 
@@ -119,12 +122,6 @@ def sentence_filler(card: AuditCard) -> Callable[[str], str]:
         return card.nouns.fill(template, method=method_words(method), prediction=prediction, log=log)
 
     return fill
-
-
-def method_words(method: str) -> str:
-    """What an audited explanation is called in a sentence."""
-    named = {ATTENTION: "attention", METHOD: "the audited method"}
-    return named.get(method, f"the method {method}")
 
 
 def by_size(card: AuditCard, audit: str, against: str) -> str:
@@ -198,22 +195,3 @@ def change_note(card: AuditCard) -> str:
     """From which change on."""
     whole = prediction_range(card)
     return "" if whole is None else f"a change from {SMALL_CHANGE * whole:g}"
-
-
-def capitalise(text: str) -> str:
-    """The text with a capital first."""
-    return text[:1].upper() + text[1:]
-
-
-def as_sentence(words: str) -> str:
-    """Words as a sentence: a capital first, unless it is a symbol, and a full stop last."""
-    if not words:
-        return ""
-    start = words[0].upper() if words[0].isascii() else words[0]
-    return start + words[1:] + ("" if words[-1] in ".!?" else ".")
-
-
-def join_names(names: Sequence[str]) -> str:
-    """``a, b and c``; empty for none."""
-    *first, last = names or ("",)
-    return f"{', '.join(first)} and {last}" if first else last

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.head_report import judge_attention_share, side_of, size_verdict
+from glasshead.audits.inputs_needed import for_change
 from glasshead.audits.question import (
     SHARE,
     Outcome,
@@ -109,6 +110,7 @@ class ReadHeads(Audit):
             claim="the prediction depends on the heads whose attention is shown",
             holds=changes,
             note=change_note,
+            inputs_needed=for_change,
         ),
         Question("alone", unit="share of the heads", within=SHARE, no_null="a count"),
         Question("special", unit="share of the attention", within=SHARE),

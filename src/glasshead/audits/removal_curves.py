@@ -179,8 +179,8 @@ def statistic_weights(counts: Ints, longest: int) -> dict[str, Floats]:
 
 
 def curves_along(drops: ValueDrops, orders: Orders, lengths: Flags) -> Curves:
-    """The curves of some orders, at the numbers k of tokens that are asked for [N, n + 1]; one pass over all
-    variants of all texts."""
+    """The curves of several orders at the numbers k of tokens marked in ``lengths`` [N, n + 1], from one pass
+    over all variants of all texts."""
     text, length = lengths.nonzero()
     words, ranks = drops.words[text], orders.ranks
     begin = orders.begins[:, text, length][..., None]

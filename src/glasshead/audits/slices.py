@@ -14,7 +14,7 @@ from glasshead.arrays import Flags
 from glasshead.audits.table import Table
 from glasshead.errors import ParameterError
 from glasshead.nouns import Nouns
-from glasshead.results import WITHOUT_FIRST
+from glasshead.results import INTERVAL_LEVEL, WITHOUT_FIRST
 from glasshead.statistics import LEVEL, simultaneous_level
 
 CLASS, LENGTH, CORRECT = "class", "length", "correct"
@@ -270,11 +270,13 @@ def as_number(text: str) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def slice_facts(slicings: Sequence[Slicing], level: float = LEVEL) -> dict[str, Any]:
-    """What a card records about its slices: the level of their intervals, and how many texts each holds."""
+def interval_facts(slicings: Sequence[Slicing], level: float) -> dict[str, Any]:
+    """What a card records about its intervals: their level, if it is not the usual one, and of slices that of
+    theirs, and how many texts each holds."""
+    whole = {} if level == LEVEL else {INTERVAL_LEVEL: level}
     if not slicings:
-        return {}
-    return {
+        return whole
+    return whole | {
         "slices": {slicing.by: slicing.sizes for slicing in slicings},
         "slice_level": common_level(slicings, level),
     }

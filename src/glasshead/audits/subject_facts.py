@@ -75,9 +75,10 @@ def subject_facts(
     inputs: Table,
     slicings: Sequence[Slicing],
     left_out: Sequence[str],
+    settings: Settings,
 ) -> dict[str, Any]:
     """What was audited, by which protocol: of the model by what it does before the first inputs; ``left_out``
-    says which audits were not asked."""
+    says which audits were not asked, ``settings`` at which level all was judged."""
     record = subject.record
     matched = [] if view.label_note is None else [view.label_note]
     remarks = [*(f"{note}." for note in (*matched, *subject.notes)), *left_out]
@@ -90,8 +91,8 @@ def subject_facts(
         **made,
         "audit_seed": sample.seed,
         "examples": len(sample.texts),
-        **performance_facts(inputs, view.settings),
-        **guess_facts(inputs, view.settings),
+        **performance_facts(inputs, settings),
+        **guess_facts(inputs, settings),
         "signed": view.scores_signed,
         "gauge": gauge_facts(subject.gauge, view) if view.explainer.sign_is_gauge else None,
         INPUTS: view.nouns.texts,
@@ -109,7 +110,7 @@ def subject_facts(
             *shortcut_note(view),
             *norm_note(view),
             *remarks,
-            *slice_notes(slicings, view.nouns),
+            *slice_notes(slicings, view.nouns, settings.level),
             *sample.coverage.lines("audited"),
             *record.get("notes", []),
         ],

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.registry import did_you_mean
 from glasshead.results import AuditCard, Finding
 from glasshead.statistics import LEVEL
 
@@ -37,11 +36,10 @@ class Looks:
 
     def __call__(self, places: NDArray[np.int64]) -> bool:
         """Whether all is decided by the inputs that were measured, if it is time to look."""
-        if not self.decided and len(places) >= FIRST_LOOK * 2**self.number:
-            while len(places) >= FIRST_LOOK * 2 ** (self.number + 1):  # several at once have one look
-                self.number += 1
-            self.number += 1
-            card = self.judge(places, look_level(self.number))
+        number = (len(places) // FIRST_LOOK).bit_length()
+        if not self.decided and number > self.number:  # several that are due have one look, at the last
+            self.number = number
+            card = self.judge(places, look_level(number))
             self.decided = all(is_decided(card, name) for name in self.names)
         return self.decided
 
@@ -55,12 +53,9 @@ def is_decided(card: AuditCard, name: str) -> bool:
     """Whether a finding decides its claim; of one without a claim, whether its interval leaves the null out.
 
     Raises:
-        InputError: on a name that no finding has.
+        InputError: on a name that no finding has, and on what no text can decide.
     """
-    finding = card.finding(name) or card.finding(f"{name}.all")
-    if finding is None:
-        names = [other.name.removesuffix(".all") for other in card.findings]
-        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
+    finding = card.find(name)
     if finding.status == "not evidence":
         raise InputError(f"{name} cannot be decided by more texts ({finding.verdict}): leave it out")
     claims = [claim for claim in card.conclusion.claims if claim.finding == finding.name]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from glasshead.cli.console import print_error, print_line
 from glasshead.cli.parsing import parse_numbers
 from glasshead.errors import InputError
-from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
     from glasshead.results import AuditCard, Finding
@@ -32,10 +31,7 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
     """
     from glasshead.results import CONSTRUCTED
 
-    finding = card.finding(name) or card.finding(f"{name}.all")
-    if finding is None:
-        names = [other.name.removesuffix(".all") for other in card.findings]
-        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
+    finding = card.find(name)
     if card.quantity(finding.name).low_is_good:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
     if finding.bound == "upper":

@@ -20,8 +20,8 @@ from glasshead.escaping import visible
 from glasshead.report.colours import FILE, LINE, MUTED, PAPER
 from glasshead.report.figure import BROAD, DASHES, Figure, LegendEntry, Panel, frame
 from glasshead.report.fonts import FONT, drawable, in_order, used_fonts
-from glasshead.report.labels import sentence
 from glasshead.report.style import in_style, matplotlib_style
+from glasshead.wording import sentence
 
 WIDTH, HEIGHT, ALONE = 3.5, 2.7, 3.4
 """Of a panel in inches; the height of one that stands alone."""

@@ -1,9 +1,9 @@
 """The numbers of a finding as they are printed: estimate or bound, interval, nulls, paired differences."""
 
 from glasshead.nouns import Nouns
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, count, finite, interval, number
 from glasshead.results import Finding
+from glasshead.wording import sentence
 
 SIGNS = {"": "", "lower": "≥\u00a0", "upper": "≤\u00a0"}
 

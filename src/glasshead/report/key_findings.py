@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import can_be_judged, difference_sentence
-from glasshead.report.labels import join_names, method_words
-from glasshead.report.number_format import count, finite, interval, number, percent, round_up
+from glasshead.report.number_format import count, finite, interval, number, round_up
 from glasshead.report.run_facts import split_in_words
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.results import (
@@ -19,8 +18,10 @@ from glasshead.results import (
     Finding,
     Quantity,
     guess_in_words,
+    method_words,
     note_unused,
 )
+from glasshead.wording import join_names, percent
 
 SHARED_FACTS = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")

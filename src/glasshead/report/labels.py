@@ -4,10 +4,10 @@ A name that is not listed here is shown as it is, after those that are. Fields s
 with what inputs are called (`Nouns.fill`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from glasshead.nouns import TEXTS, Nouns
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, Finding
+from glasshead.results import ABSOLUTE, Finding
 
 CANONICAL = ", canonical gauge"
 STATISTICS = {
@@ -111,12 +111,6 @@ UNSPOKEN = ("all", "", "positive vs negative")
 """Groups that a label does not name."""
 
 
-def method_words(statistic: str) -> str:
-    """What an audited explanation is called in a sentence."""
-    named = {ATTENTION: "attention", METHOD: "the audited method"}
-    return named.get(statistic, f"the method {statistic}")
-
-
 def display_name(name: str, names: Mapping[str, str], signed: bool = True, nouns: Nouns = TEXTS) -> str:
     """The wording of a name about such inputs, or the name itself; weights that are not ``signed`` have no
     gauge."""
@@ -135,12 +129,6 @@ def finding_label(finding: Finding, signed: bool = True, nouns: Nouns = TEXTS) -
     return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
 
-def join_names(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def sort_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
     """Distinct names: the known ones in their order, then the others as they came."""
     present = list(dict.fromkeys(names))
@@ -152,16 +140,3 @@ def sort_groups(names: Iterable[str]) -> list[str]:
     """Distinct groups: all first, then polarities, classes as they came, and neutral last."""
     groups = sort_names(names, GROUPS)
     return [name for name in groups if name != LAST] + [name for name in groups if name == LAST]
-
-
-def sentence(verdict: str) -> str:
-    """A verdict as a sentence: a capital first, a full stop last."""
-    if not verdict:
-        return ""
-    start = verdict[0].upper() if verdict[0].isascii() else verdict[0]
-    return start + verdict[1:] + ("" if verdict[-1] in ".!?" else ".")
-
-
-def capitalise(text: str) -> str:
-    """The text with a capital first."""
-    return text[:1].upper() + text[1:]

@@ -6,10 +6,10 @@ from glasshead.nouns import nouns_of
 from glasshead.report.document import Block, Heading, Sentence
 from glasshead.report.documents.audits import claims_blocks
 from glasshead.report.key_findings import cautions, intro_sentence
-from glasshead.report.labels import capitalise, method_words
 from glasshead.report.markdown_view import markdown_view
 from glasshead.report.run_facts import origin
-from glasshead.results import AuditCard
+from glasshead.results import AuditCard, method_words
+from glasshead.wording import capitalise
 
 FOLDERS = re.compile(r"^.*[/\\](?=.)")
 

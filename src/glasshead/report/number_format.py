@@ -75,8 +75,3 @@ def round_up(value: float) -> float:
 def plain(value: float) -> str:
     """A number as a person would write it."""
     return f"{value:g}".replace("-", MINUS)
-
-
-def percent(level: float) -> str:
-    """A level: ``98.75 %``."""
-    return f"{100 * level:.4g}\u00a0%"

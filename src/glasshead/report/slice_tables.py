@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.key_findings import answers, axis_limits
-from glasshead.report.labels import finding_label, sentence
-from glasshead.report.number_format import number, percent
+from glasshead.report.labels import finding_label
+from glasshead.report.number_format import number
 from glasshead.report.run_facts import any_signed
 from glasshead.results import CONSTRUCTED, MIN_UNITS, AuditCard, Finding, SliceTest
+from glasshead.wording import percent, sentence
 
 NOT_TESTED = "Not tested."
 
@@ -136,8 +137,3 @@ def whole_name(finding: Finding) -> str:
     # Groups of words have the slice behind them.
     group = finding.group.partition(", ")[0] if finding.audit == "tokens" else "all"
     return ".".join(part for part in (*parts, group) if part)
-
-
-def levels_of(cards: Sequence[AuditCard]) -> str:
-    """The levels of the intervals of cards about all inputs: ``95 %``."""
-    return " or ".join(map(percent, sorted({card.level for card in cards})))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from glasshead.escaping import visible
 from glasshead.report.colour_meaning import colour_legend, colour_meaning
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import number
 from glasshead.report.text_spans import (
     coloured_spans,
@@ -28,6 +27,7 @@ from glasshead.report.text_spans import (
 )
 from glasshead.report.weight_intervals import range_text, summary_of_ranges
 from glasshead.results import Attribution
+from glasshead.wording import sentence
 
 
 @dataclass(frozen=True)

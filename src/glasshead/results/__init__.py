@@ -27,7 +27,7 @@ from glasshead.results.audit_card import (
     SliceTest,
     curve_column,
 )
-from glasshead.results.audited_method import with_common_names
+from glasshead.results.audited_method import method_words, with_common_names
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -231,6 +231,7 @@ __all__ = [
     "guess_in_words",
     "is_unused",
     "json_text",
+    "method_words",
     "no_order",
     "note_unused",
     "same_value",

@@ -24,6 +24,7 @@ from glasshead.escaping import as_json
 from glasshead.files import check_readable, read_parquet
 from glasshead.nouns import Nouns, nouns_of
 from glasshead.reasons import because
+from glasshead.registry import did_you_mean
 from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.conclusion import Conclusion, Quantity
@@ -121,6 +122,18 @@ class AuditCard(Drawable):
     slice_tests: list[SliceTest] = field(default_factory=list)
     conclusion: Conclusion = field(default_factory=Conclusion)
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
+
+    def find(self, name: str) -> Finding:
+        """The finding of a typed name, which may leave ``.all`` out.
+
+        Raises:
+            InputError: on a name that no finding has.
+        """
+        finding = self.finding(name) or self.finding(f"{name}.all")
+        if finding is None:
+            names = [other.name.removesuffix(".all") for other in self.findings]
+            raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
+        return finding
 
     def quantity(self, name: str) -> Quantity:
         """What the numbers of the finding of that name are about."""

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from glasshead.results.audit_card import ABSOLUTE, METHOD, AuditCard
+from glasshead.results.audit_card import ABSOLUTE, ATTENTION, METHOD, AuditCard
+
+
+def method_words(statistic: str) -> str:
+    """What an audited explanation is called in a sentence."""
+    named = {ATTENTION: "attention", METHOD: "the audited method"}
+    return named.get(statistic, f"the method {statistic}")
 
 
 def with_common_names(cards: Sequence[AuditCard]) -> list[AuditCard]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from glasshead.papers.report.dynamics_summary import DynamicsSummary, capitalise
+from glasshead.papers.report.dynamics_summary import DynamicsSummary
 from glasshead.papers.report.interval_format import (
     DEFAULT_DECIMALS,
     finding_decimals,
@@ -12,6 +12,7 @@ from glasshead.papers.report.interval_format import (
 from glasshead.papers.results import versus
 from glasshead.report import DASH, share
 from glasshead.results import Finding
+from glasshead.wording import capitalise
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from glasshead.papers.results import (
 )
 from glasshead.report import DASH, number, share
 from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA, Finding
+from glasshead.wording import capitalise
 
 
 @dataclass(frozen=True)
@@ -305,11 +306,6 @@ def gap_sentence(finding: Finding, first: str, second: str) -> str:
         return finding.verdict
     higher = "larger" if finding.against == "|score|" else "higher"
     return f"undecided whether {first} or {second} tokens have the {higher} attention scores"
-
-
-def capitalise(sentence: str) -> str:
-    """The sentence with a capital letter first, and names as they are written."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 @dataclass(frozen=True)

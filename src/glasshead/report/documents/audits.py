@@ -32,13 +32,13 @@ from glasshead.report.findings_in_words import (
 )
 from glasshead.report.interval_marks import finding_mark
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, count, interval, number
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import SliceRow, SliceTable, slice_tables
 from glasshead.report.text_spans import shared_scale
 from glasshead.results import EXPLANATION, AuditCard, Claim, Difference, Finding, Holds
+from glasshead.wording import sentence
 
 HEADINGS: dict[Holds, str] = {
     "yes": "You can claim",

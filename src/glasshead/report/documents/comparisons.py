@@ -28,9 +28,9 @@ from glasshead.report.document import (
 )
 from glasshead.report.documents.audits import audits_document
 from glasshead.report.interval_marks import difference_mark, null_mark, seeds_mark
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import number
 from glasshead.results import METRIC_NAMES, AuditComparison, Comparison, RunComparison
+from glasshead.wording import sentence
 
 
 def comparison_document(comparison: Comparison) -> Document:

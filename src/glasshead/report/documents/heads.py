@@ -22,10 +22,10 @@ from glasshead.report.document import (
 )
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.head_titles import head_title, layer_title
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, MINUS, count, interval, number
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.results import Finding, HeadRelation, HeadReport, HeadSummary
+from glasshead.wording import sentence
 
 COLUMNS = {
     "entropy": "entropy",

@@ -20,7 +20,6 @@ from glasshead.report.document import (
     table,
 )
 from glasshead.report.interval_marks import difference_mark, finding_mark
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, count, interval, number
 from glasshead.report.ranking_rows import (
     OWN_EDIT,
@@ -36,6 +35,7 @@ from glasshead.report.ranking_rows import (
     time_title,
 )
 from glasshead.results import RANK, Finding, MethodRanking, Standing
+from glasshead.wording import sentence
 
 TONES: dict[Standing, Tone] = {Standing.LEADS: "strong", Standing.BEHIND: "plain"}
 """Of other standings: quiet."""

@@ -18,9 +18,10 @@ from glasshead.report.key_findings import answers, cautions, comparison_headline
 from glasshead.report.plots import plots_of
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
-from glasshead.report.slice_tables import levels_of, slice_tables
+from glasshead.report.slice_tables import slice_tables
 from glasshead.report.text_spans import diverging
 from glasshead.results import ATTENTION, EXPLANATION, AuditCard, Difference
+from glasshead.wording import percents
 
 
 def audit_page(
@@ -56,7 +57,7 @@ def audit_page(
             else conclusions[0] or full[0],
             claims=claims_by_answer(cards[0]) if explained else {},
             numbers_of=partial(claim_numbers, cards[0]),
-            level=levels_of(cards),
+            level=percents(card.level for card in cards),
             leads=[intro_sentence(card) for card in cards],
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),

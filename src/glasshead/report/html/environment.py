@@ -11,9 +11,9 @@ from glasshead.report.colours import DARK, LIGHT, PRINT, css
 from glasshead.report.documents.audits import slices_table
 from glasshead.report.html.captions import caption, format_options
 from glasshead.report.html.page_view import page_table
-from glasshead.report.labels import sentence
 from glasshead.report.number_format import number
 from glasshead.report.run_facts import facts_table
+from glasshead.wording import sentence
 
 
 @cache

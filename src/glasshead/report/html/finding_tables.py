@@ -1,6 +1,6 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from glasshead.nouns import Nouns, nouns_of
@@ -14,16 +14,15 @@ from glasshead.report.labels import (
     STATISTICS,
     TOKEN_STATISTICS,
     UNSPOKEN,
-    capitalise,
     display_name,
     finding_label,
-    sentence,
     sort_groups,
     sort_names,
 )
-from glasshead.report.number_format import DASH, count, finite, interval, number, percent, share
+from glasshead.report.number_format import DASH, count, finite, interval, number, share
 from glasshead.report.run_facts import any_signed
 from glasshead.results import WITHOUT_FIRST, AuditCard, Difference, Finding, Quantity
+from glasshead.wording import capitalise, percents, sentence
 
 NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
@@ -193,7 +192,7 @@ def _table(
     for card, name in zip(known, notes.names, strict=True):
         head += _columns(card, name if several else "", notes)
     for one, other in pairs(differences):
-        level = _levels(d.level for d in of_names if (d.one, d.other) == (one, other))
+        level = percents(d.level for d in of_names if (d.one, d.other) == (one, other))
         over = f"{notes.names[one]} − {notes.names[other]}"
         head.append(Column("Difference", "numbers", over=over))
         head += [Column(f"{level} interval, paired", "marked", over=over), Column("n", "numbers", over=over)]
@@ -209,7 +208,7 @@ def _table(
 
 def _columns(findings: Sequence[Finding], over: str, notes: Footnotes) -> list[Column]:
     """The columns of one card, below its name among several."""
-    level = _levels(finding.level for finding in findings)
+    level = percents(finding.level for finding in findings)
     titles = [
         Column("Estimate ± std", "numbers", over=over),
         Column(f"{level} interval", "marked", over=over),
@@ -217,11 +216,6 @@ def _columns(findings: Sequence[Finding], over: str, notes: Footnotes) -> list[C
     titles += [Column(f"{null} null\nand difference", "numbers", over=over) for null in notes.nulls]
     titles += [Column("p < α", "numbers", over=over)] if notes.significance else []
     return [*titles, Column("n", "numbers", over=over)]
-
-
-def _levels(levels: Iterable[float]) -> str:
-    """The levels of the intervals of one column: ``95 %``; empty for an empty column."""
-    return " or ".join(map(percent, sorted(set(levels))))
 
 
 def _rows(

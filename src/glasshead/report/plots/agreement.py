@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import CANONICAL, method_words
+from glasshead.report.labels import CANONICAL
 from glasshead.report.marks.card_columns import by_class, missing_panel, where_classes
 from glasshead.report.marks.distributions import histogram_panel
 from glasshead.report.number_format import finite
 from glasshead.report.plot_registry import plot
 from glasshead.report.run_facts import any_signed
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard
+from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard, method_words
 
 
 @plot("agreement-gradient", AuditCard, "plots", order=6, drawn_by="the page of 'audit'")

@@ -8,7 +8,6 @@ from glasshead.report.comparison_rows import intro_sentence as runs_sentence
 from glasshead.report.difference_rows import can_be_judged, pairs
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence
-from glasshead.report.labels import sentence
 from glasshead.report.marks.intervals import (
     IntervalPoint,
     IntervalRow,
@@ -27,6 +26,7 @@ from glasshead.results import (
     Finding,
     RunComparison,
 )
+from glasshead.wording import sentence
 
 WIDTH, BESIDE = 8.2, 3.6
 """Inches of the panel that names its rows, and of one beside it."""
