@@ -8,6 +8,7 @@ from test_compare_audits import card
 
 import glasshead
 from fake_runs import classes, guesses, write_run
+from glasshead.audits import conclude
 from glasshead.errors import InputError
 from glasshead.results import AuditComparison, RunComparison
 
@@ -16,7 +17,7 @@ NAME = "agreement.contribution.gradient.all"
 
 @pytest.fixture(scope="module")
 def audits():
-    return card(0.0, 1, name="near"), card(0.05, 2, name="far")
+    return conclude(card(0.0, 1, name="near")), conclude(card(0.05, 2, name="far"))
 
 
 @pytest.fixture(scope="module")
