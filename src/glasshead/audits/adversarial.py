@@ -108,9 +108,9 @@ class Adversarial(Audit):
             claim="some other weights would change the prediction",
             holds=movable,
         ),
-        Question(BOUND, "*", unit="distance", within=(0.0, 1.0), no_null="a bound"),
+        Question(BOUND, "*", unit="distance", within=SHARE, no_null="a bound"),
         Question("jsd", "*", unit="nats", within=(0.0, math.log(2)), no_null=NO_QUERY),
-        Question("tv", "*", unit="total variation", within=(0.0, 1.0), no_null=NO_QUERY),
+        Question("tv", "*", unit="total variation", within=SHARE, no_null=NO_QUERY),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -191,7 +191,9 @@ class Adversarial(Audit):
     def judge(self, table: Table, settings: Settings) -> AuditResult:
         columns = {name: values for name, values in table.items() if name.startswith(f"{ADVERSARIAL}.")}
         facts = settings.facts[ADVERSARIAL]
-        judgement = Judgement(columns, facts, settings.groups, settings.nouns, settings.rng(ADVERSARIAL))
+        judgement = Judgement(
+            columns, facts, settings.groups, settings.nouns, settings.rng(ADVERSARIAL), self
+        )
         return AuditResult(
             judgement.findings(), judgement.examples(), facts={ADVERSARIAL: judgement.summary()}
         )

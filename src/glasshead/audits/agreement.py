@@ -19,9 +19,18 @@ from glasshead.audits.agreement_strength import (
     judge_agreement,
 )
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import HOLDS_OF_ANSWER, SHARE, Outcome, Question, by_size, decisive, usable
+from glasshead.audits.question import (
+    HOLDS_OF_ANSWER,
+    SHARE,
+    TAU,
+    Outcome,
+    Question,
+    by_size,
+    decisive,
+    usable,
+)
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, all_same, few_tokens, null_column, nulls_of, summarise
+from glasshead.audits.summary import Interval, all_same, few_tokens, null_column, nulls_of
 from glasshead.audits.table import Column, Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -103,9 +112,6 @@ def focus_of(weights: AnyFloats, importance: AnyFloats, mask: NDArray[np.bool_])
     shares = size / np.where(total > 0, total, 1.0)[..., None]
     relative = importance / np.where(largest > 0, largest, 1.0)[..., None]
     return np.where(known, (shares * relative).sum(axis=-1), np.nan)
-
-
-TAU = (-1.0, 1.0)
 
 
 def large_where(card: AuditCard, finding: Finding) -> Holds:
@@ -334,9 +340,8 @@ class Agreement(Audit):
         same = bool(table[SAME_EFFECTIVE][members].all()) if SAME_EFFECTIVE in table else False
         columns = [column_name(*name) for name in names]
         nulls = [nulls_of(table, column, members) for column in columns]
-        within = [self.question_of(*name, settings.method).within for name in names]
         values = [table[column][members] for column in columns]
-        summaries = summarise(values, nulls, rng=rng, level=group.level, within=within)
+        summaries = self.summarise(names, values, nulls, rng=rng, level=group.level, settings=settings)
         for (statistic, against), column, summary in zip(names, columns, summaries, strict=True):
             tau, pvalue = table[column], table.get(f"p.{statistic}.{against}")
             significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA

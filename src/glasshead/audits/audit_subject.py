@@ -40,7 +40,7 @@ from glasshead.explainers import remarks_of
 from glasshead.nouns import INPUTS
 from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
-from glasshead.results import NEXT_TOKEN, REGRESSION, SINK_SHARE, AuditCard
+from glasshead.results import SINK_SHARE, AuditCard
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.wording import join_names, percent
 
@@ -165,8 +165,12 @@ def look_card(
     """What some inputs come to at a level, before the others are measured."""
     settings = replace(settings, level=level)
     result, inputs = judge_all(wanted, kept, sample.ids[places], settings, ())
-    task = REGRESSION if settings.is_regression else NEXT_TOKEN if settings.predicts_tokens else None
-    facts = {"task": task, "signed": settings.signed, "method": settings.method, INPUTS: settings.nouns.texts}
+    facts = {
+        "task": settings.task,
+        "signed": settings.signed,
+        "method": settings.method,
+        INPUTS: settings.nouns.texts,
+    }
     labels = {"label": jsonable(inputs["label"])}
     return conclude(AuditCard({**result.facts, **facts}, result.findings, examples=labels))
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Floats
 from glasshead.audits.agreement import AGREEMENT, column_name
-from glasshead.audits.summary import Interval, slice_column, with_exact_difference
+from glasshead.audits.base import AUDITS
+from glasshead.audits.summary import Interval, slice_column
 from glasshead.nouns import nouns_of
 from glasshead.results import (
     ABSOLUTE,
@@ -20,10 +21,10 @@ from glasshead.results import (
     AuditCard,
     Difference,
     Finding,
-    PairedDifference,
 )
 from glasshead.statistics import (
     METRICS,
+    UNKNOWN,
     Predictions,
     difference_intervals,
     mean_intervals,
@@ -43,18 +44,6 @@ OF_NO_CLASS = (
     "plausibility",
     "faithfulness",
 )  # whatever class the explanation is of
-SHARE_FINDINGS = (
-    "performance.accuracy.",
-    "adversarial.found.",
-    "adversarial.flat.",
-    "perturbation.permutation.share.",
-    "perturbation.uniform.share.",
-    "plausibility.pointing.",
-    "identifiability.identifiable.",
-    "identifiability.another-first.",
-    "identifiability.may-be-zero.",
-)
-"""Findings that are means of numbers from 0 to 1, which can be the same in every text."""
 
 
 def finding_differences(
@@ -85,6 +74,7 @@ def finding_differences(
                 "only their performance is compared."
             ] = None
         columns: dict[float, dict[str, Floats]] = {}
+        ranges: dict[str, Interval] = {}
         no_evidence: dict[str, str | None] = {}
         rmse_differences: list[Difference] = []
         for finding in card.findings:
@@ -113,6 +103,7 @@ def finding_differences(
             if ours is None or theirs is None:
                 notes[nouns.fill(NOT_PAIRED)] = None
                 continue
+            ranges[finding.name] = difference_range((card, cards[base]), finding)
             change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
             columns.setdefault(level, {})[finding.name] = (
                 change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
@@ -121,18 +112,35 @@ def finding_differences(
         for level, changes in columns.items():
             rng = np.random.default_rng([seed, rank])
             estimates = mean_intervals(
-                np.stack([*changes.values()]), rng=rng, level=level, resamples=resamples_for(level)
+                np.stack([*changes.values()]),
+                rng=rng,
+                level=level,
+                resamples=resamples_for(level),
+                within=[ranges[name] for name in changes],
             )
-            for (name, change), estimate in zip(changes.items(), estimates, strict=True):
+            for name, estimate in zip(changes, estimates, strict=True):
                 if estimate.mean is not None:
-                    gap = PairedDifference(estimate.mean, estimate.interval_or_point, estimate.n)
-                    if name.startswith(SHARE_FINDINGS):
-                        gap = with_exact_difference(gap, change, level)
-                    words = no_evidence[name] or describe_difference(gap.interval, gap.n)
+                    interval, n = estimate.interval_or_point, estimate.n
+                    words = no_evidence[name] or describe_difference(interval, n)
                     differences.append(
-                        Difference(name, rank, base, estimate.mean, gap.interval, gap.n, words, level=level)
+                        Difference(name, rank, base, estimate.mean, interval, n, words, level=level)
                     )
     return differences, list(notes)
+
+
+def difference_range(cards: tuple[AuditCard, AuditCard], finding: Finding) -> Interval:
+    """The least and the most by which the numbers of two audits can differ in one text."""
+    if finding.audit not in AUDITS:
+        return UNKNOWN
+    questions = AUDITS[finding.audit]
+    ranges = [
+        questions.question_of(finding.statistic, finding.against, card.statistic).range(
+            card.facts.get("task")
+        )
+        for card in cards
+    ]
+    (low, high), (their_low, their_high) = ranges
+    return low - their_high, high - their_low
 
 
 def rmse_difference_of_audits(

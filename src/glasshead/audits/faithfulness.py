@@ -16,13 +16,15 @@ from glasshead.audits.question import (
     Outcome,
     Question,
     decisive,
+    log_change,
+    log_prediction,
     over_chance,
     over_random,
     prediction_range,
     usable,
 )
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of, summarise
+from glasshead.audits.summary import Interval, few_tokens, null_column, nulls_of
 from glasshead.audits.table import Column, Table, lists
 from glasshead.nouns import Nouns
 from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict, curve_column
@@ -81,6 +83,7 @@ class Faithfulness(Audit):
             "comprehensiveness",
             title="Does removing the top-ranked {tokens} lower {prediction}?",
             unit="fall of {log}ŷ",
+            within=log_change,
             claim="removing the {tokens} that {method} ranks first lowers the prediction more than removing "
             "others",
             holds=over_chance,
@@ -89,11 +92,18 @@ class Faithfulness(Audit):
             "sufficiency",
             title="Do the top-ranked {tokens} alone keep {prediction}?",
             unit="fall of {log}ŷ",
+            within=log_change,
             low_is_good=True,
         ),
-        Question("deletion", "*", unit="mean {log}ŷ", low_is_good=True, no_null=DIFFERENCE),
-        Question("sufficiency", "*", unit="fall of {log}ŷ", low_is_good=True, no_null=DIFFERENCE),
-        Question("*", "*", unit="{log}ŷ", no_null=DIFFERENCE),
+        Question("deletion", unit="mean {log}ŷ", within=log_prediction, low_is_good=True),
+        Question("insertion", unit="mean {log}ŷ", within=log_prediction),
+        Question(
+            "deletion", "*", unit="mean {log}ŷ", within=log_change, low_is_good=True, no_null=DIFFERENCE
+        ),
+        Question(
+            "sufficiency", "*", unit="fall of {log}ŷ", within=log_change, low_is_good=True, no_null=DIFFERENCE
+        ),
+        Question("*", "*", unit="{log}ŷ", within=log_change, no_null=DIFFERENCE),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -202,11 +212,13 @@ class Faithfulness(Audit):
     ) -> Iterator[Finding]:
         """One finding for each statistic: itself beside its null, or its difference from another order."""
         columns = {name: column_name(name, against) for name in STATISTICS}
-        summaries = summarise(
+        summaries = self.summarise(
+            [(name, against) for name in columns],
             [table[column][group.members] for column in columns.values()],
             [{} if against else nulls_of(table, column, group.members) for column in columns.values()],
             rng=rng,
             level=group.level,
+            settings=settings,
         )
         undefined = count_texts_without_order(
             [table[column] for column in columns.values()], table, group.members, against, settings.nouns

@@ -25,15 +25,12 @@ from glasshead.audits.identifiability_verdicts import (
 )
 from glasshead.audits.map_statistics import Columns, floats, mean_per_text, statistics_per_map
 from glasshead.audits.measurements import FOLDER, Measurements
-from glasshead.audits.question import SHARE, Outcome, Question
+from glasshead.audits.question import SHARE, SIZE, Outcome, Question
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
-    Interval,
     Nulls,
     StatSummary,
     null_column,
-    summarise,
-    with_exact_intervals,
 )
 from glasshead.audits.table import Column, DType, Table, lists
 from glasshead.errors import pluralise
@@ -113,7 +110,7 @@ class Identifiability(Audit):
             within=SHARE,
             low_is_good=True,
         ),
-        Question("width", unit="weight", low_is_good=True),
+        Question("width", unit="weight", within=SIZE, low_is_good=True),
         Question("given-keys", unit="share of maps", within=SHARE, no_null="decided by ranks alone"),
     )
 
@@ -391,11 +388,9 @@ def map_findings(
             {"random": mean_per_text(text, random[name][members], texts)} if name in random else {}
             for name in statistics
         ]
-        summaries = summarise(values, nulls, rng=rng, level=group.level)
-        for number, (statistic, lines) in enumerate(statistics.items()):
-            summary = summaries[number]
-            if statistic != "width":
-                summary = with_exact_intervals(summary, values[number], nulls[number], group.level)
+        names = [(statistic, "") for statistic in statistics]
+        summaries = Identifiability().summarise(names, values, nulls, rng=rng, level=group.level)
+        for (statistic, lines), summary in zip(statistics.items(), summaries, strict=True):
             maps = {name: column[members] for name, column in heads.items()}
             undefined = count_maps_without_number(statistic, lines[members], maps)
             verdict = (
@@ -403,8 +398,7 @@ def map_findings(
                 if members.any()
                 else TOO_FEW_EXAMPLES
             )
-            clipped = replace(summary, interval=clip_interval(statistic, summary.interval))
-            yield clipped.finding(
+            yield summary.finding(
                 "identifiability",
                 statistic,
                 verdict or verdict_without_answer(undefined),
@@ -412,15 +406,6 @@ def map_findings(
                 citation=CITATION,
                 undefined=undefined,
             )
-
-
-def clip_interval(statistic: str, interval: Interval | None) -> Interval | None:
-    """An interval within what the statistic can be: a mean of zeros may come out as −10⁻¹⁷."""
-    if interval is None:
-        return None
-    most = np.inf if statistic == "width" else 1.0
-    low, high = (float(min(max(end, 0.0), most)) for end in interval)
-    return low, high
 
 
 def count_maps_without_number(statistic: str, lines: AnyFloats, heads: Columns) -> dict[str, int]:

@@ -13,7 +13,7 @@ from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.agreement_strength import judge_agreement
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, Outcome, Question, by_size, usable
+from glasshead.audits.question import SHARE, TAU, Outcome, Question, by_size, log_change_size, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
@@ -88,8 +88,8 @@ class Operators(Audit):
             within=SHARE,
             no_null="counts what beats one",
         ),
-        Question(CHANGE, "*", unit="mean |Δŷ|", no_null="no explanation is compared"),
-        Question("*", "*", unit="Kendall τ-b", within=(-1.0, 1.0)),
+        Question(CHANGE, "*", unit="mean |Δŷ|", within=log_change_size, no_null="no explanation is compared"),
+        Question("*", "*", unit="Kendall τ-b", within=TAU),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -180,8 +180,8 @@ class Operators(Audit):
         names = list(settings.facts[OPERATORS]["meanings"])
         group = Group("all", asked, level=settings.level)
         findings = [
-            *self._change_findings(table, names, group, rng),
-            *self._order_findings(table, names, group, rng, settings.nouns),
+            *self._change_findings(table, settings, names, group, rng),
+            *self._order_findings(table, settings, names, group, rng),
             *(
                 finding
                 for statistic in explanation_names(settings)
@@ -193,10 +193,13 @@ class Operators(Audit):
         )
 
     def _change_findings(
-        self, table: Table, names: Sequence[str], group: Group, rng: np.random.Generator
+        self, table: Table, settings: Settings, names: Sequence[str], group: Group, rng: np.random.Generator
     ) -> Iterator[Finding]:
         sizes = [table[f"{OPERATORS}.{CHANGE}.{name}"][group.members] for name in names]
-        summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level, within=(0.0, np.inf))
+        summaries = self.summarise(
+            [(CHANGE, name) for name in names], sizes, [{}] * len(sizes), rng=rng, level=group.level,
+            settings=settings,
+        )  # fmt: skip
         for name, summary in zip(names, summaries, strict=True):
             verdict = Verdict("") if summary.reliable_interval is not None else TOO_FEW_EXAMPLES
             yield summary.finding(
@@ -204,17 +207,19 @@ class Operators(Audit):
             )
 
     def _order_findings(
-        self, table: Table, names: Sequence[str], group: Group, rng: np.random.Generator, nouns: Nouns
+        self, table: Table, settings: Settings, names: Sequence[str], group: Group, rng: np.random.Generator
     ) -> Iterator[Finding]:
         """How two meanings order the words, beside a random order."""
+        nouns = settings.nouns
         pairs = [f"{one}+{other}" for one, other in combinations(names, 2)]
         columns = [f"{ORDER}.{pair}" for pair in pairs]
-        summaries = summarise(
+        summaries = self.summarise(
+            [(ORDER, pair) for pair in pairs],
             [table[column][group.members] for column in columns],
             [nulls_of(table, column, group.members) for column in columns],
             rng=rng,
             level=group.level,
-            within=(-1.0, 1.0),
+            settings=settings,
         )
         for pair, column, summary in zip(pairs, columns, summaries, strict=True):
             verdict = judge_agreement(
@@ -247,7 +252,10 @@ class Operators(Audit):
         columns = {name: f"{OPERATORS}.{statistic}.{name}" for name in names}
         taus = {name: table[column][group.members] for name, column in columns.items()}
         nulls = [nulls_of(table, column, group.members) for column in columns.values()]
-        summaries = summarise([*taus.values()], nulls, rng=rng, level=level, within=(-1.0, 1.0))
+        summaries = self.summarise(
+            [(statistic, name) for name in names], [*taus.values()], nulls, rng=rng, level=level,
+            settings=settings,
+        )  # fmt: skip
         gauge = None
         if statistic == ATTENTION + ABSOLUTE:
             gauge = settings.sign_no_evidence_reason(size=True)
@@ -361,7 +369,7 @@ def differing_pairs(
         return set()
     changes = [taus[one] - taus[other] for one, other in pairs]
     level = simultaneous_level(len(pairs), level)
-    summaries = summarise(changes, [{}] * len(pairs), rng=rng, level=level)
+    summaries = summarise(changes, [{}] * len(pairs), rng=rng, level=level, within=(-2.0, 2.0))
     return {
         frozenset(pair)
         for pair, summary in zip(pairs, summaries, strict=True)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.arrays import Flags
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, Question
+from glasshead.audits.question import SHARE, SIZE, Question
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
-from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
+from glasshead.audits.summary import StatSummary, reliable_interval
 from glasshead.audits.table import Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
@@ -77,15 +78,15 @@ class Performance(Audit):
             within=SHARE,
             no_null="in one class the guess is always right or always wrong",
         ),
-        Question("cross-entropy", unit="nats", within=(0.0, np.inf), low_is_good=True),
+        Question("cross-entropy", unit="nats", within=SIZE, low_is_good=True),
         Question(
             "rmse",
             title="Is the model better than guessing?",
             unit="root mean squared error",
-            within=(0.0, np.inf),
+            within=SIZE,
             low_is_good=True,
         ),
-        Question("mae", unit="mean absolute error", within=(0.0, np.inf), low_is_good=True),
+        Question("mae", unit="mean absolute error", within=SIZE, low_is_good=True),
     )
 
     def measure(self, view: ModelView) -> Measured:
@@ -102,22 +103,20 @@ class Performance(Audit):
 
     def _accuracies(self, table: Table, settings: Settings, rng: np.random.Generator) -> Iterator[Finding]:
         right = table["predicted"] == table["label"]
-        commonest = np.bincount(table["label"]).argmax()
-        majority = (table["label"] == commonest).astype(float)
+        majority = is_commonest(table).astype(float)
         classes = slice_by_class(table["label"], settings.label_names).names
         for group in settings.groups:
             # Within a class, or what is right, the guess is right always or never.
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
-            (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
-            if group.by != CORRECT:  # where all are right by construction
-                values = right[group.members].astype(float)
-                summary = with_exact_intervals(summary, values, {}, group.level)
+            values = [right[group.members].astype(float)]
+            (summary,) = self.summarise([("accuracy", "")], values, [null], rng=rng, level=group.level)
             verdict = Verdict("")
             if null and has_one_class(table, settings):
                 verdict = Verdict(ONE_CLASS.format(settings.nouns.texts), "undecided", "one class")
             elif null:
-                verdict = performance_verdict(summary.over_null.get("majority"), COMMONEST, settings.nouns)
+                difference, same = summary.over_null.get("majority"), guesses(table, group.members)
+                verdict = performance_verdict(difference, COMMONEST, settings.nouns, same=same)
             elif group.by == CORRECT:
                 verdict = by_construction(group.name, f"so these {settings.nouns.texts} were chosen")
             yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
@@ -131,7 +130,7 @@ class Performance(Audit):
         unigram = unigram_surprisal(table["label"], len(settings.label_names))
         for group in settings.groups:
             values, null = table["surprisal"][group.members], {"unigram": unigram[group.members]}
-            (summary,) = summarise([values], [null], rng=rng, level=group.level, within=(0.0, np.inf))
+            (summary,) = self.summarise([("cross-entropy", "")], [values], [null], rng=rng, level=group.level)
             verdict = performance_verdict(
                 summary.over_null.get("unigram"), BY_FREQUENCY, settings.nouns, errors=True
             )
@@ -145,7 +144,8 @@ class Performance(Audit):
             error, spread = errors[group.members], spreads[group.members]
             nulls = [{"mean": np.abs(spread)}, {"mean": spread**2}]
             sizes = [np.abs(error), error**2]
-            absolute, squared = summarise(sizes, nulls, rng=rng, level=group.level, within=(0.0, np.inf))
+            names = [("mae", ""), ("rmse", "")]
+            absolute, squared = self.summarise(names, sizes, nulls, rng=rng, level=group.level)
             rooted = take_root(squared, rmse_difference(table, group, rng))
             for name, summary in (("rmse", rooted), ("mae", absolute)):
                 verdict = performance_verdict(
@@ -164,7 +164,9 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
-    standing = beside_guess(difference, errors=settings.is_regression or settings.predicts_tokens)
+    errors = settings.is_regression or settings.predicts_tokens
+    same = not errors and guesses(table, every.members)
+    standing = beside_guess(difference, errors=errors, same=same)
     return {
         # Of a single class the guess is always right: no model could be better.
         "against_guessing": "undecided" if has_one_class(table, settings) else standing,
@@ -179,15 +181,27 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     }
 
 
+def is_commonest(table: Table) -> Flags:
+    """Which texts are of the commonest class [N]."""
+    return np.asarray(table["label"] == np.bincount(table["label"]).argmax())
+
+
+def guesses(table: Table, members: Flags) -> bool:
+    """Whether the model is right in just those texts in which the commonest class is."""
+    right = table["predicted"] == table["label"]
+    return bool((right == is_commonest(table))[members].all())
+
+
 def has_one_class(table: Table, settings: Settings) -> bool:
     """Whether all labels are one class, so that always guessing it is never wrong."""
     return not settings.is_regression and len(np.unique(table["label"])) == 1
 
 
-def beside_guess(difference: PairedDifference, *, errors: bool = False) -> GuessStanding:
+def beside_guess(difference: PairedDifference, *, errors: bool = False, same: bool = False) -> GuessStanding:
     """What the paired interval shows of a score minus that of the guess; of ``errors`` less is better.
 
-    A difference of exactly 0 in every resample is the guess itself, and so not better.
+    A model that does the ``same`` as the guess in every text is not better, and neither is one whose
+    difference is 0 in every resample.
     """
     interval = reliable_interval(difference)
     if interval is None:
@@ -195,20 +209,25 @@ def beside_guess(difference: PairedDifference, *, errors: bool = False) -> Guess
     low, high = (-interval[1], -interval[0]) if errors else interval
     if low > 0:
         return "better"
-    return "not better" if high < 0 or low == high == 0 else "undecided"
+    return "not better" if same or high < 0 or low == high == 0 else "undecided"
 
 
 def performance_verdict(
-    difference: PairedDifference | None, guess: str, nouns: Nouns, *, errors: bool = False
+    difference: PairedDifference | None,
+    guess: str,
+    nouns: Nouns,
+    *,
+    errors: bool = False,
+    same: bool = False,
 ) -> Verdict:
     """Judge performance from the paired interval alone."""
     if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
-    compared = beside_guess(difference, errors=errors)
+    compared = beside_guess(difference, errors=errors, same=same)
     if compared == "undecided":
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
         return Verdict(f"{settled} whether it is better than {guess}")
-    not_better = "as good as" if difference.interval == (0, 0) else "worse than"
+    not_better = "as good as" if same or difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 
 

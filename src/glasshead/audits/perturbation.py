@@ -26,9 +26,11 @@ from glasshead.audits.question import (
     SHARE,
     Outcome,
     Question,
+    change_size,
     decisive,
     in_how_many,
     prediction_range,
+    signed_change,
     usable,
 )
 from glasshead.audits.slices import Group
@@ -37,8 +39,6 @@ from glasshead.audits.summary import (
     few_tokens,
     null_column,
     nulls_of,
-    summarise,
-    with_exact_intervals,
 )
 from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
@@ -120,6 +120,7 @@ class Perturbation(Audit):
             "absolute",
             title="Does shuffling the weights change the answer?",
             unit="median |Δŷ|",
+            within=change_size,
             inputs_needed=for_change,
         ),
         Question(
@@ -127,6 +128,7 @@ class Perturbation(Audit):
             "absolute",
             title="Do uniform weights change the answer?",
             unit="|Δŷ|",
+            within=change_size,
             inputs_needed=for_change,
         ),
         Question(
@@ -134,6 +136,7 @@ class Perturbation(Audit):
             "absolute",
             title="Do random weights of the same total size change the answer?",
             unit="median |Δŷ|",
+            within=change_size,
             inputs_needed=for_change,
         ),
         Question(
@@ -154,8 +157,8 @@ class Perturbation(Audit):
             holds=in_how_many,
             inputs_needed=for_share,
         ),
-        Question("*", "absolute", unit="median |Δŷ|", inputs_needed=for_change),
-        Question("*", "signed", unit="median Δŷ"),
+        Question("*", "absolute", unit="median |Δŷ|", within=change_size, inputs_needed=for_change),
+        Question("*", "signed", unit="median Δŷ", within=signed_change),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -224,12 +227,10 @@ class Perturbation(Audit):
             members = group.members
             nulls = [nulls_of(table, column, members) for column in COLUMNS.values()]
             columns = [table[column][members] for column in COLUMNS.values()]
-            summaries = summarise(columns, nulls, rng=rng, level=group.level)
-            for (test, direction), values, null, summary in zip(
-                COLUMNS, columns, nulls, summaries, strict=True
-            ):
-                if direction == "share":
-                    summary = with_exact_intervals(summary, values, null, group.level)
+            summaries = self.summarise(
+                [*COLUMNS], columns, nulls, rng=rng, level=group.level, settings=settings
+            )
+            for (test, direction), values, summary in zip(COLUMNS, columns, summaries, strict=True):
                 moved = np.nan_to_num(table[MEDIAN_COLUMNS[test, "absolute"]][members])
                 still = bool((moved <= ROUNDING * settings.prediction_range).all())
                 equal, same = (table[name][members & table["choice"]] for name in ("alike", "same_value"))

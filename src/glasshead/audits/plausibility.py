@@ -12,7 +12,7 @@ from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.question import SHARE, Question
-from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
+from glasshead.audits.summary import Interval, null_column
 from glasshead.audits.table import Column, Table, lists, pad, unit_lists
 from glasshead.nouns import Nouns
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
@@ -108,16 +108,14 @@ class Plausibility(Audit):
         findings = []
         for group in settings.groups:
             members = group.members
-            summaries = summarise(
+            summaries = self.summarise(
+                [(name, "") for name in values],
                 [column[members] for column in values.values()],
                 [{"random": null[members]} for null in nulls.values()],
                 rng=rng,
                 level=group.level,
+                settings=settings,
             )
-            summaries = [
-                with_exact_intervals(summary, values[name][members], {}, group.level)
-                for name, summary in zip(values, summaries, strict=True)
-            ]
             reasons = {reason: int((texts & members).sum()) for reason, texts in overlap.undefined.items()}
             for name, summary in zip(values, summaries, strict=True):
                 verdict = overlap.no_evidence or plausibility_verdict(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from fnmatch import fnmatchcase
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from glasshead.audits.summary import Interval
+import numpy as np
+
+from glasshead.arrays import AnyFloats
+from glasshead.audits.summary import Interval, Nulls, StatSummary, summarise
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
@@ -26,7 +29,10 @@ from glasshead.results import (
     extent_of,
     method_words,
 )
-from glasshead.statistics import typical_range
+from glasshead.statistics import LEVEL, UNKNOWN, typical_range
+
+if TYPE_CHECKING:
+    from glasshead.audits.settings import Settings
 
 HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
     "nearly all": "yes",
@@ -36,9 +42,42 @@ HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
     "undecided": "undecided",
 }
 HOLDS_OF_ANSWER: Mapping[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
-SHARE = (0.0, 1.0)
+SHARE, TAU, SIZE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 Rule = Callable[[AuditCard, Finding], Holds | None]
 """Whether a claim holds by a finding that is evidence; None: it is not made."""
+Within = Interval | Callable[[str | None], Interval] | None
+"""The least and the most that a number can be, or how they follow from the task; None: nothing bounds it."""
+
+
+def range_of(within: Within, task: str | None) -> Interval:
+    """Both ends, infinite where nothing bounds the number."""
+    ends = within(task) if callable(within) else within
+    return UNKNOWN if ends is None else ends
+
+
+def change_size(task: str | None) -> Interval:
+    """The range of |Δŷ|, ŷ a probability or a rating."""
+    return SIZE if task == REGRESSION else SHARE
+
+
+def signed_change(task: str | None) -> Interval:
+    """The range of Δŷ."""
+    return UNKNOWN if task == REGRESSION else (-1.0, 1.0)
+
+
+def log_change_size(task: str | None) -> Interval:
+    """The range of |Δŷ| where that of a next token is one of its log probability."""
+    return SIZE if task == NEXT_TOKEN else change_size(task)
+
+
+def log_change(task: str | None) -> Interval:
+    """The range of Δŷ there."""
+    return UNKNOWN if task == NEXT_TOKEN else signed_change(task)
+
+
+def log_prediction(task: str | None) -> Interval:
+    """The range of ŷ there."""
+    return {NEXT_TOKEN: (-math.inf, 0.0), REGRESSION: UNKNOWN}.get(task or "", SHARE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +86,8 @@ class Question:
     the audited explanation.
 
     ``title`` is what the first screen asks of the finding of the ``group``; without one its findings are
-    in the tables only. ``unit`` and ``within`` are those of the number, ``low_is_good`` its direction, and
+    in the tables only. ``unit`` is that of the number, and ``within`` what it lies within in every input: all
+    intervals of findings and of differences follow from that. ``low_is_good`` is its direction, and
     ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
     ``holds`` by a rule with the threshold ``note``; ``inputs_needed`` says how many inputs would decide what
     is undecided. A ``signed`` question makes sense of signed weights only.
@@ -56,10 +96,11 @@ class Question:
 
     statistic: str
     against: str = ""
+    _: KW_ONLY
+    within: Within
     group: str = "all"
     title: str = ""
     unit: str = ""
-    within: tuple[float, float] = (-math.inf, math.inf)
     low_is_good: bool = False
     no_null: str = ""
     signed: bool = False
@@ -73,9 +114,13 @@ class Question:
         own = self.statistic.format(method=method)
         return fnmatchcase(statistic, own) and fnmatchcase(against, self.against)
 
+    def range(self, task: str | None) -> Interval:
+        """The least and the most that the number can be in any input, infinite where nothing bounds it."""
+        return range_of(self.within, task)
+
     def quantity(self, card: AuditCard) -> Quantity:
         """What pages say of it."""
-        least, most = (end if math.isfinite(end) else None for end in self.within)
+        least, most = (end if math.isfinite(end) else None for end in self.range(card.facts.get("task")))
         fill = sentence_filler(card)
         title = "" if self.signed and card.facts.get("signed") is False else fill(self.title)
         return Quantity(title, fill(self.unit), self.group, least, most, self.low_is_good, self.no_null)
@@ -102,8 +147,25 @@ class QuestionSet:
     def question_of(self, statistic: str, against: str, method: str = ATTENTION) -> Question:
         """The first question about such findings; one that says nothing, if there is none."""
         return next(
-            (one for one in self.questions if one.matches(statistic, against, method)), Question(statistic)
+            (one for one in self.questions if one.matches(statistic, against, method)),
+            Question(statistic, within=None),
         )
+
+    def summarise(
+        self,
+        names: Sequence[tuple[str, str]],
+        values: Sequence[AnyFloats],
+        nulls: Sequence[Nulls],
+        *,
+        rng: np.random.Generator,
+        level: float = LEVEL,
+        settings: Settings | None = None,
+    ) -> list[StatSummary]:
+        """Summaries of statistics of the same units, each ``against`` something, within what its question
+        says."""
+        method, task = (ATTENTION, None) if settings is None else (settings.method, settings.task)
+        within = [self.question_of(*name, method).range(task) for name in names]
+        return summarise(values, nulls, rng=rng, level=level, within=within)
 
     def outcome(self, card: AuditCard) -> Outcome | None:
         """A clause on what its findings come to; None if the findings speak for themselves."""

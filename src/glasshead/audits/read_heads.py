@@ -15,15 +15,17 @@ from glasshead.audits.head_report import judge_attention_share, side_of, size_ve
 from glasshead.audits.inputs_needed import for_change
 from glasshead.audits.question import (
     SHARE,
+    TAU,
     Outcome,
     Question,
     change_note,
+    change_size,
     changes,
     decisive,
     prediction_range,
     usable,
 )
-from glasshead.audits.summary import StatSummary, null_column, nulls_of, summarise, with_exact_intervals
+from glasshead.audits.summary import StatSummary, null_column, nulls_of
 from glasshead.audits.table import Column, Table
 from glasshead.results import (
     HARDLY_ANY,
@@ -57,7 +59,6 @@ UNDEFINED = {
     "inflation": "no weight, or one that changes nothing",
 }
 """The statistics, and why a text has none."""
-HEAD_SHARES = ("alone", "special")
 """Statistics that are shares."""
 
 
@@ -106,6 +107,7 @@ class ReadHeads(Audit):
             "removal",
             title="Does the prediction depend on the heads whose attention is shown?",
             unit="mean |Δŷ|",
+            within=change_size,
             no_null="no other layer to compare",
             claim="the prediction depends on the heads whose attention is shown",
             holds=changes,
@@ -117,7 +119,7 @@ class ReadHeads(Audit):
         Question(
             "inflation",
             unit="difference of shares",
-            within=(-1.0, 1.0),
+            within=TAU,
             low_is_good=True,
             claim="special tokens get only as much attention as their effect on the prediction warrants",
             holds=at_most_little,
@@ -161,17 +163,16 @@ class ReadHeads(Audit):
         findings = []
         for group in settings.groups:
             members = group.members
-            summaries = summarise(
+            summaries = self.summarise(
+                [(statistic, "") for statistic in columns],
                 [table[column][members] for column in columns.values()],
                 [nulls_of(table, column, members) for column in columns.values()],
                 rng=rng,
                 level=group.level,
+                settings=settings,
             )
             for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
-                values = table[column][members]
-                missing = int(np.isnan(values).sum())
-                if statistic in HEAD_SHARES:
-                    summary = with_exact_intervals(summary, values, {}, group.level)
+                missing = int(np.isnan(table[column][members]).sum())
                 findings.append(
                     summary.finding(
                         HEADS,

@@ -12,7 +12,15 @@ import numpy as np
 from glasshead.audits.slices import Group
 from glasshead.audits.table import Column
 from glasshead.nouns import INPUTS, Nouns, nouns_of
-from glasshead.results import ONE_SIGN, RAW_SIGN, UNDECIDED, WEAK_GAUGE, Verdict
+from glasshead.results import (
+    NEXT_TOKEN,
+    ONE_SIGN,
+    RAW_SIGN,
+    REGRESSION,
+    UNDECIDED,
+    WEAK_GAUGE,
+    Verdict,
+)
 from glasshead.statistics import LEVEL
 
 INPUT_COLUMNS = (
@@ -76,6 +84,11 @@ class Settings:
     level: float = LEVEL
     facts: Mapping[str, Any] = field(default_factory=dict)
     groups: Sequence[Group] = ()
+
+    @property
+    def task(self) -> str | None:
+        """What is predicted, as cards have it; None: a class."""
+        return REGRESSION if self.is_regression else NEXT_TOKEN if self.predicts_tokens else None
 
     @property
     def binary(self) -> bool:

@@ -1,7 +1,7 @@
 """Summaries of one number per example: an estimate with its doubt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -14,10 +14,8 @@ from glasshead.statistics import (
     LEVEL,
     UNKNOWN,
     Range,
-    interval_of_equals,
     intervals_beside_nulls,
     nan_mean,
-    share_interval,
 )
 
 Nulls = Mapping[str, AnyFloats | None]
@@ -116,54 +114,23 @@ def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     return difference.interval if difference is not None and difference.n >= MIN_UNITS else None
 
 
-def with_exact_intervals(
-    summary: StatSummary, values: AnyFloats, nulls: Nulls, level: float = LEVEL
-) -> StatSummary:
-    """A mean of shares, 0 to 1 for each unit or NaN, with intervals between 0 and 1 that are no points where
-    units are all alike: of units that are 0 or 1 that of Clopper and Pearson, which bounds others that are
-    alike too."""
-    known = values[~np.isnan(values)]
-    over_null = dict(summary.over_null)
-    for name, null in nulls.items():
-        if name in over_null and null is not None:
-            over_null[name] = with_exact_difference(over_null[name], values - null, level)
-    binary = bool(np.isin(known, (0.0, 1.0)).all())
-    interval = share_interval(known > 0.5, level).interval if binary else clip(summary.interval, 0.0)
-    if not binary and len(known) > 1 and np.ptp(known) == 0:
-        interval = interval_of_equals(float(known[0]), len(known), level, least=0.0)
-    return replace(summary, interval=interval, over_null=over_null)
-
-
-def clip(interval: Interval | None, least: float) -> Interval | None:
-    """An interval between ``least`` and 1."""
-    return None if interval is None else (max(interval[0], least), min(interval[1], 1.0))
-
-
-def with_exact_difference(
-    difference: PairedDifference, changes: AnyFloats, level: float = LEVEL
-) -> PairedDifference:
-    """A mean difference of shares [N], with an interval between −1 and 1; where all are alike, with the one
-    that this allows."""
-    known = changes[~np.isnan(changes)]
-    if len(known) < 2 or np.ptp(known) > 0:
-        return replace(difference, interval=clip(difference.interval, -1.0))
-    return replace(difference, interval=interval_of_equals(float(known[0]), len(known), level))
-
-
 def summarise(
     values: Sequence[AnyFloats],
     nulls: Sequence[Nulls],
     *,
     rng: np.random.Generator,
     level: float = LEVEL,
-    within: Range = UNKNOWN,
+    within: Range | None,
 ) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
 
     ``within`` is the least and the most that a statistic can be, for all [2] or for each [S, 2]
-    (`mean_intervals`). Intervals keep within it, and those of units that are all alike are points without it.
+    (`mean_intervals`), or None where that is not known. Intervals keep within it, and those of units that are
+    all alike are points without it.
     """
-    estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level, within=within)
+    estimates = intervals_beside_nulls(
+        values, nulls, rng=rng, level=level, within=UNKNOWN if within is None else within
+    )
     return [
         StatSummary(
             estimate=estimate.mean,

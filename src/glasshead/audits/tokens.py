@@ -12,7 +12,7 @@ from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
 from glasshead.audits.question import SHARE, Outcome, Question, decisive, usable
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, summarise
+from glasshead.audits.summary import Interval
 from glasshead.audits.table import Column, Table
 from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, AuditCard, Finding, Verdict
 from glasshead.spelling import spell
@@ -56,7 +56,9 @@ class Tokens(Audit):
         ),
         Question("separation", "*", unit="AUC", within=SHARE),
         Question("sign", "*", unit="share of right signs", within=SHARE),
-        Question("*", unit="mean", no_null="random weights have no score, polarity or contribution"),
+        Question(
+            "*", unit="mean", within=None, no_null="random weights have no score, polarity or contribution"
+        ),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -156,7 +158,8 @@ class Tokens(Audit):
             # What random weights have to do with a score or a polarity is nothing: no null there.
             nulls = [{"random": chance[members] if name.startswith("weight") else None} for name in means]
             values = [numbers[members] for numbers in means.values()]
-            summaries = summarise(values, nulls, rng=rng, level=texts.level)
+            names = [(statistic, "") for statistic in means]
+            summaries = self.summarise(names, values, nulls, rng=rng, level=texts.level, settings=settings)
             named = texts._replace(name=in_texts(group_name, texts))
             for statistic, summary in zip(means, summaries, strict=True):
                 verdict = no_evidence_reason(settings, statistic) or level_verdict(summary.reliable_interval)

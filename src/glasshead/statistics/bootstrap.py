@@ -27,7 +27,7 @@ from glasshead.statistics.resampling import (
 SAME_WITHIN = 1e-12
 """Relative: numbers of float64 that differ by less are the same."""
 ROUNDED = 1e-6
-"""Relative: numbers of float32 may be so far outside of their range."""
+"""Of numbers of float32 a difference that is no larger a part of their range is rounding."""
 Range = tuple[float, float] | Sequence[tuple[float, float]] | Floats
 """The least and the most that numbers can be, for all [2] or for each [S, 2]."""
 UNKNOWN: tuple[float, float] = (-np.inf, np.inf)
@@ -114,6 +114,7 @@ def mean_intervals(
     if np.isinf(values).any():
         raise ValueError("values hold infinities, and their mean has no interval: mask them with NaN")
     ranges = np.broadcast_to(np.asarray(within, dtype=np.float64), (len(values), 2))
+    values = put_within(values, ranges)
     seed = seed_from(rng, level, resamples)
     defined = ~np.isnan(values)
     estimates: dict[int, Estimate] = {}
@@ -148,22 +149,42 @@ def mean_intervals(
 
 def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
     """The ends [2, S] that follow from the ``ranges`` [S, 2] of rows [S, n] alone: of values that are all
-    alike (infinite where the range is not known), and of those at the ends of their range; NaN for others."""
-    n, (least, most) = values.shape[1], ranges.T
+    alike (infinite where the range is not known), and of those at the ends of their range; NaN for others.
+    Numbers of a known range that differ by less than `ROUNDED` of it are alike."""
+    n, width = values.shape[1], known_width(ranges)
     smallest, largest = values.min(axis=1), values.max(axis=1)
     size = np.maximum(np.abs(smallest), np.abs(largest))
-    if (smallest < least - ROUNDED * size).any() or (largest > most + ROUNDED * size).any():
-        raise ValueError("values lie outside the range that within says they have")
+    same = largest - smallest <= np.maximum(SAME_WITHIN * size, ROUNDED * width)
     ends = np.full((2, len(values)), np.nan)
     for row, (low, high) in enumerate(ranges):
-        known = np.isfinite(low) and np.isfinite(high)
-        if known and np.isin(values[row], (low, high)).all() and low < high:
+        if width[row] > 0 and np.isin(values[row], (low, high)).all():
             shares = share_ends(int((values[row] == high).sum()), n, level)
             ends[:, row] = low + (high - low) * np.array(shares)
-        elif largest[row] - smallest[row] <= SAME_WITHIN * size[row]:
-            alike = interval_of_equals(float(values[row, 0]), n, level, least=low, most=high)
-            ends[:, row] = alike if known else (-np.inf, np.inf)
+        elif same[row] and width[row] > 0:
+            ends[:, row] = interval_of_equals(float(values[row].mean()), n, level, least=low, most=high)
+        elif same[row]:
+            ends[:, row] = -np.inf, np.inf
     return ends
+
+
+def put_within(values: Floats, ranges: Floats) -> Floats:
+    """Rows [S, N] without what rounding puts outside of their ``ranges`` [S, 2].
+
+    Raises:
+        ValueError: where a value lies further outside.
+    """
+    size = np.nanmax(np.abs(values), axis=1, initial=0.0)
+    slack = 10 * ROUNDED * np.maximum(size, known_width(ranges)) + SAME_WITHIN
+    least, most = ranges.T
+    if (values < (least - slack)[:, None]).any() or (values > (most + slack)[:, None]).any():
+        raise ValueError("values lie outside the range that within says they have")
+    return np.clip(values, least[:, None], most[:, None])
+
+
+def known_width(ranges: Floats) -> Floats:
+    """From the least to the most of each range [S, 2]; 0 where one of them is not known."""
+    width = np.ptp(ranges, axis=1)
+    return np.where(np.isfinite(width), width, 0.0)
 
 
 def ends_of_means(centred: Floats, ranges: Floats, level: float, resamples: int, seed: int) -> Floats:

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from glasshead.arrays import AnyFloats, Integers
+from glasshead.audits.question import QuestionSet
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, StatSummary, null_column, summarise, with_exact_intervals
+from glasshead.audits.summary import Interval, StatSummary, null_column
 from glasshead.nouns import Nouns
 from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 
@@ -50,6 +51,7 @@ class Judgement:
     groups: Sequence[Group]
     nouns: Nouns
     rng: np.random.Generator
+    questions: QuestionSet
 
     @property
     def statistic(self) -> str:
@@ -104,8 +106,8 @@ class Judgement:
                 {base: values[rows] for base, values in numbers.items()} for numbers in judged.values()
             ]
             own = [numbers.pop("own") for numbers in members]
-            summaries = summarise(own, members, rng=self.rng, level=group.level)
-            summaries[1] = with_exact_intervals(summaries[1], own[1], members[1], group.level)
+            names = [(statistic, kind) for statistic in judged]
+            summaries = self.questions.summarise(names, own, members, rng=self.rng, level=group.level)
             ends = [summary.reliable_interval for summary in summaries]
             if exact:
                 over = summaries[0].reliable_differences.get("random")
@@ -130,7 +132,9 @@ class Judgement:
         """What no map with the same output exceeds."""
         bound = self.columns[column(BOUND, SAME_OUTPUT)]
         for group, rows in self.over_groups():
-            (summary,) = summarise([bound[rows]], [{}], rng=self.rng, level=group.level)
+            (summary,) = self.questions.summarise(
+                [(BOUND, SAME_OUTPUT)], [bound[rows]], [{}], rng=self.rng, level=group.level
+            )
             interval = summary.reliable_interval
             verdict = TOO_FEW_EXAMPLES if interval is None else judge_bound(interval, self.largest)
             summary = as_bound(summary, "upper")
@@ -143,8 +147,9 @@ class Judgement:
         """The share of texts whose prediction no weights change by more than ε."""
         values, exact = self.columns[column(FLAT)], self.is_exact(FREE)
         for group, rows in self.over_groups():
-            (summary,) = summarise([values[rows]], [{}], rng=self.rng, level=group.level)
-            summary = with_exact_intervals(summary, values[rows], {}, group.level)
+            (summary,) = self.questions.summarise(
+                [(FLAT, "")], [values[rows]], [{}], rng=self.rng, level=group.level
+            )
             interval = summary.reliable_interval
             verdict = (
                 TOO_FEW_EXAMPLES

@@ -39,7 +39,7 @@ from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regres
 from glasshead.nouns import INPUTS
 from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
 from glasshead.requests import HeadsRequest, takes
-from glasshead.results import HeadReport
+from glasshead.results import REGRESSION, HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import ResumedPasses, Subject, find_shortcut, list_attention_calls, zero_heads
@@ -121,6 +121,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     rng = np.random.default_rng([request.seed, 17])
     level = simultaneous_level(len(names))
     scale = 1.0 if predictions is None else predictions.scale
+    task = REGRESSION if predictions is not None and predictions.context.is_regression else None
     summaries = [
         head
         for layer in layers
@@ -129,6 +130,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             more[layer.facts.layer],
             random.get(layer.facts.layer, {}),
             level=level,
+            task=task,
             scale=scale,
             rng=rng,
             nouns=nouns,

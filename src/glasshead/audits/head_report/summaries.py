@@ -12,11 +12,11 @@ from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import SPECIAL
 from glasshead.audits.head_report.verdicts import HALF, UNIFORM_NULL, head_verdict
+from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
 from glasshead.nouns import Nouns
 from glasshead.results import HEADS, MIN_UNITS, NOT_USED, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
-from glasshead.statistics import share_interval
 
 CITATIONS = {
     "removal": "Michel, Levy and Neubig 2019, eq. 1",
@@ -47,6 +47,16 @@ OF_HEADS = (
     "score-sd",
 )
 """The statistics of rows that every head has, where they have a meaning."""
+RANGES: Mapping[str, Within] = {
+    **dict.fromkeys(OF_HEADS, SHARE),
+    **dict.fromkeys(("gradient-share", "relevance-share", "joined-share", "identifiable"), SHARE),
+    **dict.fromkeys(("mean-distance", "effective-tokens", "score-sd", "gradient-importance"), SIZE),
+    **dict.fromkeys(("inflation", "joining", "beyond-unsplit-words"), TAU),
+    PAIR_DIVERGENCE: SHARE,
+    "removal": signed_change,
+    "removal-size": change_size,
+}
+"""What every statistic lies within, in every text."""
 
 
 class Statistic(NamedTuple):
@@ -64,23 +74,22 @@ def summarise_heads(
     random: Mapping[Key, Floats],
     *,
     level: float,
+    task: str | None,
     scale: float,
     rng: np.random.Generator,
     nouns: Nouns,
 ) -> Iterator[HeadSummary]:
     """The heads of a layer; ``more`` holds further statistics [texts] of each, ``random`` those of random
-    weights, ``scale`` is the range of what is predicted, intervals have that ``level``, and inputs are
-    called by ``nouns``."""
+    weights, ``scale`` is the range of what the ``task`` predicts, intervals have that ``level``, and inputs
+    are called by ``nouns``."""
     profiles = layer.profile()
     for head in range(layer.facts.num_heads):
         statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
         findings = [
             statistic_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale, nouns))
-            for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
+            for statistic, summary in zip(statistics, summaries(statistics, rng, level, task), strict=True)
         ]
-        if "identifiable" in more[head]:
-            findings.append(identifiable_finding(more[head]["identifiable"], group, nouns))
         yield HeadSummary(
             layer.facts.layer, head, findings, head_pattern(findings), profiles[head].round(6).tolist()
         )
@@ -101,8 +110,7 @@ def row_statistics(layer: LayerStatistics, head: int, random: Mapping[Key, Float
 def of_predictions(more: Mapping[str, Floats], random: Mapping[Key, Floats]) -> Iterator[Statistic]:
     """Statistics of what a head does to predictions."""
     for name, values in more.items():
-        if name != "identifiable":
-            yield Statistic(name, "", values, null_of(random, (name, "")))
+        yield Statistic(name, "", values, null_of(random, (name, "")))
 
 
 def null_of(random: Mapping[Key, Floats], key: Key) -> dict[str, Floats]:
@@ -110,12 +118,18 @@ def null_of(random: Mapping[Key, Floats], key: Key) -> dict[str, Floats]:
     return {RANDOM: random[key]} if key in random else {}
 
 
-def summaries(statistics: Sequence[Statistic], rng: np.random.Generator, level: float) -> list[StatSummary]:
-    """Means, intervals and nulls of statistics of the same texts."""
+def summaries(
+    statistics: Sequence[Statistic], rng: np.random.Generator, level: float, task: str | None = None
+) -> list[StatSummary]:
+    """Means, intervals and nulls of statistics of the same texts, of a model for a ``task``."""
     if not statistics:
         return []
     return summarise(
-        [one.values for one in statistics], [one.nulls for one in statistics], rng=rng, level=level
+        [one.values for one in statistics],
+        [one.nulls for one in statistics],
+        rng=rng,
+        level=level,
+        within=[range_of(RANGES[one.name], task) for one in statistics],
     )
 
 
@@ -129,14 +143,6 @@ def statistic_finding(statistic: Statistic, summary: StatSummary, group: Group, 
         against=statistic.against,
         citation=CITATIONS.get(statistic.name, CITATION),
     )
-
-
-def identifiable_finding(values: Floats, group: Group, nouns: Nouns) -> Finding:
-    """The share of texts before which the weights of a head are the only ones with its output."""
-    estimate = share_interval(values[~np.isnan(values)] > 0.5, group.level)
-    summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
-    statistic = Statistic("identifiable", "", values, {})
-    return statistic_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0, nouns))
 
 
 STATISTIC_NAMES = {

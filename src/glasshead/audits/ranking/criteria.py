@@ -9,7 +9,7 @@ import numpy as np
 from glasshead.arrays import Floats
 from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.curve_statistics import STATISTICS
-from glasshead.audits.faithfulness import FAITHFULNESS, GAIN_RESOLUTION, ORDERS
+from glasshead.audits.faithfulness import FAITHFULNESS, GAIN_RESOLUTION, ORDERS, OWN, Faithfulness
 from glasshead.audits.plausibility import Plausibility, mark_overlap
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.ranking.methods import ScoredMethod
@@ -25,7 +25,8 @@ from glasshead.audits.summary import all_same, few_tokens
 from glasshead.audits.table import same_numbers
 from glasshead.audits.view import ModelView
 from glasshead.explainers import REMOVALS, removable
-from glasshead.results import AUPRC, Verdict
+from glasshead.results import AUPRC, Interval, Verdict
+from glasshead.statistics import UNKNOWN
 
 WITHOUT_MARKS = "no {word} marked, every {word} marked, or some method explains another class"
 
@@ -42,6 +43,8 @@ class Criterion:
     no_evidence: Mapping[str, Verdict | None]
     missing: str = ""
     """Why some texts have no number."""
+    within: Interval = UNKNOWN
+    """The least and the most that it can be."""
 
     @property
     def nulls(self) -> Floats:
@@ -96,7 +99,8 @@ def faithfulness_criteria(
         for statistic, values in table.items():
             own, random = values[: len(methods)], values[len(methods) :]
             draws = np.broadcast_to(random, (len(own), *random.shape))
-            yield Criterion(statistic, removal, own, draws, no_evidence, missing)
+            within = Faithfulness().question_of(statistic, OWN).range(context.settings.task)
+            yield Criterion(statistic, removal, own, draws, no_evidence, missing, within)
 
 
 def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
@@ -116,7 +120,9 @@ def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criter
     lacking = np.isnan(values).any(axis=0)
     values[:, lacking], draws[:, :, lacking] = np.nan, np.nan
     no_evidence = {name: overlap.no_evidence for name, overlap in overlaps.items()}
-    return Criterion(AUPRC, "", values, draws, no_evidence, methods[0].context.nouns.fill(WITHOUT_MARKS))
+    missing = methods[0].context.nouns.fill(WITHOUT_MARKS)
+    within = Plausibility().question_of(AUPRC, "").range(None)
+    return Criterion(AUPRC, "", values, draws, no_evidence, missing, within)
 
 
 def distinct_criteria(

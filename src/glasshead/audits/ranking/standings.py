@@ -70,6 +70,7 @@ def judge_all(
         [{"random": null} for null in criterion.nulls],
         rng=rng,
         level=level,
+        within=criterion.within,
     )
     over = sides_of(
         [summary.reliable_differences.get("random") for summary in summaries],
@@ -123,7 +124,8 @@ def pair_differences(
         return []
     gaps = [difference(criterion.values[one], criterion.values[other]) for one, other in pairs]
     name = finding_name(criterion.statistic, criterion.against)
-    summaries = summarise(gaps, [{}] * len(gaps), rng=rng, level=level)
+    low, high = criterion.within
+    summaries = summarise(gaps, [{}] * len(gaps), rng=rng, level=level, within=(low - high, high - low))
     sides = sides_of(
         [summary.reliable_interval for summary in summaries],
         np.stack([gaps, np.zeros_like(gaps)], axis=1),

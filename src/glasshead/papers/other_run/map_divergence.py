@@ -30,6 +30,7 @@ DECISIVE = {
     SEED: "that of another seed", UNIFORM: "uniform weights", CONSTANT: "always answering the same",
 }  # fmt: skip
 """What a verdict rests on, the first that there is."""
+RANGES = {MAPS: (0.0, float(np.log(2))), PREDICTIONS: (0.0, 1.0)}
 
 
 class ModelOutputs(NamedTuple):
@@ -77,7 +78,7 @@ def map_divergence(
     everything = Group("all", np.ones(len(texts), dtype=bool))
     findings = {}
     for name, values in by_text.items():
-        (summary,) = summarise([values], [nulls[name]], rng=rng)
+        (summary,) = summarise([values], [nulls[name]], rng=rng, within=RANGES[name])
         findings[name] = summary.finding(
             "divergence",
             name,

@@ -1,12 +1,13 @@
 """Findings from one number for each impression: those of an audit, with intervals, nulls and verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from glasshead.arrays import Floats
 from glasshead.audits import Group, StatSummary, summarise
+from glasshead.papers.recommend.questions import RECOMMENDER_QUESTIONS
 from glasshead.results import (
     AGREEMENT_STRENGTHS,
     LARGE_CHANGE,
@@ -17,7 +18,6 @@ from glasshead.results import (
     Verdict,
     too_few,
 )
-from glasshead.statistics import interval_of_equals
 
 HARDLY_RELATED = 0.1
 """A Kendall τ below which two orders are hardly related."""
@@ -45,10 +45,15 @@ class ImpressionColumn:
 
 def column_findings(columns: Sequence[ImpressionColumn], seed: int) -> list[Finding]:
     """One finding for each column; all share the resamples of the impressions."""
+    questions = [
+        RECOMMENDER_QUESTIONS[column.audit].question_of(column.statistic, column.against)
+        for column in columns
+    ]
     summaries = summarise(
         [column.values for column in columns],
         [column.nulls for column in columns],
         rng=np.random.default_rng([seed, 1]),
+        within=[question.range(None) for question in questions],
     )
     return [column_finding(column, summary) for column, summary in zip(columns, summaries, strict=True)]
 
@@ -56,10 +61,6 @@ def column_findings(columns: Sequence[ImpressionColumn], seed: int) -> list[Find
 def column_finding(column: ImpressionColumn, summary: StatSummary) -> Finding:
     """A column as a finding."""
     missing = int(np.isnan(column.values).sum())
-    known = column.values[~np.isnan(column.values)]
-    if len(known) > 1 and np.ptp(known) == 0:  # all alike: the bootstrap would be a point
-        least = 0.0 if column.judge in ("rank", "change") else -1.0
-        summary = replace(summary, interval=interval_of_equals(float(known[0]), len(known), least=least))
     over = summary.over_null.get("random")
     return summary.finding(
         column.audit,

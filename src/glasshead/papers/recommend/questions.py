@@ -58,7 +58,9 @@ class ClickQuestions(QuestionSet):
             "change",
             title="Does the recommendation rest on the clicked news item of the largest weight?",
             unit="|Δp| without it",
+            within=SHARE,
         ),
+        Question("strongest", "fall", unit="fall of p without it", within=TAU),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -95,7 +97,9 @@ class WordQuestions(QuestionSet):
             "change",
             title="Does the recommendation rest on the word of the largest weight?",
             unit="|Δp| without it",
+            within=SHARE,
         ),
+        Question("strongest", "fall", unit="fall of p without it", within=TAU),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
