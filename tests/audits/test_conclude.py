@@ -164,10 +164,10 @@ def test_faithfulness_is_named_by_its_interval():
     def of(over, **more):
         return words_on(card(*FOR, finding(FAITHFUL, (0.3, 0.4), over, **more)))
 
-    assert "it is more faithful than a random order" in of((0.1, 0.2))
+    assert "it is more faithful than random tokens" in of((0.1, 0.2))
     assert "not shown to be more faithful" in of((-0.1, 0.2))
-    assert "it is less faithful than a random order" in of((-0.2, -0.1))
+    assert "it is less faithful than random tokens" in of((-0.2, -0.1))
     assert "undecided: faithfulness" in of((0.1, 0.2), **TOO_FEW_EXAMPLES.fields)
     assert "faithful" not in of((0.1, 0.2), **RAW_SIGN.fields)
     alone = words_on(card(finding(FAITHFUL, (0.3, 0.4))))
-    assert alone == "Attention is more faithful than a random order of the tokens."
+    assert alone == "Attention is more faithful than random tokens."

@@ -1,4 +1,4 @@
-"""Faithfulness: closed forms of planted models, random orders, and orders that know the model."""
+"""Faithfulness: closed forms of planted models, random tokens, and orders that know the model."""
 
 import itertools
 from types import SimpleNamespace
@@ -263,7 +263,7 @@ def test_every_faithful_method_puts_the_one_token_first_that_is_read(run, method
     for name, statistic in STATISTICS.items():
         for group in ("all", "class negative"):
             finding = card.finding(f"faithfulness.{name}.{group}")
-            assert finding.verdict == "more faithful than a random order"
+            assert finding.verdict == "more faithful than random tokens"
             assert (finding.over_null["random"].estimate > 0) == statistic.larger_is_better
         greedy = card.finding(f"faithfulness.{name}.greedy.all")
         assert abs(greedy.estimate) < 0.02
@@ -275,7 +275,7 @@ def test_a_random_method_is_no_better_than_a_random_order(run):
     card = audit(*run, audits=["faithfulness"], method="random")
     for name in STATISTICS:
         finding = card.finding(f"faithfulness.{name}.all")
-        assert finding.verdict == "not distinguishable from a random order on these texts"
+        assert finding.verdict == "not distinguishable from random tokens on these texts"
         assert card.finding(f"faithfulness.{name}.best.all").verdict == "less faithful than the best order"
 
 

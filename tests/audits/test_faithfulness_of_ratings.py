@@ -42,7 +42,7 @@ def test_the_one_word_that_counts_comes_first(counts, method):
     card = audit(rating_model(), rated(counts), tokenizer=tokenizer(), audits=["faithfulness"], method=method)
     for name, statistic in STATISTICS.items():
         finding = card.finding(f"faithfulness.{name}.all")
-        assert finding.verdict == "more faithful than a random order"
+        assert finding.verdict == "more faithful than random tokens"
         assert (finding.over_null["random"].estimate > 0) == statistic.larger_is_better
     # Without the word the rating is 3, wherever it was.
     np.testing.assert_allclose(card.examples["faithfulness.comprehensiveness"], 2.0, atol=0.1)

@@ -45,7 +45,7 @@ GAIN_RESOLUTION = 1e-6
 """Models run in float32: a smaller difference between two orders is rounding."""
 OWN, GREEDY, BEST = "", "greedy", "best"
 """What a statistic is held against, by a finding's `against`: nothing, or another order."""
-CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
+CALLED = {OWN: "random {tokens}", GREEDY: "a greedy order", BEST: "the best order"}
 NOT_DRAWN, UNANSWERED = "not drawn", "no number for what is left of it"
 LIMITS = {GREEDY: MOST_SEARCHED, BEST: MOST_SUBSETS}
 
@@ -75,7 +75,7 @@ class Faithfulness(Audit):
         "Does the prediction depend on the {tokens} that the explanation ranks first? Means over the "
         "examples of what ŷ, the probability of the predicted class or the rating, does as {tokens} go in "
         "that order, and as they alone are kept. Comprehensiveness and insertion are faithful if large, "
-        "sufficiency and deletion if small. The null has the same {tokens} in random order."
+        "sufficiency and deletion if small. The null has as many random {tokens}."
     )
     place = 70
     questions = (
@@ -107,14 +107,14 @@ class Faithfulness(Audit):
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
-        """Whether it is more faithful than a random order, which is the least that it must be."""
+        """Whether it is more faithful than random tokens, which is the least that it must be."""
         finding = usable(card, f"{FAITHFULNESS}.comprehensiveness.all")
         if finding is None:
             return None
+        random = card.nouns.fill(CALLED[OWN])
         if decisive(finding) is None:
-            return Outcome(undecided=("faithfulness against a random order",))
+            return Outcome(undecided=(f"faithfulness against {random}",))
         low, high = over_random(finding)
-        random = f"a random order of the {card.nouns.tokens}"
         if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
             return Outcome(f"it is about as faithful as {random}")
         if low > 0:
@@ -280,14 +280,15 @@ def faithfulness_verdict(
     against: str = OWN,
     unit: float = 1.0,
 ) -> Verdict:
-    """Judge the interval of the paired difference from another order alone; ``unit`` is a change
+    """Judge the interval of the paired difference from random tokens, or from another order, alone; ``unit`` is a change
     from one end of the predictions to the other."""
     if difference is None:
         return TOO_FEW_EXAMPLES
     low, high = difference if STATISTICS[statistic].larger_is_better else (-difference[1], -difference[0])
     hardly = "hardly " if max(-low, high) < NEGLIGIBLE * unit else ""
+    other = nouns.fill(CALLED[against])
     if low > 0:
-        return Verdict(f"{hardly}more faithful than {CALLED[against]}")
+        return Verdict(f"{hardly}more faithful than {other}")
     if high < 0:
-        return Verdict(f"{hardly}less faithful than {CALLED[against]}")
-    return Verdict(f"not distinguishable from {CALLED[against]} on these {nouns.texts}")
+        return Verdict(f"{hardly}less faithful than {other}")
+    return Verdict(f"not distinguishable from {other} on these {nouns.texts}")

@@ -20,14 +20,14 @@ OWN, CHANCE = "--accent", "--muted"
 
 @plot("removal-curves", AuditCard, "plots", order=8, drawn_by="the page of 'audit'")
 def removal_curves(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """ŷ as the first tokens of each text go, and as they alone are kept, beside random orders."""
+    """ŷ as the first tokens of each text go, and as they alone are kept, beside random ones."""
     panels = [card_panel(card, name) for card, name in zip(cards, names, strict=True)]
     if all(panel.draw is None for panel in panels):
         return None
     nouns = nouns_of(*(card.facts for card in cards))
     kinds = [(nouns.fill(words), kind) for words, kind in KINDS.values()]
     legend = [LegendEntry(OWN, words, kind) for words, kind in kinds]
-    legend += [LegendEntry(CHANCE, f"random order, {words}", kind) for words, kind in kinds]
+    legend += [LegendEntry(CHANCE, f"random {nouns.tokens}, {words}", kind) for words, kind in kinds]
     return Figure(
         f"What the first {nouns.tokens} do to the prediction",
         panels,
@@ -93,5 +93,5 @@ def description(estimates: dict[tuple[str, str], list[Estimate]], n: int, nouns:
         number(points[len(points) // 2].mean) for (_, colour), points in estimates.items() if colour == CHANCE
     )
     return (
-        f"Mean ŷ over {n} {nouns.texts} at half of their {nouns.tokens}: {words}; of random orders {chance}."
+        f"Mean ŷ over {n} {nouns.texts} at half of their {nouns.tokens}: {words}; of random {nouns.tokens} {chance}."
     )
