@@ -8,9 +8,9 @@ from test_conclude import SHUFFLE, card, finding
 
 from glasshead.audits import AUDITS, audit, conclude
 from glasshead.audits.inputs_needed import needed_for_share, round_to_two
-from glasshead.results import extent_of
-from glasshead.statistics import share_interval
-from planted_headlines import near_half
+from glasshead.results import NEXT_TOKEN, extent_of
+from glasshead.statistics import interval_of_equals, share_interval
+from planted_headlines import ignored, near_half
 from small import as_run, split
 
 ASKS_NOTHING = ("explanation",)
@@ -44,7 +44,42 @@ def test_every_finding_has_a_unit_and_a_null_or_a_reason_for_none():
         has_null = any(value is not None for value in one.null.values())
         assert quantity.no_null or has_null or not one.n, one.name
         low, high = quantity.range
-        assert one.estimate is None or low - 1e-9 <= one.estimate <= high + 1e-9, one.name
+        assert one.estimate is None or low <= one.estimate <= high, one.name
+        is_within(one.interval, (low, high), one.name)
+        for null, over in one.over_null.items():
+            is_within(over.interval, (low - high, high - low), f"{one.name} over {null}")
+
+
+def is_within(interval, ends, name):
+    """An interval within what a number can be, and of a number of a known range no point."""
+    if interval is not None:
+        assert ends[0] <= interval[0] <= interval[1] <= ends[1], name
+        assert interval[0] < interval[1] or not np.isfinite(ends).all(), name
+
+
+def test_predictions_of_twenty_texts_that_did_not_move_do_not_say_that_none_would():
+    made = ignored((10, 10))
+    run, data = as_run(made.model, made.texts, made.labels), split(made.texts, made.labels, made.classes)
+    found = audit(run, data, audits=("perturbation",))
+    for test in ("permutation", "uniform"):
+        one = found.find(f"perturbation.{test}.absolute")
+        assert one.estimate == pytest.approx(0.0, abs=1e-6)
+        assert one.interval == pytest.approx(interval_of_equals(0.0, 20, least=0.0), abs=1e-6)
+        share = found.find(f"perturbation.{test}.share")
+        assert share.interval == pytest.approx(one.interval, abs=1e-6)
+
+
+def test_what_bounds_a_number_follows_from_the_task():
+    questions = AUDITS["perturbation"].question_of("permutation", "absolute")
+    assert questions.range(None) == questions.range("next token") == (0, 1)
+    assert questions.range("regression") == (0, np.inf)
+    faithful = AUDITS["faithfulness"]
+    assert [faithful.question_of("deletion", "").range(task) for task in (None, "regression")] == [
+        (0, 1),
+        (-np.inf, np.inf),
+    ]
+    assert faithful.question_of("insertion", "").range(NEXT_TOKEN) == (-np.inf, 0)
+    assert AUDITS["tokens"].question_of("weight", "").range(None) == (-np.inf, np.inf)
 
 
 def test_another_audit_is_on_the_first_screen_by_its_questions_alone():

@@ -14,6 +14,7 @@ from glasshead.audits.compare_audits import (
 )
 from glasshead.nouns import TEXTS
 from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding, by_construction
+from glasshead.statistics import interval_of_equals
 from glasshead.statistics.bootstrap import mean_interval
 from small import as_run, planted_model, planted_texts, split
 
@@ -178,6 +179,25 @@ def test_the_seed_draws():
     name = "perturbation.permutation.absolute.all"
     intervals = [named(finding_differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
     assert intervals[0] == intervals[1] != intervals[2]
+
+
+def test_a_difference_that_never_varies_is_as_wide_as_its_range_allows():
+    found = named(finding_differences([card(0.0, 1), card(0.0, 1)])[0])
+    for name in ("agreement.contribution.gradient.all", "perturbation.permutation.absolute.all"):
+        one, most = found[name], 2.0 if name.startswith("agreement") else 1.0
+        equal = interval_of_equals(0.0, one.n, least=-most, most=most)
+        assert one.interval == pytest.approx(equal), name
+
+
+def test_a_difference_of_two_tasks_is_in_the_range_of_both():
+    ratings, classes = (
+        replace(card(0.0, seed), facts={"name": "a", "task": task})
+        for seed, task in ((1, "regression"), (2, None))
+    )
+    far = [10.0 * number for number in ratings.examples["permutation.median.absolute"]]
+    ratings = replace(ratings, examples={**ratings.examples, "permutation.median.absolute": far})
+    found = named(finding_differences([classes, ratings])[0])
+    assert found["perturbation.permutation.absolute.all"].estimate > 1
 
 
 def test_shares_that_are_alike_in_every_text_do_not_differ_by_exactly_nothing():

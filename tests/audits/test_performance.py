@@ -12,7 +12,7 @@ GUESS = guess_in_words({})
 
 
 def paired(right, majority):
-    (found,) = summarise([right], [{"majority": majority}], rng=np.random.default_rng(0))
+    (found,) = summarise([right], [{"majority": majority}], rng=np.random.default_rng(0), within=(0, 1))
     return found, found.over_null["majority"]
 
 

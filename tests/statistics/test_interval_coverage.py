@@ -119,6 +119,38 @@ def test_three_of_twenty_that_differ_leave_no_end_but_that_of_the_range():
     assert (low, high) == pytest.approx((0.0, bound[1]), abs=0.02)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-7])
+def test_numbers_that_differ_by_rounding_are_alike(noise):
+    """So that a model that computes in float32 is no surer than one that does not move at all."""
+    values = noise * np.random.default_rng(0).random((1, 20))
+    low, high = mean_interval(values[0], rng=np.random.default_rng(0), within=(0, 1)).interval
+    assert (low, high) == pytest.approx(interval_of_equals(0.0, 20, least=0.0), abs=1e-6)
+    assert low >= 0
+    unknown = mean_interval(values[0], rng=np.random.default_rng(0), within=(0, np.inf))
+    assert (unknown.interval is None) == (noise == 0)
+
+
+def test_what_rounding_puts_outside_of_a_range_is_put_back():
+    tiny = mean_interval(np.full(30, -1e-17), rng=np.random.default_rng(0), within=(0, np.inf))
+    assert tiny.mean == 0.0
+    single = mean_interval([1 + 1e-6, 0.5], rng=np.random.default_rng(0), within=(0, 1))
+    assert single.mean == 0.75
+
+
+@pytest.mark.parametrize("n", [20, 50])
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2])
+def test_few_that_move_are_covered_whether_the_sample_holds_one_or_none(share, n):
+    """A change of up to 1 in few texts, of about nothing in the others."""
+    inside = []
+    for batch in range(BATCHES):
+        rng = np.random.default_rng([batch, n])
+        moved = rng.random((SAMPLES, n)) < share
+        values = np.where(moved, rng.uniform(0.2, 1.0, moved.shape), 1e-8 * rng.random(moved.shape))
+        estimates = mean_intervals(values, rng=rng, within=(0, 1))
+        inside += [one.low <= 0.6 * share <= one.high for one in estimates]
+    assert np.mean(inside) > LEAST
+
+
 def test_a_value_outside_of_its_range_is_refused():
     for within in ((0, 1), (0, np.inf), (-np.inf, 0.5)):
         with pytest.raises(ValueError, match="outside"):

@@ -280,8 +280,8 @@ def faithfulness_verdict(
     against: str = OWN,
     unit: float = 1.0,
 ) -> Verdict:
-    """Judge the interval of the paired difference from random tokens, or from another order, alone; ``unit`` is a change
-    from one end of the predictions to the other."""
+    """Judge the interval of the paired difference from random tokens, or from another order, alone; ``unit``
+    is a change from one end of the predictions to the other."""
     if difference is None:
         return TOO_FEW_EXAMPLES
     low, high = difference if STATISTICS[statistic].larger_is_better else (-difference[1], -difference[0])

@@ -92,6 +92,4 @@ def description(estimates: dict[tuple[str, str], list[Estimate]], n: int, nouns:
     chance = ", ".join(
         number(points[len(points) // 2].mean) for (_, colour), points in estimates.items() if colour == CHANCE
     )
-    return (
-        f"Mean ŷ over {n} {nouns.texts} at half of their {nouns.tokens}: {words}; of random {nouns.tokens} {chance}."
-    )
+    return f"Mean ŷ over {n} {nouns.texts} at half of their {nouns.tokens}: {words}; of random ones {chance}."
