@@ -8,7 +8,7 @@ import torch
 
 from classifier_families import FAMILIES, labelled_data
 from glasshead import nouns
-from glasshead.audits import audit, build_view
+from glasshead.audits import AUDITS, audit, build_view
 from glasshead.audits.adversarial import Adversarial
 from glasshead.audits.adversary import (
     Judgement,
@@ -317,7 +317,9 @@ def test_what_a_search_did_not_find_is_never_said_not_to_exist(exact):
     columns["adversarial.converged.free"][:3] = 0.0
     facts = {"epsilon": 0.01, "distance": "jsd", "largest": np.log(2), "exact": ["free"] if exact else []}
     groups = [Group("all", np.ones(count, dtype=bool))]
-    judgement = Judgement(columns, facts, groups, nouns.TEXTS, np.random.default_rng(0))
+    judgement = Judgement(
+        columns, facts, groups, nouns.TEXTS, np.random.default_rng(0), AUDITS["adversarial"]
+    )
     found = {finding.name: finding for finding in judgement.findings()}["adversarial.found.free.all"]
     summary = judgement.summary()["free"]
     if exact:

@@ -161,7 +161,11 @@ def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
             shares = share_ends(int((values[row] == high).sum()), n, level)
             ends[:, row] = low + (high - low) * np.array(shares)
         elif same[row] and width[row] > 0:
-            ends[:, row] = interval_of_equals(float(values[row].mean()), n, level, least=low, most=high)
+            near = [
+                interval_of_equals(float(end[row]), n, level, least=low, most=high)
+                for end in (smallest, largest)
+            ]
+            ends[:, row] = near[0][0], near[1][1]
         elif same[row]:
             ends[:, row] = -np.inf, np.inf
     return ends
