@@ -74,6 +74,7 @@ def audit_subject(
         limit=request.limit if request.limit is not None or is_open_ended(request) else reader.usual_limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
+        unit=request.whole,
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,

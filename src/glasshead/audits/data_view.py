@@ -33,6 +33,7 @@ from glasshead.data import (
     Encoded,
     Marks,
     Picture,
+    Unit,
     column_values,
     coverage,
     encode,
@@ -172,8 +173,10 @@ def read_sample(
     by: Sequence[str] = (),
     dtype: torch.dtype = torch.float64,
     method: str = ATTENTION,
+    unit: Unit = "word",
 ) -> Sample:
     """(A random ``limit`` of) a split as a model reads it; float64, so that ties and tiny changes are real.
+    Words have numbers, or tokens.
 
     Raises:
         InputError: if the split is empty, or does not hold what the model predicts (its classes, ratings,
@@ -187,7 +190,7 @@ def read_sample(
     columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    encoded = encode(subject.tokenizer, texts, seconds)
+    encoded = encode(subject.tokenizer, texts, seconds, unit=unit)
     check_memory(subject.model, encoded, dtype)
     return Sample(
         subject=subject,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from glasshead.requests import readers
 from glasshead.requests.fields import option
-from glasshead.requests.subject import AttentionRequest, DataRequest
+from glasshead.requests.subject import DataRequest, UnitRequest
 
 FOR_IDENTIFIABILITY = "For identifiability: "
 
@@ -32,7 +32,7 @@ class JudgedRequest(DataRequest):
     )
 
 
-class AuditRequest(AttentionRequest, JudgedRequest):
+class AuditRequest(UnitRequest, JudgedRequest):
     """Which audits of which explanation, on which data."""
 
     audits: tuple[str, ...] | None = option(
@@ -138,7 +138,7 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         return self.ray is not None or (self.workers or 1) > 1
 
 
-class RankRequest(AttentionRequest, JudgedRequest):
+class RankRequest(UnitRequest, JudgedRequest):
     """Which explanations are held against each other, on which data."""
 
     methods: tuple[str, ...] = option(

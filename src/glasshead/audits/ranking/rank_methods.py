@@ -118,6 +118,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         limit=TEXTS_ASKED if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
+        unit=request.whole,
         dtype=dtype_of(request.dtype),
     )
     context = sample.view()
