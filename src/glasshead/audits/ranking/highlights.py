@@ -8,7 +8,7 @@ import numpy as np
 from glasshead.arrays import AnyFloats
 from glasshead.audits.ranking.methods import ScoredMethod
 from glasshead.results import Attributions, RankedText
-from glasshead.trace import AttentionSelector
+from glasshead.trace import AttentionSelector, KnownStates
 
 READABLE_LENGTHS = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
@@ -23,12 +23,14 @@ def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloat
     firsts, seconds = context.inputs_read or (context.texts, None)
     rows = list(picks.values())
     texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
-    by_method = []
+    known, by_method = KnownStates(), []
     for method in methods:
         own = method.context
         view, reads = own.explanation, own.explainer.reads_attention
         selector = view.attention_selector if reads else AttentionSelector()
-        explained = own.explainer(view.model, view.tokenizer, texts, pairs, attention_selector=selector)
+        explained = own.explainer(
+            view.model, view.tokenizer, texts, pairs, attention_selector=selector, known=known
+        )
         # Colours are the scores that were ranked, not what the tokens contribute.
         by_method.append([replace(one, contributions=None) for one in explained])
     return [

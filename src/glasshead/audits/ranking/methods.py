@@ -14,10 +14,8 @@ from glasshead.audits.progress import StageProgress
 from glasshead.audits.view import ModelView
 from glasshead.explainers import ExplanationContext, make_context
 
-LEAST_TIMES, MOST_TIMES = 2, 50
-LITTLE, MUCH = 0.3, 3.0
-"""A method is timed so often at least and at most, until so many seconds are spent; what takes long is timed
-once."""
+LITTLE = 0.05
+"""What takes less than so many seconds is timed again until they are spent: the least time of several."""
 T = TypeVar("T")
 
 
@@ -53,6 +51,7 @@ def score_methods(
     for method in methods:
         stages.begin(method)
         own, seconds = least_seconds(partial(view_with_scores, context, method))
+        own.explanation.shared.update(context.explanation.shared)
         yield ScoredMethod(own, token_order(own), seconds / len(own.texts))
 
 
@@ -72,14 +71,12 @@ def prediction_seconds(explanation: ExplanationContext) -> float:
 
 
 def least_seconds(compute: Callable[[], T]) -> tuple[T, float]:
-    """What is computed, and the least seconds that it takes: once more at least, then as long as there is
-    little time spent."""
-    least, spent, times = math.inf, 0.0, 0
-    while times < LEAST_TIMES or (spent < LITTLE and times < MOST_TIMES):
+    """What is computed, and the seconds that it takes: those of the one time that is needed, or the least of
+    several where they take no time."""
+    least, spent = math.inf, 0.0
+    while spent < LITTLE:
         started = time.perf_counter()
         result = compute()
         seconds = time.perf_counter() - started
-        least, spent, times = min(least, seconds), spent + seconds, times + 1
-        if spent > MUCH:
-            break
+        least, spent = min(least, seconds), spent + seconds
     return result, least
