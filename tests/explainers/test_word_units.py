@@ -89,7 +89,7 @@ def test_an_erased_word_is_erased_whole(kind: str, method: str, request) -> None
 def test_surrogates_draw_words(subject) -> None:
     context = make_context(subject.model, encode(subject.tokenizer, [TEXT], unit="word"), subject.tokenizer)
     assert removable(context)[0].nonzero()[:, 0].tolist() == [1, 2, 5, 6]
-    scores = find_explainer("lime-delete").importance(context)[0]
+    scores = find_explainer("captum:lime").importance(context)[0]
     assert scores[[3, 4]].tolist() == [0, 0]
     assert scores[2] != 0
 
@@ -114,14 +114,13 @@ def test_audits_and_rankings_count_words(subject) -> None:
     words, tokens = (
         glasshead.audit(subject.model, data, unit=unit, **options).examples for unit in ("word", "token")
     )
-    assert words["tokens"][:4] == tokens["tokens"][:4] == [8, 6, 4, 8]
-    assert words["units"][:4] == [6, 4, 4, 6]
-    assert tokens["units"] == tokens["tokens"]
+    assert words["tokens"][:4] == tokens["tokens"][:4] == [8, 6, 4, 7]
     # Texts without a divided word have the same numbers.
     for name, column in words.items():
         if name.startswith("tau."):
             assert column[2] == tokens[name][2]
     assert any(column[0] != tokens[name][0] for name, column in words.items() if name.startswith("tau."))
     ranked = glasshead.rank(subject.model, data, ["attention", "gradient"], tokenizer=subject.tokenizer)
-    shown = ranked.highlights[0].attributions if hasattr(ranked, "highlights") else ()
-    assert all("unkindly" in one.tokens or "unkindly" not in one.text for one in shown)
+    shown = [one for text in ranked.texts for one in text.attributions]
+    assert shown
+    assert not any(token.startswith("##") for one in shown for token in one.tokens)

@@ -7,6 +7,7 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.ranking.methods import ScoredMethod
+from glasshead.explainers import by_word
 from glasshead.results import Attributions, RankedText
 from glasshead.trace import AttentionSelector, KnownStates
 
@@ -23,14 +24,23 @@ def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloat
     firsts, seconds = context.inputs_read or (context.texts, None)
     rows = list(picks.values())
     texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
+    encoded = context.explanation.encoded.some(np.array(rows))
     known, by_method = KnownStates(), []
     for method in methods:
         own = method.context
         view, reads = own.explanation, own.explainer.reads_attention
         selector = view.attention_selector if reads else AttentionSelector()
         explained = own.explainer(
-            view.model, view.tokenizer, texts, pairs, attention_selector=selector, known=known
+            view.model,
+            view.tokenizer,
+            texts,
+            pairs,
+            attention_selector=selector,
+            encoded=encoded,
+            known=known,
         )
+        if encoded.unit == "word":
+            explained = [by_word(one) for one in explained]
         # Colours are the scores that were ranked, not what the tokens contribute.
         by_method.append([replace(one, contributions=None) for one in explained])
     return [
