@@ -23,7 +23,7 @@ import torch
 
 from benchmarks.measuring import Spread, argument_parser, print_table, ratios, time_interleaved
 from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
-from glasshead.audits import audit, faithfulness, forward_perturbation, rank, removal_curves
+from glasshead.audits import audit, forward_perturbation, rank, removal_curves
 from glasshead.audits.ranking import methods as ranked_methods
 from glasshead.audits.ranking import rows as ranking_rows
 from glasshead.data import batching
@@ -89,7 +89,7 @@ def every_pass() -> Iterator[None]:
     changes = [
         patch.object(KnownStates, "skip", lambda self, model, inputs, layer: nullcontext()),
         patch.object(removal_curves, "area_weights", weights_at_every_length),
-        patch.object(faithfulness, "random_sets", orders),
+        patch.object(removal_curves, "random_sets", orders),
         patch.object(ranking_rows, "ORDERS", MANY_ORDERS),
         patch.object(ranked_methods, "least_seconds", least_of_two),
         patch.object(batching, "batch_sizes", sizes_by_bucket),
@@ -128,7 +128,7 @@ def main(words: list[str] | None = None) -> None:
     """Measure, and print."""
     parser = argument_parser(__doc__)
     parser.add_argument("--texts", type=int, default=4, metavar="N")
-    parser.add_argument("--ranked", type=int, default=2, metavar="N")
+    parser.add_argument("--ranked", type=int, default=2, metavar="N", help="of both classes: at least two")
     asked = parser.parse_args(words)
     torch.set_num_threads(1)
     model = random_classifier(LAYERS, HIDDEN_SIZE, HEADS)
