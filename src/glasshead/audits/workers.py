@@ -27,13 +27,14 @@ import torch
 from transformers import PreTrainedModel
 
 from glasshead.audits.data_view import Sample
-from glasshead.audits.measure import Answer, Part, Shard, answers, union
+from glasshead.audits.measure import Answer, Executor, InThisProcess, Part, Shard, answers, union
 from glasshead.audits.reference import Reference
 from glasshead.audits.view import share_copy
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError
 from glasshead.huggingface import isolated_copy
-from glasshead.requests import AuditRequest
+from glasshead.requests import MeasuringRequest
+from glasshead.spelling import spell
 from glasshead.trace import Subject
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -125,6 +126,13 @@ class InWorkers:
         some = self.sample.some(places).without_model()
         parts = [part._replace(places=np.searchsorted(places, part.places)) for part in shard]
         return bytes(cloudpickle.dumps(Task(some, parts, self.reference, self.rest_reference)))
+
+
+def executor_of(pool: Pool | None, here: InThisProcess) -> Executor:
+    """The workers of a pool; None: this process."""
+    if pool is None:
+        return here
+    return InWorkers(pool, here.sample, here.known_view.known, here.rest_reference)
 
 
 class Worker:
@@ -291,8 +299,19 @@ class RayWorker(Worker):
         super().__init__(Holding(subject, isolated_copy(own.model, device=device)))
 
 
+def check_workers(request: MeasuringRequest) -> None:
+    """Refuse workers that cannot be meant.
+
+    Raises:
+        InputError: as `Cluster`, and where both local ones and a cluster are asked for.
+    """
+    Cluster.at(request.ray, request.gpus_per_task)
+    if request.ray is not None and request.workers is not None:
+        raise InputError(f"{spell('workers')} are local and {spell('ray')} is a cluster: choose one of them")
+
+
 @contextmanager
-def pool_of(request: AuditRequest, sample: Sample) -> Iterator[Pool | None]:
+def pool_of(request: MeasuringRequest, sample: Sample) -> Iterator[Pool | None]:
     """The workers that a request asks for; None: this process.
 
     Raises:
