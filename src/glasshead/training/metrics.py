@@ -6,23 +6,20 @@ from transformers import EvalPrediction
 
 
 def class_metrics(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[str, float]:
-    """Share of correct predictions, and the unweighted mean of the F1 of every class."""
-    from sklearn.metrics import accuracy_score, f1_score
-
-    return {
-        "accuracy": float(accuracy_score(labels, predicted)),
-        "macro_f1": float(f1_score(labels, predicted, average="macro", zero_division=0)),
-    }
+    """Share of correct predictions, and the unweighted mean of the F1 of every class that occurs:
+    2 TP / (2 TP + FP + FN)."""
+    right = labels == predicted
+    f1 = [
+        2 * (right & (labels == one)).sum() / ((labels == one).sum() + (predicted == one).sum())
+        for one in np.union1d(labels, predicted)
+    ]
+    return {"accuracy": float(right.mean()), "macro_f1": float(np.mean(f1))}
 
 
 def rating_metrics(labels: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
     """√(mean (y − ŷ)²) and mean |y − ŷ|, in units of the rating."""
-    from sklearn.metrics import mean_absolute_error, root_mean_squared_error
-
-    return {
-        "rmse": float(root_mean_squared_error(labels, predicted)),
-        "mae": float(mean_absolute_error(labels, predicted)),
-    }
+    error = labels - predicted
+    return {"rmse": float(np.sqrt(np.mean(error**2))), "mae": float(np.mean(np.abs(error)))}
 
 
 def classification_metrics(prediction: EvalPrediction) -> dict[str, float]:
