@@ -60,7 +60,7 @@ class Holding(NamedTuple):
         return put_together(structure, load(tensors))
 
 
-class StructurePickler(cloudpickle.Pickler):  # type: ignore[misc]
+class StructurePickler(cloudpickle.Pickler):
     """Pickles all but dense tensors, of which it keeps one for each piece of memory. What is one object, as
     tied weights are, is one again."""
 
