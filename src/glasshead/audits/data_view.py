@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -61,7 +61,8 @@ from glasshead.training import labels_for
 @dataclass(frozen=True)
 class Sample:
     """Inputs of a split [N] that are put before a model, in the order of the split; `view` puts some of them
-    before it. ``model`` is a copy of the subject's in the precision of the audit."""
+    before it. ``model`` is a copy of the subject's in the precision of the audit; ``known`` is what earlier
+    passes said."""
 
     subject: Subject
     model: PreTrainedModel
@@ -79,11 +80,7 @@ class Sample:
     method: str
     marks: Sequence[Marks] | None
     seed: int
-
-    @cached_property
-    def known(self) -> KnownStates:
-        """What is known of these inputs from earlier passes."""
-        return KnownStates()
+    known: KnownStates = field(default_factory=KnownStates, repr=False, compare=False)
 
     @cached_property
     def coverage(self) -> Coverage:
