@@ -101,7 +101,7 @@ class Watch:
             sums = np.zeros(3)
             for child in psutil.Process(os.getpid()).children():
                 try:
-                    own = [part for part in child.memory_maps() if part.path.endswith("model.pt")]
+                    own = [part for part in child.memory_maps() if part.path.endswith("model.safetensors")]
                     unique = child.memory_full_info().uss
                 except (psutil.Error, OSError):
                     continue

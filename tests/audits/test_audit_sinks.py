@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 import glasshead
 from classifier_families import WORDS
 from glasshead.attention import AttentionInputs, mechanism
-from glasshead.audits.forward_perturbation import UniformEdit, spare_first
+from glasshead.audits.forward_perturbation import own_sum_edit, spare_first
 from glasshead.results import WITHOUT_FIRST
 from glasshead.trace import permute
 from planted_sink import with_sink
@@ -86,7 +86,7 @@ def test_models_without_a_sink_are_asked_once():
     assert not any(name.startswith("rest.") for name in card.examples)
 
 
-@pytest.mark.parametrize("edit", [permute(torch.Generator().manual_seed(0)), UniformEdit(torch.ones(2))])
+@pytest.mark.parametrize("edit", [permute(torch.Generator().manual_seed(0)), own_sum_edit])
 def test_an_edit_spares_the_first_weight(edit):
     q, k, v = torch.randn(3, 1, 2, 6, 4, generator=torch.Generator().manual_seed(0))
     call = AttentionInputs.of(mechanism("softmax"), q, k, v, is_causal=True)

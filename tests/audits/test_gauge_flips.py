@@ -10,7 +10,7 @@ import torch
 from glasshead.attention import AttentionInputs
 from glasshead.audits import audit, build_view
 from glasshead.audits.data_view import read_gauge
-from glasshead.audits.forward_perturbation import RandomEdit, UniformEdit, compose_edits, match_row_mass
+from glasshead.audits.forward_perturbation import EvenEdit, RandomEdit, compose_edits, match_row_mass
 from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
@@ -112,11 +112,12 @@ def test_shaken_weights_keep_what_their_names_say():
     assert not allowed.all()
     mass = own.abs().sum(-1)
     chance = match_row_mass(RandomEdit(generator, turns))
-    for edit in (UniformEdit(turns), chance, permute(generator), compose_edits(chance, permute(generator))):
+    of_own_mass = match_row_mass(EvenEdit(turns))
+    for edit in (of_own_mass, chance, permute(generator), compose_edits(chance, permute(generator))):
         made = edit(0, own, call)
         torch.testing.assert_close(made.abs().sum(-1), mass)
         assert (made[~allowed] == 0).all()
-    even = UniformEdit(turns)(0, own, call)
+    even = of_own_mass(0, own, call)
     for row, count in zip(even.flatten(0, 2), allowed.flatten(0, 2).sum(-1), strict=True):
         assert row.abs().max() == pytest.approx(float(row.abs().sum() / count), abs=1e-6)
     assert (even[:, 0] >= 0).all()

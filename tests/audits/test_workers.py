@@ -5,7 +5,6 @@ import os
 import signal
 from contextlib import contextmanager
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 import psutil
@@ -15,8 +14,9 @@ from datasets import concatenate_datasets
 
 from glasshead.audits import AUDITS, audit_subject, measure, run_audit
 from glasshead.audits.measurements import FOLDER, Measurements
+from glasshead.audits.sent_model import Holding
 from glasshead.audits.settings import INPUT_COLUMNS
-from glasshead.audits.workers import Holding, LocalPool, Worker, WorkerDied, pool_of, write_holding
+from glasshead.audits.workers import LocalPool, Worker, WorkerDied, pool_of
 from glasshead.cluster import RETRIES
 from glasshead.errors import InputError
 from glasshead.requests import AuditRequest
@@ -48,14 +48,12 @@ class PickledPool:
     """Two workers in this process; what is sent to them and back is pickled."""
 
     def __init__(self, held):
-        file = BytesIO()
-        write_holding(held, file)
-        self.count, self.file, self.workers, self.sent, self.deadly = 2, file, {}, [], lambda task: False
+        self.count, self.held, self.deadly = 2, held.to_bytes(), lambda task: False
+        self.workers, self.sent = {}, []
 
     def send(self, place, task):
         if place not in self.workers:
-            self.file.seek(0)
-            self.workers[place] = Worker(torch.load(self.file, weights_only=False))
+            self.workers[place] = Worker(Holding.of_bytes(*self.held))
         self.sent.append((place, task))
         return len(self.sent) - 1
 

@@ -23,7 +23,7 @@ OF_A_COMMAND = {
     "explain": {"file", "format", "next_token", "out", "overwrite", "pair"},
     "generate": {"file", "format", "intervals", "method", "out", "overwrite", "prompts", "target"},
     "heads": {"format", "out", "overwrite"},
-    "rank": {"format", "out", "overwrite"},
+    "rank": {"format", "out", "overwrite", "resume"},
 }
 # What nobody types: objects, and what a command adds itself.
 OF_PYTHON = {"facts", "load_options", "pairs", "progress", "prompt", "store", "tokenizer", "use_cache"}

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, root_mean_squared_error
 from transformers import EvalPrediction
 
 from glasshead.data import Encoded
-from glasshead.training.metrics import classification_metrics, regression_metrics
+from glasshead.training.metrics import (
+    class_metrics,
+    classification_metrics,
+    rating_metrics,
+    regression_metrics,
+)
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
 from glasshead.training.trainer import ClassifierTrainer, LengthGroupedSampler, make_scaled_loss
 
@@ -123,3 +129,19 @@ def test_the_loss_is_scaled():
 def test_the_loss_of_ratings():
     outputs, labels = {"logits": torch.tensor([[1.0], [3.0]])}, torch.tensor([2.0, 1.0])
     assert make_scaled_loss(2, rated=True)(outputs, labels) == 2 * (1 + 4) / 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_metrics_are_those_of_scikit_learn(seed):
+    """Of classes of which some occur in the labels or in the predictions alone."""
+    rng = np.random.default_rng(seed)
+    labels, predicted = rng.integers(0, 4, 30), rng.integers(1, 6, 30)
+    assert class_metrics(labels, predicted) == pytest.approx({
+        "accuracy": accuracy_score(labels, predicted),
+        "macro_f1": f1_score(labels, predicted, average="macro", zero_division=0),
+    })  # fmt: skip
+    ratings, guesses = rng.normal(size=(2, 30))
+    assert rating_metrics(ratings, guesses) == pytest.approx({
+        "rmse": root_mean_squared_error(ratings, guesses),
+        "mae": mean_absolute_error(ratings, guesses),
+    })  # fmt: skip

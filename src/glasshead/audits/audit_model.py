@@ -24,7 +24,7 @@ from glasshead.audits.open_request import (
 )
 from glasshead.audits.progress import OnProgress, StageProgress, no_progress
 from glasshead.audits.slices import columns_to_read
-from glasshead.cluster import Cluster
+from glasshead.audits.workers import check_workers
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
@@ -101,9 +101,7 @@ def check_audit(request: AuditRequest) -> None:
             "them out"
         )
     Identifiability.of(request)
-    Cluster.at(request.ray, request.gpus_per_task)
-    if request.ray is not None and request.workers is not None:
-        raise InputError(f"{spell('workers')} are local and {spell('ray')} is a cluster: choose one of them")
+    check_workers(request)
 
 
 def is_trained_here(model: object) -> bool:

@@ -18,7 +18,7 @@ from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
 from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, Wanted, judge_all, rows_wanted, slice_columns
-from glasshead.audits.measure import Clock, Executor, InThisProcess, Measurer, measure_rest
+from glasshead.audits.measure import Clock, InThisProcess, Measurer, measure_rest
 from glasshead.audits.measured_with import find_measurements
 from glasshead.audits.measurements import Measurements
 from glasshead.audits.operators import OPERATORS, Operators
@@ -32,12 +32,12 @@ from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
 from glasshead.audits.until_decided import Looks
 from glasshead.audits.view import IMPORTANCE, ModelView
-from glasshead.audits.workers import InWorkers, pool_of
+from glasshead.audits.workers import executor_of, pool_of
 from glasshead.data import reader_of
 from glasshead.durations import duration
 from glasshead.errors import InputError, pluralise
 from glasshead.explainers import remarks_of
-from glasshead.nouns import INPUTS
+from glasshead.nouns import INPUTS, Nouns
 from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
 from glasshead.results import SINK_SHARE, AuditCard
@@ -74,6 +74,7 @@ def audit_subject(
         limit=request.limit if request.limit is not None or is_open_ended(request) else reader.usual_limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
+        unit=request.whole,
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
@@ -92,9 +93,9 @@ def audit_subject(
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)
         rest_reference = measure_rest(kept, wanted, view)
-        executor: Executor = InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
-        if pool is not None:
-            executor = InWorkers(pool, sample, view.known, rest_reference)
+        executor = executor_of(
+            pool, InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
+        )
         looks = Looks(request.until_decided, partial(look_card, wanted, kept, sample, view.settings))
         measurer = Measurer(
             sample,
@@ -248,14 +249,22 @@ def remarks_on_selection(
 
 def method_remarks(view: ModelView) -> list[str]:
     """What is to be said of the audited explanation: caveat, settings, and what its numbers miss."""
-    remarks_of_method = remarks_of(view.explainer, view.explanation)
-    remarks = [f"{view.method}: {words}." for words in remarks_of_method if words is not None]
     gaps = view.explainer.completeness_gaps(view.explanation)
-    if gaps is not None and len(gaps):
-        gap = float(gaps.abs().max())
-        words = f"the largest completeness gap of {view.nouns.a_text} is {gap:.2g}"
-        remarks.append(f"{view.method}: {words}.")
-    return remarks
+    largest = None if gaps is None or not len(gaps) else float(gaps.abs().max())
+    return [*explainer_remarks(view), *gap_remarks(view.method, largest, view.nouns)]
+
+
+def explainer_remarks(view: ModelView) -> list[str]:
+    """Caveat and settings of the audited explanation."""
+    remarks = remarks_of(view.explainer, view.explanation)
+    return [f"{view.method}: {words}." for words in remarks if words is not None]
+
+
+def gap_remarks(method: str, largest: float | None, nouns: Nouns) -> list[str]:
+    """How far the numbers of some input miss what they should add up to, at most."""
+    if largest is None:
+        return []
+    return [f"{method}: the largest completeness gap of {nouns.a_text} is {largest:.2g}."]
 
 
 def example_columns(sample: Sample, settings: Settings, inputs: Table) -> dict[str, Any]:

@@ -40,16 +40,29 @@ class AuditResult:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Audit(QuestionSet, ABC):
-    """One question: `measure` asks the model, one row for each input; `judge` reads the rows alone.
+class Measure(ABC):
+    """What is measured of every input, one row for each.
 
     A row depends on its input, the seed and the model, never on the inputs beside it (`ModelView.rng`).
     """
 
-    question: ClassVar[str]
-    citation: ClassVar[str]
     columns: ClassVar[tuple[Column, ...]] = ()
     """What `measure` gives of each input."""
+
+    def most(self, settings: Settings) -> int | None:
+        """How many inputs are asked at most, the first in random order; None: all."""
+        return None
+
+    @abstractmethod
+    def measure(self, view: ModelView) -> Measured:
+        """What the model does before each input."""
+
+
+class Audit(QuestionSet, Measure):
+    """One question: `measure` asks the model, one row for each input; `judge` reads the rows alone."""
+
+    question: ClassVar[str]
+    citation: ClassVar[str]
     by_default: ClassVar[bool] = True
     """Whether it is asked where nobody names audits; what takes much longer than the others is not."""
     reads_marks: ClassVar[bool] = False
@@ -62,14 +75,6 @@ class Audit(QuestionSet, ABC):
     def unsupported_reason(self, view: ModelView) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""
         return None
-
-    def most(self, settings: Settings) -> int | None:
-        """How many inputs are asked at most, the first in random order; None: all."""
-        return None
-
-    @abstractmethod
-    def measure(self, view: ModelView) -> Measured:
-        """What the model does before each input."""
 
     @abstractmethod
     def judge(self, table: Table, settings: Settings) -> AuditResult:

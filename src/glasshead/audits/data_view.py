@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from glasshead.data import (
     Encoded,
     Marks,
     Picture,
+    Unit,
     column_values,
     coverage,
     encode,
@@ -60,7 +61,8 @@ from glasshead.training import labels_for
 @dataclass(frozen=True)
 class Sample:
     """Inputs of a split [N] that are put before a model, in the order of the split; `view` puts some of them
-    before it. ``model`` is a copy of the subject's in the precision of the audit."""
+    before it. ``model`` is a copy of the subject's in the precision of the audit; ``known`` is what earlier
+    passes said."""
 
     subject: Subject
     model: PreTrainedModel
@@ -78,11 +80,7 @@ class Sample:
     method: str
     marks: Sequence[Marks] | None
     seed: int
-
-    @cached_property
-    def known(self) -> KnownStates:
-        """What is known of these inputs from earlier passes."""
-        return KnownStates()
+    known: KnownStates = field(default_factory=KnownStates, repr=False, compare=False)
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -172,8 +170,10 @@ def read_sample(
     by: Sequence[str] = (),
     dtype: torch.dtype = torch.float64,
     method: str = ATTENTION,
+    unit: Unit = "word",
 ) -> Sample:
     """(A random ``limit`` of) a split as a model reads it; float64, so that ties and tiny changes are real.
+    Words have numbers, or tokens.
 
     Raises:
         InputError: if the split is empty, or does not hold what the model predicts (its classes, ratings,
@@ -187,7 +187,7 @@ def read_sample(
     columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    encoded = encode(subject.tokenizer, texts, seconds)
+    encoded = encode(subject.tokenizer, texts, seconds, unit=unit)
     check_memory(subject.model, encoded, dtype)
     return Sample(
         subject=subject,

@@ -10,7 +10,7 @@ from glasshead.audits.data_view import Sample
 from glasshead.audits.settings import Settings
 from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView
-from glasshead.explainers import with_intervals
+from glasshead.explainers import by_word, with_intervals
 from glasshead.results import ABSOLUTE, Highlight
 from glasshead.trace import AttentionSelector
 
@@ -85,8 +85,11 @@ def read_highlights(
         texts,
         pairs,
         attention_selector=attention_selector,
+        encoded=sample.encoded.some(np.array([row for _, row in picks], dtype=int)),
         known=sample.known,
     )
+    if view.explanation.encoded.unit == "word":
+        attributions = [by_word(attribution) for attribution in attributions]
     if tolerance is not None:
         attributions = with_intervals(
             attributions,

@@ -103,16 +103,6 @@ def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
     return weights
 
 
-class UniformEdit:
-    """An equal weight for all allowed keys, with the mass of the row times a number for each head."""
-
-    def __init__(self, of_heads: Tensor) -> None:
-        self.of_heads = of_heads
-
-    def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.of_heads)
-
-
 def own_sum_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
     """An equal weight for all allowed keys, with the sum of the row."""
     return uniform(layer, weights, call) * weights.sum(dim=-1, keepdim=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measure, Measured
 from glasshead.audits.conclude import conclude
 from glasshead.audits.measurements import FOLDER, ID, Measurements
 from glasshead.audits.performance import guess_facts
@@ -46,10 +46,11 @@ REST = f" {WITHOUT_FIRST}"
 
 
 class Wanted(NamedTuple):
-    """An audit, or what every row has, of whole inputs or without their first token."""
+    """An audit, or another measure, or what every row has (None); of whole inputs or without their first
+    token."""
 
     key: str
-    audit: Audit | None
+    audit: Measure | None
     rest: bool
 
     @property
@@ -96,7 +97,7 @@ def judge_all(
     audits = [one for one in wanted if one.audit is not None]
     order = [one.key.removesuffix(REST) for one in audits]
     for one in sorted(audits, key=lambda one: order.index(one.key.removesuffix(REST))):
-        assert one.audit is not None
+        assert isinstance(one.audit, Audit)
         measured = kept.read(one.key, ids, one.columns)
         judged = judge_rows(one.audit, measured, inputs[one.rest], settings, by, one.rest)
         prefix = OF_REST if one.rest else ""

@@ -17,10 +17,10 @@ from glasshead.audits.data_view import Sample
 from glasshead.audits.measurements import FOLDER, Measurements
 from glasshead.identifiability import fingerprints
 from glasshead.opening import definition_of, dtype_of
-from glasshead.requests import AuditRequest, fingerprint_fields
+from glasshead.requests import MeasuringRequest, fingerprint_fields
 
 
-def find_measurements(parts: Path | None, sample: Sample, request: AuditRequest) -> Measurements:
+def find_measurements(parts: Path | None, sample: Sample, request: MeasuringRequest) -> Measurements:
     """What was measured already among the ``parts`` of an audit; None: what is measured stays in memory.
 
     Raises:
@@ -39,7 +39,7 @@ NOT_MEASURING = ("audits", "limit", "by")
 """Fields that choose what is measured, and change no row."""
 
 
-def measured_with(sample: Sample, request: AuditRequest) -> Mapping[str, Any]:
+def measured_with(sample: Sample, request: MeasuringRequest) -> Mapping[str, Any]:
     """What rows follow from, beside their inputs: the fields of the request that change what is measured, the
     model, and the counts of the training data."""
     gauge = sample.subject.gauge

@@ -28,13 +28,18 @@ FIXED = 1e-4
 
 def measure_reference(view: View) -> Reference:
     """What the first texts of a view say of all."""
-    first = view.asked(REFERENCE_INPUTS)
-    centre, span = 0.0, 1.0
-    if view.is_regression and first.any():
-        centre, span = float(view.labels[first].mean()), typical_range(view.labels[first])
+    first, labels = view.asked(REFERENCE_INPUTS), measure_labels(view)
     if not (view.explainer.reads_weights and view.reads_attention):
-        return Reference(centre, span)
-    return Reference(centre, span, even_sums(view, first), share_of_first(view, first))
+        return labels
+    return labels._replace(even=even_sums(view, first), on_first=share_of_first(view, first))
+
+
+def measure_labels(view: View) -> Reference:
+    """What the labels of the first texts say of all: of ratings their mean, and how far apart they are."""
+    first = view.asked(REFERENCE_INPUTS)
+    if not view.is_regression or not first.any():
+        return Reference()
+    return Reference(float(view.labels[first].mean()), typical_range(view.labels[first]))
 
 
 def even_sums(view: View, first: NDArray[np.bool_]) -> AnyFloats | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.table import lists, unit_lists
+from glasshead.audits.unit_weights import draw_units
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
 
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def token_columns(view: ModelView) -> dict[str, NDArray[Any]]:
-    """The tokens of every input, their groups and training counts, and every quantity."""
+    """The tokens of every input, their groups and training counts, and every quantity; of the vocabulary's
+    tokens, also where words have numbers elsewhere."""
     assert view.counts is not None  # or it has no meaning, and is not called
     groups, gamma = token_groups(view.counts, view.label_names)
-    tokenizer, mask = view.explanation.tokenizer, view.mask
+    tokenizer, mask = view.explanation.tokenizer, view.token_mask
     ids = view.explanation.encoded.ids.numpy()
     special = [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]
     # What stands around every text is no word of any class.
@@ -51,9 +54,10 @@ def quantities(view: ModelView) -> dict[str, AnyFloats]:
     columns = {}
     if isinstance(observation, LinearReadout):
         columns["score"] = observation.gauge * observation.scores.numpy()
-    columns["weight"] = view.canonical
+    columns["weight"] = observation.canonical.numpy()
     if isinstance(observation, LinearReadout):
         columns["polarity"] = observation.slopes(target).numpy()
     columns["contribution"] = observation.contributions(target).numpy()
-    columns["chance"] = view.draw("tokens", view.signed).astype(np.float64)
-    return columns | ({"weight-raw": view.weights} if view.signed else {})
+    chance = draw_units(view.token_mask, view.signed, partial(view.rng, "tokens"))
+    columns["chance"] = chance.astype(np.float64)
+    return columns | ({"weight-raw": observation.weights.numpy()} if view.signed else {})

@@ -268,8 +268,8 @@ class ModelView:
     def sum_by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
         """Numbers of tokens [N, n], added up for each sentence where sentences are read, and for each unit of
         several tokens where its first one stands; none for a first token that is spared."""
-        if self.spares_first:
-            values = np.where(np.arange(values.shape[1]) > 0, values, 0)
+        if self.spares_first:  # and what goes with it
+            values = np.where(self.explanation.encoded.owner.numpy() > 0, values, 0)
         if self.sentence_of_token is None:
             return self.explanation.encoded.sum_units(values)
         num_sentences = max(int(self.sentence_of_token.max(initial=0)) + 1, 1)

@@ -17,33 +17,26 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import cloudpickle
 import numpy as np
 import torch
-from transformers import PreTrainedModel
 
 from glasshead.audits.data_view import Sample
-from glasshead.audits.measure import Answer, Part, Shard, answers, union
+from glasshead.audits.measure import Answer, Executor, InThisProcess, Part, Shard, answers, union
 from glasshead.audits.reference import Reference
+from glasshead.audits.sent_model import Holding
 from glasshead.audits.view import share_copy
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError
 from glasshead.huggingface import isolated_copy
-from glasshead.requests import AuditRequest
-from glasshead.trace import Subject
+from glasshead.requests import MeasuringRequest
+from glasshead.spelling import spell
+from glasshead.trace import KnownStates
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-
-
-class Holding(NamedTuple):
-    """What every worker has: the subject, and its model in the precision of the audit."""
-
-    subject: Subject
-    model: PreTrainedModel
 
 
 class Task(NamedTuple):
@@ -127,18 +120,25 @@ class InWorkers:
         return bytes(cloudpickle.dumps(Task(some, parts, self.reference, self.rest_reference)))
 
 
+def executor_of(pool: Pool | None, here: InThisProcess) -> Executor:
+    """The workers of a pool; None: this process."""
+    if pool is None:
+        return here
+    return InWorkers(pool, here.sample, here.known_view.known, here.rest_reference)
+
+
 class Worker:
     """A process that holds a model."""
 
     def __init__(self, held: Holding) -> None:
         torch.set_num_threads(1)
-        self.held = held
+        self.held, self.known = held, KnownStates()
         share_copy(held.model, held.subject.model)
 
     def answers(self, pickled: bytes) -> list[Answer]:
         """Measure a task."""
         task: Task = cloudpickle.loads(pickled)
-        sample = replace(task.sample, subject=self.held.subject, model=self.held.model)
+        sample = replace(task.sample, subject=self.held.subject, model=self.held.model, known=self.known)
         return list(
             answers(
                 task.parts,
@@ -148,34 +148,18 @@ class Worker:
         )
 
 
-def write_holding(held: Holding, file: BinaryIO | BytesIO) -> None:
-    """Pickle a model, its tensors apart so that they can be mapped.
-
-    Raises:
-        InputError: if it cannot be pickled.
-    """
-    try:
-        torch.save(held, file, pickle_module=cloudpickle)
-    except Exception as error:  # whatever its classes raise where they are pickled
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"This model cannot be sent to other processes, because it cannot be pickled ({reason[:150]}). "
-            "Leave the workers out."
-        ) from None
-
-
 class LocalPool:
     """Processes on this computer. All of them map the same file of weights, so these are in memory once."""
 
     def __init__(self, count: int, folder: Path, held: Holding) -> None:
-        self.count, self.path, self.held = count, folder / "model.pt", held
+        self.count, self.folder, self.held, self.is_written = count, folder, held, False
         self.workers: dict[int, Any] = {}
 
     def send(self, place: int, task: bytes) -> Any:
         if place not in self.workers:
             self.start(place)
         try:
-            return self.workers[place].submit(answers_of, str(self.path), task)
+            return self.workers[place].submit(answers_of, str(self.folder), task)
         except BrokenProcessPool:  # while it had nothing to do
             self.drop(place)
             return self.send(place, task)
@@ -184,9 +168,9 @@ class LocalPool:
         """Begin a process, which has no pool but its own: when it dies, the others go on."""
         from joblib.externals.loky import ProcessPoolExecutor
 
-        if not self.path.exists():
-            with self.path.open("wb") as file:
-                write_holding(self.held, file)
+        if not self.is_written:
+            self.held.to_files(self.folder)
+            self.is_written = True
         self.workers[place] = ProcessPoolExecutor(
             max_workers=1, initializer=begin_process, initargs=(os.getpid(),), env=ONE_THREAD
         )
@@ -232,14 +216,14 @@ def end_without(parent: int) -> None:
 
 
 @cache
-def worker_of(path: str) -> Worker:
-    """The worker of this process, with the model that a file holds."""
-    return Worker(torch.load(path, mmap=True, weights_only=False))  # a file of the parent's own
+def worker_of(folder: str) -> Worker:
+    """The worker of this process, with the model that a folder of its parent holds."""
+    return Worker(Holding.of_files(Path(folder)))
 
 
-def answers_of(path: str, task: bytes) -> list[Answer]:
+def answers_of(folder: str, task: bytes) -> list[Answer]:
     """Measure a task in a local process."""
-    return worker_of(path).answers(task)
+    return worker_of(folder).answers(task)
 
 
 class RayPool:
@@ -247,11 +231,10 @@ class RayPool:
     folder."""
 
     def __init__(self, ray: Any, cluster: Cluster, held: Holding, inputs: int) -> None:
-        self.ray, self.cluster, file = ray, cluster, BytesIO()
+        self.ray, self.cluster = ray, cluster
         cpu = torch.device("cpu")
         subject = replace(held.subject, model=isolated_copy(held.subject.model, device=cpu))
-        write_holding(Holding(subject, isolated_copy(held.model, device=cpu)), file)
-        self.held = ray.put(file.getvalue())
+        self.held = ray.put(Holding(subject, isolated_copy(held.model, device=cpu)).to_bytes())
         self.count = min(free_slots(ray, cluster), max(inputs, 1))
         self.workers: dict[int, Any] = {}
 
@@ -282,17 +265,28 @@ class RayPool:
 class RayWorker(Worker):
     """An actor of a cluster, which may have a GPU."""
 
-    def __init__(self, held: bytes, with_gpu: bool) -> None:
+    def __init__(self, held: tuple[bytes, bytes], with_gpu: bool) -> None:
         if with_gpu and not torch.cuda.is_available():
             raise InputError("GPUs were asked for, and a worker sees none")
         device = torch.device("cuda" if with_gpu else "cpu")
-        own: Holding = torch.load(BytesIO(held), weights_only=False)  # sent by who asks
+        own = Holding.of_bytes(*held)
         subject = replace(own.subject, model=isolated_copy(own.subject.model, device=device))
         super().__init__(Holding(subject, isolated_copy(own.model, device=device)))
 
 
+def check_workers(request: MeasuringRequest) -> None:
+    """Refuse workers that cannot be meant.
+
+    Raises:
+        InputError: as `Cluster`, and where both local ones and a cluster are asked for.
+    """
+    Cluster.at(request.ray, request.gpus_per_task)
+    if request.ray is not None and request.workers is not None:
+        raise InputError(f"{spell('workers')} are local and {spell('ray')} is a cluster: choose one of them")
+
+
 @contextmanager
-def pool_of(request: AuditRequest, sample: Sample) -> Iterator[Pool | None]:
+def pool_of(request: MeasuringRequest, sample: Sample) -> Iterator[Pool | None]:
     """The workers that a request asks for; None: this process.
 
     Raises:

@@ -31,13 +31,13 @@ def resume_on_interrupt(parts: Path, unit: str = "epochs") -> Iterator[None]:
 
 
 @contextmanager
-def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """Where an audit keeps its parts until it is whole, beside ``out``, so that Ctrl-C loses nothing, nor
-    does an error. They go when all is done, and where none is finished. To resume a finished audit is to go
-    on from what it measured.
+def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "audit") -> Iterator[Path]:
+    """Where an audit, or other ``work``, keeps its parts until it is whole, beside ``out``, so that Ctrl-C
+    loses nothing, nor does an error. They go when all is done, and where none is finished. To resume what is
+    finished is to go on from what it measured.
 
     Raises:
-        InputError: if there is an unfinished audit and nobody said what to do with it, or the reverse.
+        InputError: if there is something unfinished and nobody said what to do with it, or the reverse.
     """
     from glasshead.audits import MEASURED, MEASUREMENTS, copy_measurements
     from glasshead.files import check_foreign, files_in, find_foreign, remove
@@ -51,7 +51,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool) -> Iterator[Pat
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
-                f"{parts} holds an unfinished audit: go on with --resume, or begin anew with --overwrite"
+                f"{parts} holds an unfinished {work}: go on with --resume, or begin anew with --overwrite"
             )
         check_foreign(parts, find_foreign(files_in(parts), (*STORE_FILES, *MEASURED)))
         remove(parts)

@@ -29,7 +29,7 @@ from glasshead.data.encode import (
     join_pair,
     occurrences,
 )
-from glasshead.data.encoded import Encoded
+from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
 from glasshead.data.image_folders import is_undivided, list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
@@ -93,6 +93,7 @@ __all__ = [
     "SyntheticDataset",
     "SyntheticOptions",
     "TextReader",
+    "Unit",
     "UnitReader",
     "align_labels",
     "as_dataset",

@@ -14,7 +14,7 @@ from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from glasshead.data.encoded import Encoded
+from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.pictures import Picture
 from glasshead.data.unit_reader import UnitReader
 from glasshead.data.word_places import special_ids, word_places
@@ -60,9 +60,11 @@ def encode(
     texts: Sequence[Any],
     pairs: Sequence[str] | None = None,
     *,
+    unit: Unit = "token",
     chunk: int = 4096,
 ) -> Encoded:
-    """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no word.
+    """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no word. ``unit`` is what
+    is taken out of a text as a whole.
 
     Of a pair that is too long, the longer text is cut first. Special tokens that stand in a text, as those of
     a chat do, belong to no word; one that begins it is not put before it again.
@@ -121,6 +123,7 @@ def encode(
         words,
         offsets,
         None if types is None else torch.from_numpy(types),
+        unit,
     )
 
 

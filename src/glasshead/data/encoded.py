@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -19,13 +20,17 @@ from glasshead.arrays import Flags
 from glasshead.data.marks import Marks
 from glasshead.nouns import TEXTS, Nouns
 
+Unit = Literal["word", "token"]
+"""What is one unit of a text."""
+
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
 
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
-    second text count on from the first, as in `join_pair`.
+    second text count on from the first, as in `join_pair`. ``unit`` is what is taken out as a whole: a token,
+    or a word with all its pieces.
     """
 
     removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -41,6 +46,7 @@ class Encoded:
     words: Int[np.ndarray, "texts tokens"]
     offsets: Int[np.ndarray, "texts tokens 2"]
     types: Int[Tensor, "texts tokens"] | None = None
+    unit: Unit = "token"
 
     @property
     def erasure(self) -> str:
@@ -86,11 +92,21 @@ class Encoded:
             types=None if taken.types is None else taken.types[:, :longest],
         )
 
-    @property
+    @cached_property
     def owner(self) -> Int[Tensor, "texts tokens"]:
-        """The first of the tokens that are taken out together with each token: it alone, unless a kind of
-        input has units of several."""
-        return torch.arange(self.ids.shape[1]).expand(self.ids.shape)
+        """The first of the tokens that are taken out together with each token: it alone, or the first piece
+        of its word."""
+        places = np.broadcast_to(np.arange(self.ids.shape[1]), self.words.shape)
+        if self.unit == "token":
+            return torch.from_numpy(places.copy())
+        before = np.concatenate([np.full((len(self.words), 1), -1), self.words[:, :-1]], axis=1)
+        begins = (self.words < 0) | (self.words != before)
+        return torch.from_numpy(np.maximum.accumulate(np.where(begins, places, 0), axis=1))
+
+    @property
+    def has_larger_units(self) -> bool:
+        """Whether some unit is several tokens."""
+        return bool((self.owner != torch.arange(self.ids.shape[1])).any())
 
     @property
     def leads(self) -> Bool[Tensor, "texts tokens"]:
@@ -105,9 +121,9 @@ class Encoded:
 
     def sum_units(self, values: np.ndarray) -> np.ndarray:
         """Numbers of tokens [texts, tokens], added up where each unit begins; zeros elsewhere."""
-        owner = self.owner.numpy()
-        if (owner == np.arange(owner.shape[1])).all():
+        if not self.has_larger_units:
             return values
+        owner = self.owner.numpy()
         sums = np.zeros(values.shape, dtype=np.result_type(values, np.float32))
         np.add.at(sums, (np.arange(len(values))[:, None], owner), np.where(self.mask.numpy(), values, 0))
         return sums

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from io import BytesIO
 from typing import Any, ClassVar, Literal, Self
 
@@ -144,7 +145,7 @@ class EncodedImages(Encoded):
         places = rows.numpy() if isinstance(rows, Tensor) else rows
         return replace(super().take(rows), pixels=self.pixels[rows], frames=self.frames[places])
 
-    @property
+    @cached_property
     def owner(self) -> Int[Tensor, "images tokens"]:
         return self.grid.owner.expand(self.ids.shape)
 

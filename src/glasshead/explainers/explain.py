@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import (
     Encoded,
+    Unit,
     UnitReader,
     as_sources,
     as_texts,
@@ -31,8 +32,7 @@ from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
-WORD, TOKEN = "word", "token"
-"""What has a number."""
+WORD: Unit = "word"
 
 
 def check_method(request: MethodRequest) -> None:
@@ -102,7 +102,7 @@ def explain_texts(
     if pairs is not None and len(pairs) != len(texts):
         raise InputError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     tokenizer = subject.tokenizer
-    encoded = encode(tokenizer, texts, pairs)
+    encoded = encode(tokenizer, texts, pairs, unit=request.whole)
     skipped = unreadable_texts(tokenizer, encoded, texts, pairs)
     if len(skipped) == len(texts):
         raise InputError(f"{skipped.get(0, 'there is no text')}: there is nothing to explain")

@@ -207,9 +207,10 @@ class ForwardObservation(AttentionObservation):
     @torch.no_grad()
     def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
         result = self.logits[:, None, :].repeat(1, self.mask.shape[1], 1)
-        if isinstance(self.model, HierarchicalClassifier) and self.site.key_unit == "packed":
+        model, tokens_alone = self.model, not self.encoded.has_larger_units
+        if tokens_alone and isinstance(model, HierarchicalClassifier) and self.site.key_unit == "packed":
             erased = erase_words(
-                self.model, self.encoded, self.site.layer, partial(removal_edit, self.site, change)
+                model, self.encoded, self.site.layer, partial(removal_edit, self.site, change)
             )
             for index, tokens, logits in erased:
                 result[index, tokens] = logits.to(result.dtype)

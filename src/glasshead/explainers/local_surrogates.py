@@ -15,6 +15,7 @@ from glasshead.errors import InputError
 from glasshead.explainers.embedding_path import rows_that_fit
 from glasshead.explainers.explainer import Explainer, register
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.removals import removable
 from glasshead.explainers.targets import value_change
 from glasshead.random_numbers import use_seed
 
@@ -51,14 +52,13 @@ class LocalSurrogate(Explainer):
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        removable = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask
         if "delete" not in context.encoded.removals:
             raise InputError(
                 f"{self.name!r} puts tokens in the place of words, and {context.encoded.nouns.texts} have "
                 f"none: use {context.encoded.erasure!r}"
             )
         _, token_id = replacement(context.tokenizer)
-        for text, places in enumerate(map(torch.Tensor.nonzero, removable)):
+        for text, places in enumerate(map(torch.Tensor.nonzero, removable(context))):
             tokens = places[:, 0]
             if len(tokens):
                 result[text, tokens] = self._coefficients(context, text, tokens, token_id).to(result.dtype)
@@ -69,14 +69,17 @@ class LocalSurrogate(Explainer):
     ) -> Float[Tensor, " tokens"]:
         import captum.attr
 
-        _, inputs = next(batches(context.encoded, torch.tensor([text]), context.model.device))
+        encoded = context.encoded
+        _, inputs = next(batches(encoded, torch.tensor([text]), context.model.device))
+        together = (encoded.owner[text] == tokens[:, None]) & encoded.mask[text]  # what goes with each
+        together = together[:, : inputs["input_ids"].shape[1]].float()
 
         @torch.inference_mode()
         def change(kept: Kept) -> Float[Tensor, " rows"]:
             """ŷ with these tokens kept, minus ŷ."""
             rows = {name: values.expand(len(kept), -1) for name, values in inputs.items()}
-            ids = rows["input_ids"].clone()
-            ids[:, tokens] = ids[:, tokens].masked_fill((kept < 0.5).to(ids.device), token_id)
+            gone = (kept < 0.5).float() @ together.to(kept.device) > 0
+            ids = rows["input_ids"].masked_fill(gone.to(inputs["input_ids"].device), token_id)
             logits = context.model(**rows | {"input_ids": ids}).logits.cpu()
             before = context.logits[text].expand_as(logits)
             return -value_change(context.target_fn, before, logits, context.target[text].expand(len(kept)))

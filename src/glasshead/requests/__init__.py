@@ -2,7 +2,13 @@
 the Python function and their check, and what a resumed folder was measured with. Knows nothing of torch."""
 
 from glasshead.requests import readers
-from glasshead.requests.audit import AuditRequest, HeadsRequest, JudgedRequest, RankRequest
+from glasshead.requests.audit import (
+    AuditRequest,
+    HeadsRequest,
+    JudgedRequest,
+    MeasuringRequest,
+    RankRequest,
+)
 from glasshead.requests.explain import ExplainRequest, GenerateRequest, MethodRequest, WritingRequest
 from glasshead.requests.fields import (
     Option,
@@ -25,7 +31,8 @@ from glasshead.requests.subject import (
 
 __all__ = [
     "LARGEST_SEED", "AttentionRequest", "AuditRequest", "DataRequest", "ExplainRequest", "GenerateRequest",
-    "HeadsRequest", "JudgedRequest", "MethodRequest", "OpeningRequest", "Option", "RankRequest",
+    "HeadsRequest", "JudgedRequest", "MeasuringRequest", "MethodRequest", "OpeningRequest", "Option",
+    "RankRequest",
     "RenamingRequest", "Request", "WritingRequest", "check_values", "defaults_of", "fingerprint_fields",
     "option", "options_of", "readers", "takes", "types_of",
 ]  # fmt: skip

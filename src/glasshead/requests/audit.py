@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from glasshead.requests import readers
 from glasshead.requests.fields import option
-from glasshead.requests.subject import AttentionRequest, DataRequest
+from glasshead.requests.subject import DataRequest, UnitRequest
 
 FOR_IDENTIFIABILITY = "For identifiability: "
 
@@ -32,7 +32,39 @@ class JudgedRequest(DataRequest):
     )
 
 
-class AuditRequest(AttentionRequest, JudgedRequest):
+class MeasuringRequest(JudgedRequest):
+    """Who measures the inputs, and where what was measured is kept."""
+
+    workers: int | None = option(
+        default=None,
+        help="Local processes that share the texts, with one thread each; else this process alone.",
+        least=1,
+        most=1000,
+        measures=False,
+    )
+    ray: str | None = option(
+        default=None,
+        help="Run on this Ray cluster; auto: the one that runs here.",
+        metavar="ADDRESS",
+        measures=False,
+    )
+    gpus_per_task: float = option(
+        default=0.0, help="On a Ray cluster: GPUs of each task; 0.5 lets two share one.", measures=False
+    )
+    store: Any = option(
+        default=None,
+        help="The folder of what was measured, which goes on there.",
+        flag="",
+        measures=False,
+    )
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether other processes measure."""
+        return self.ray is not None or (self.workers or 1) > 1
+
+
+class AuditRequest(UnitRequest, MeasuringRequest):
     """Which audits of which explanation, on which data."""
 
     audits: tuple[str, ...] | None = option(
@@ -106,39 +138,12 @@ class AuditRequest(AttentionRequest, JudgedRequest):
         repeated=True,
         measures=False,
     )
-    workers: int | None = option(
-        default=None,
-        help="Local processes that share the texts, with one thread each; else this process alone.",
-        least=1,
-        most=1000,
-        measures=False,
-    )
-    ray: str | None = option(
-        default=None,
-        help="Run on this Ray cluster; auto: the one that runs here.",
-        metavar="ADDRESS",
-        measures=False,
-    )
-    gpus_per_task: float = option(
-        default=0.0, help="On a Ray cluster: GPUs of each task; 0.5 lets two share one.", measures=False
-    )
-    store: Any = option(
-        default=None,
-        help="The folder of the audits that have ended, which go on there.",
-        flag="",
-        measures=False,
-    )
     facts: Mapping[str, Any] | None = option(
         default=None, help="More facts for the card.", flag="", measures=False
     )
 
-    @property
-    def has_workers(self) -> bool:
-        """Whether other processes measure."""
-        return self.ray is not None or (self.workers or 1) > 1
 
-
-class RankRequest(AttentionRequest, JudgedRequest):
+class RankRequest(UnitRequest, MeasuringRequest):
     """Which explanations are held against each other, on which data."""
 
     methods: tuple[str, ...] = option(
@@ -157,6 +162,7 @@ class RankRequest(AttentionRequest, JudgedRequest):
     statistic: str = option(
         default="comprehensiveness",
         help="What the conclusion rests on: comprehensiveness, sufficiency, deletion or insertion.",
+        measures=False,
     )
 
 

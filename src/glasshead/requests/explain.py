@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from glasshead.requests.fields import Request, option
-from glasshead.requests.subject import LARGEST_SEED, AttentionRequest, OpeningRequest, RenamingRequest
+from glasshead.requests.subject import LARGEST_SEED, OpeningRequest, RenamingRequest, UnitRequest
 
 
-class MethodRequest(AttentionRequest):
+class MethodRequest(UnitRequest):
     """How texts are explained: by which method, for which class, as what."""
 
     method: str = option(default="attention", help="The method (glasshead list explainers).")
@@ -29,9 +29,6 @@ class MethodRequest(AttentionRequest):
     )
     level: Literal["word", "sentence"] = option(
         default="word", help="word, or sentence where a model reads sentences."
-    )
-    unit: Literal["word", "token"] = option(
-        default="word", help="What has a number: word, or token of the model."
     )
     intervals: bool = option(
         default=False, help="Show what else each weight could be while the heads give the same output."

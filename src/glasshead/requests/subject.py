@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from glasshead.requests import readers
 from glasshead.requests.fields import Request, option
@@ -59,6 +59,19 @@ class AttentionRequest(Request):
     row: str | None = option(
         default=None, help="Whose attention: first, last, mean (over all tokens) or pooled."
     )
+
+
+class UnitRequest(AttentionRequest):
+    """What has a number."""
+
+    unit: Literal["word", "token"] = option(
+        default="word", help="What has a number: word, or token of the model."
+    )
+
+    @property
+    def whole(self) -> Literal["word", "token"]:
+        """What goes as a whole: of sentences that are read, their tokens are told nothing of words."""
+        return self.unit if getattr(self, "level", "word") == "word" else "token"
 
 
 class DataRequest(RenamingRequest):

@@ -1,30 +1,22 @@
 """The numbers of every text by which methods are held against each other."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import combinations, product
 
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.class_scores import choose_prediction_side
 from glasshead.audits.curve_statistics import STATISTICS
-from glasshead.audits.faithfulness import FAITHFULNESS, GAIN_RESOLUTION, ORDERS, OWN, Faithfulness
+from glasshead.audits.faithfulness import GAIN_RESOLUTION, OWN, Faithfulness
 from glasshead.audits.plausibility import Plausibility, mark_overlap
-from glasshead.audits.progress import StageProgress
-from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.removal_curves import (
-    Orders,
-    ValueDrops,
-    in_float32,
-    random_orders,
-    statistic_weights,
-    statistics_along,
-)
+from glasshead.audits.ranking.methods import MethodFacts
+from glasshead.audits.ranking.rows import DRAWS, SAME, column_name, pair_name, rows_of_marks
 from glasshead.audits.summary import all_same, few_tokens
-from glasshead.audits.table import same_numbers
+from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView
-from glasshead.explainers import REMOVALS, removable
+from glasshead.explainers import REMOVALS
+from glasshead.nouns import Nouns
 from glasshead.results import AUPRC, Interval, Verdict
 from glasshead.statistics import UNKNOWN
 
@@ -76,53 +68,39 @@ def check_removals(context: ModelView, names: Sequence[str]) -> tuple[dict[str, 
 
 
 def faithfulness_criteria(
-    context: ModelView,
-    methods: Sequence[ScoredMethod],
-    removals: Sequence[str],
-    seed: int,
-    stages: StageProgress,
-) -> Iterator[Criterion]:
-    """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
-    a text are one call, in which a set of tokens is asked once."""
-    no_evidence = {method.name: method.order.no_evidence for method in methods}
-    explanation, side = in_float32(context), choose_prediction_side(context)
-    words = removable(explanation).numpy()
-    counts = words.sum(axis=1)
-    weights = statistic_weights(counts, words.shape[1])
-    nulls = random_orders(words, ORDERS, partial(context.with_seed(seed).rng, FAITHFULNESS))
-    orders = Orders.of(np.stack([method.order.ranks for method in methods])).beside(nulls)
-    missing = f"{few_tokens(context.nouns)}, or no number for what is left"
-    for removal in removals:
-        stages.begin(f"without {context.nouns.tokens} ({removal})")
-        drops = ValueDrops(explanation, removal, side)
-        table = statistics_along(drops, orders, counts >= 2, weights)
-        for statistic, values in table.items():
-            own, random = values[: len(methods)], values[len(methods) :]
-            draws = np.broadcast_to(random, (len(own), *random.shape))
-            within = Faithfulness().question_of(statistic, OWN).range(context.settings.task)
-            yield Criterion(statistic, removal, own, draws, no_evidence, missing, within)
+    methods: Sequence[MethodFacts], removals: Sequence[str], table: Table, nouns: Nouns
+) -> list[Criterion]:
+    """Every statistic of faithfulness under every meaning of deleting; all methods have the same nulls."""
+    no_evidence = {method.name: method.settings.order_no_evidence_reason for method in methods}
+    missing = f"{few_tokens(nouns)}, or no number for what is left"
+    criteria = []
+    for removal, statistic in product(removals, STATISTICS):
+        values = np.stack([table[column_name(method.name, statistic, removal)] for method in methods])
+        random = np.stack([*table[column_name(DRAWS, statistic, removal)]], axis=1)
+        draws = np.broadcast_to(random, (len(values), *random.shape))
+        within = Faithfulness().question_of(statistic, OWN).range(methods[0].settings.task)
+        criteria.append(Criterion(statistic, removal, values, draws, no_evidence, missing, within))
+    return criteria
 
 
-def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
+def plausibility_criterion(methods: Sequence[MethodFacts], table: Table, nouns: Nouns) -> Criterion | None:
     """How the scores agree with what people have marked, of the texts that every method can be asked about;
     None where nobody has marked any, or labels are ratings."""
-    if methods[0].context.marks is None or methods[0].context.is_regression:
+    if column_name(Plausibility.columns[0].pattern, methods[0].name) not in table:
         return None
-    overlaps = {}
-    for method in methods:
-        view = method.context.with_seed(seed)
-        rows = {**view.inputs, **Plausibility().measure(view).columns}
-        overlaps[method.name] = mark_overlap(rows, view.settings)
+    overlaps = {
+        method.name: mark_overlap({**table, **rows_of_marks(table, method.name)}, method.settings)
+        for method in methods
+    }
     values, draws = (
-        np.stack([getattr(overlap, table)[AUPRC] for overlap in overlaps.values()])
-        for table in ("values", "draws")
+        np.stack([getattr(overlap, kind)[AUPRC] for overlap in overlaps.values()])
+        for kind in ("values", "draws")
     )
     lacking = np.isnan(values).any(axis=0)
     values[:, lacking], draws[:, :, lacking] = np.nan, np.nan
     no_evidence = {name: overlap.no_evidence for name, overlap in overlaps.items()}
-    missing = methods[0].context.nouns.fill(WITHOUT_MARKS)
     within = Plausibility().question_of(AUPRC, "").range(None)
-    return Criterion(AUPRC, "", values, draws, no_evidence, missing, within)
+    return Criterion(AUPRC, "", values, draws, no_evidence, nouns.fill(WITHOUT_MARKS), within)
 
 
 def distinct_criteria(
@@ -152,11 +130,10 @@ def same_tables(values: Floats, others: Floats) -> bool:
     return known and np.allclose(values, others, rtol=0, atol=GAIN_RESOLUTION, equal_nan=True)
 
 
-def equal_methods(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
+def equal_methods(names: Sequence[str], table: Table) -> list[tuple[str, str]]:
     """The methods whose scores are the same for this model."""
     return [
-        (one.name, other.name)
-        for place, one in enumerate(methods)
-        for other in methods[place + 1 :]
-        if all_same(same_numbers(one.order.scores, other.order.scores))
+        (one, other)
+        for one, other in combinations(names, 2)
+        if all_same(table[column_name(SAME, pair_name(one, other))])
     ]

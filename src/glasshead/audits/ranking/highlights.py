@@ -6,7 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.ranking.methods import ScoredMethod
+from glasshead.audits.data_view import Sample
+from glasshead.audits.table import Table
+from glasshead.explainers import by_word, find_explainer
+from glasshead.nouns import Nouns
 from glasshead.results import Attributions, RankedText
 from glasshead.trace import AttentionSelector
 
@@ -14,21 +17,28 @@ READABLE_LENGTHS = range(5, 41)
 """How many tokens a text has that is short enough to be read, and long enough to be worth it."""
 
 
-def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> list[RankedText]:
+def rank_texts(
+    sample: Sample, methods: Sequence[str], inputs: Table, agreement: Mapping[str, AnyFloats], nouns: Nouns
+) -> list[RankedText]:
     """The text in which the methods agree most, least, and one in the middle."""
-    picks = pick_texts(methods, agreement)
+    picks = pick_texts(inputs, agreement, nouns)
     if not picks:
         return []
-    context = methods[0].context
-    firsts, seconds = context.inputs_read or (context.texts, None)
-    rows = list(picks.values())
-    texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
+    some = sample.some(np.array([*picks.values()]))
     by_method = []
     for method in methods:
-        own = method.context
-        view, reads = own.explanation, own.explainer.reads_attention
-        selector = view.attention_selector if reads else AttentionSelector()
-        explained = own.explainer(view.model, view.tokenizer, texts, pairs, attention_selector=selector)
+        explainer = find_explainer(method)
+        selector = some.attention_selector if explainer.reads_attention else AttentionSelector()
+        explained = explainer(
+            some.model,
+            some.subject.tokenizer,
+            *some.inputs,
+            attention_selector=selector,
+            encoded=some.encoded,
+            known=sample.known,
+        )
+        if some.encoded.unit == "word":
+            explained = [by_word(one) for one in explained]
         # Colours are the scores that were ranked, not what the tokens contribute.
         by_method.append([replace(one, contributions=None) for one in explained])
     return [
@@ -37,10 +47,9 @@ def rank_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloat
     ]
 
 
-def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, AnyFloats]) -> dict[str, int]:
+def pick_texts(inputs: Table, agreement: Mapping[str, AnyFloats], nouns: Nouns) -> dict[str, int]:
     """Rows, by why each is shown."""
-    nouns, tokens = methods[0].context.nouns, methods[0].context.token_mask.sum(axis=1)
-    readable = np.isin(tokens, READABLE_LENGTHS)
+    readable = np.isin(inputs["tokens"], READABLE_LENGTHS)
     if not agreement:
         rows = readable.nonzero()[0]
         return {} if not len(rows) else {f"{nouns.a_text} of some length": int(rows[0])}

@@ -1,24 +1,49 @@
 """What every method says of the same texts, and what it costs."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 
+from glasshead.audits.audit_subject import explainer_remarks
 from glasshead.audits.class_scores import TokenOrder, token_order
-from glasshead.audits.progress import StageProgress
+from glasshead.audits.settings import Settings
 from glasshead.audits.view import ModelView
 from glasshead.explainers import ExplanationContext, make_context
 
-LEAST_TIMES, MOST_TIMES = 2, 50
-LITTLE, MUCH = 0.3, 3.0
-"""A method is timed so often at least and at most, until so many seconds are spent; what takes long is timed
-once."""
+LITTLE = 0.05
+"""What takes less than so many seconds is timed again until they are spent: the least time of several."""
 T = TypeVar("T")
+
+
+class MethodFacts(NamedTuple):
+    """What judges are told of a method: its name, what it does, the settings of its audit, the meaning of
+    deleting by which it scores tokens (None: none), and what else is to be said of it."""
+
+    name: str
+    description: str
+    settings: Settings
+    own_removal: str | None
+    remarks: list[str]
+
+    @classmethod
+    def of(cls, view: ModelView, method: str) -> MethodFacts:
+        """The facts of a method, from the model before the first texts."""
+        own = replace(view, method=method)
+        explainer, explanation = own.explainer, own.explanation
+        return cls(
+            method,
+            explainer.describe(own.nouns),
+            own.settings,
+            explainer.own_removal(explanation),
+            explainer_remarks(own),
+        )
 
 
 @dataclass(frozen=True)
@@ -35,9 +60,7 @@ class ScoredMethod:
         return self.context.method
 
 
-def score_methods(
-    context: ModelView, methods: Sequence[str], stages: StageProgress
-) -> Iterator[ScoredMethod]:
+def score_methods(context: ModelView, methods: Sequence[str]) -> Iterator[ScoredMethod]:
     """Every method on the texts, each in a view of its own: nothing that one has computed helps another.
 
     All explain the first text before any is timed, which loads what they need, and tells at once of one that
@@ -48,11 +71,10 @@ def score_methods(
     """
     first = context.explanation.some(torch.arange(1))
     for method in methods:
-        stages.begin(method)
         replace(context, explanation=first.afresh(), method=method).scores  # noqa: B018
     for method in methods:
-        stages.begin(method)
         own, seconds = least_seconds(partial(view_with_scores, context, method))
+        own.explanation.shared.update(context.explanation.shared)
         yield ScoredMethod(own, token_order(own), seconds / len(own.texts))
 
 
@@ -72,14 +94,12 @@ def prediction_seconds(explanation: ExplanationContext) -> float:
 
 
 def least_seconds(compute: Callable[[], T]) -> tuple[T, float]:
-    """What is computed, and the least seconds that it takes: once more at least, then as long as there is
-    little time spent."""
-    least, spent, times = math.inf, 0.0, 0
-    while times < LEAST_TIMES or (spent < LITTLE and times < MOST_TIMES):
+    """What is computed, and the seconds that it takes: those of the one time that is needed, or the least of
+    several where they take no time."""
+    least, spent = math.inf, 0.0
+    while spent < LITTLE:
         started = time.perf_counter()
         result = compute()
         seconds = time.perf_counter() - started
-        least, spent, times = min(least, seconds), spent + seconds, times + 1
-        if spent > MUCH:
-            break
+        least, spent = min(least, seconds), spent + seconds
     return result, least

@@ -7,16 +7,22 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from glasshead.arrays import AnyFloats
-from glasshead.audits.audit_subject import method_remarks
+from glasshead.audits.audit_subject import gap_remarks
 from glasshead.audits.curve_statistics import STATISTICS
 from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
+from glasshead.audits.judge import INPUTS as INPUT_ROWS
+from glasshead.audits.judge import REFERENCE, Wanted, base_rows
+from glasshead.audits.measure import InThisProcess, Measurer
+from glasshead.audits.measured_with import find_measurements
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.audits.performance import guess_facts
@@ -34,8 +40,10 @@ from glasshead.audits.ranking.criteria import (
 )
 from glasshead.audits.ranking.highlights import rank_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
-from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
+from glasshead.audits.ranking.methods import MethodFacts
+from glasshead.audits.ranking.rows import GAP, RANKING, SECONDS, RankingRows, column_name, pair_name
 from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
+from glasshead.audits.reference import REFERENCE_INPUTS, measure_labels
 from glasshead.audits.subject_facts import (
     model_facts,
     performance_facts,
@@ -44,8 +52,9 @@ from glasshead.audits.subject_facts import (
     use_facts,
 )
 from glasshead.audits.summary import null_column
-from glasshead.audits.table import jsonable
+from glasshead.audits.table import Table, jsonable
 from glasshead.audits.view import ModelView
+from glasshead.audits.workers import check_workers, executor_of, pool_of
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
@@ -53,7 +62,7 @@ from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.opening import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.requests import RankRequest, takes
-from glasshead.results import AUPRC, MethodRanking, RankedMethod, guess_in_words, note_unused
+from glasshead.results import AUPRC, TAU, MethodRanking, RankedMethod, guess_in_words, note_unused
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector
 from glasshead.training import versions
@@ -97,6 +106,7 @@ def check_ranking(request: RankRequest) -> None:
         raise InputError(
             f"unknown statistic {request.statistic!r}: {did_you_mean(request.statistic, STATISTICS)}"
         )
+    check_workers(request)
 
 
 @in_own_modes
@@ -118,46 +128,62 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         limit=TEXTS_ASKED if request.limit is None else request.limit,
         seed=request.seed,
         attention_selector=AttentionSelector.of(request),
+        unit=request.whole,
         dtype=dtype_of(request.dtype),
     )
-    context = sample.view()
-    context = context.watched(stages.on_texts)
-    meanings, left_out = check_removals(context, request.removals or fitting_removals(context))
+    known = np.flatnonzero(sample.ranks < REFERENCE_INPUTS)
+    view = sample.view(None if len(known) == len(sample.texts) else known)
+    meanings, left_out = check_removals(view, request.removals or fitting_removals(view))
     if request.removals is not None and left_out:
         name, reason = next(iter(left_out.items()))
         raise InputError(f"{name!r} has no meaning here: {reason}")
-    methods = list(score_methods(context, request.methods, stages))
-    seconds = prediction_seconds(context.explanation)
-    own = {method.name: own_removal(method) for method in methods}
+    kept = find_measurements(request.store, sample, request)
+    rows = RankingRows(request.methods, tuple(meanings))
+    wanted = [Wanted(INPUT_ROWS, None, False), Wanted(RANKING, rows, False)]
+    with pool_of(request, sample) as pool:
+        view = view.watched(stages.on_texts)
+        view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, view)))
+        measurer = Measurer(
+            sample,
+            wanted,
+            kept,
+            {one.key: None for one in wanted},
+            workers=1 if pool is None else pool.count,
+        )
+        measurer.measure(executor_of(pool, InThisProcess(sample, view, known, None, stages.measure)), stages)
+    stages.begin("comparing")
+    methods = [MethodFacts.of(view, name) for name in request.methods]
+    inputs = base_rows(wanted, kept, sample.ids, {})[False]
+    table = {**inputs, **kept.read(RANKING, sample.ids, rows.columns).columns}
+    own = {method.name: method.own_removal for method in methods}
     criteria, dropped = distinct_criteria(
-        list(faithfulness_criteria(context, methods, list(meanings), request.seed, stages)),
-        [*filter(None, own.values())],
+        faithfulness_criteria(methods, list(meanings), table, nouns), [*filter(None, own.values())]
     )
     meanings = {name: words for name, words in meanings.items() if name not in dropped}
-    stages.begin("comparing")
-    marked = plausibility_criterion(methods, request.seed)
+    marked = plausibility_criterion(methods, table, nouns)
     criteria += [] if marked is None else [marked]
     count = comparisons(len(methods), len(meanings) + (marked is not None))
-    judged = judge_methods(methods, criteria, bonferroni(count), request.seed)
+    judged = judge_methods(request.methods, criteria, bonferroni(count), request.seed, nouns)
     ranked = [
         RankedMethod(
             method.name,
-            method.context.explainer.describe(nouns),
+            method.description,
             [criterion.findings[place] for criterion in judged],
             {criterion.findings[place].name: criterion.standings[place] for criterion in judged},
-            method.seconds,
-            method.seconds / seconds,
+            seconds_of(table, method.name),
+            seconds_of(table, method.name) / seconds_of(table),
             dropped.get(own[method.name] or "", own[method.name]),
         )
         for place, method in enumerate(methods)
     ]
     differences = [difference for criterion in judged for difference in criterion.differences]
-    agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
-    facts = ranking_facts(sample, context, request, data_facts)
+    agreement = method_agreement(request.methods, table, nouns, np.random.default_rng([request.seed, 16]))
+    taus = {name: values for name, values in table.items() if name in tau_columns(request.methods)}
+    facts = ranking_facts(sample, view, inputs, request, data_facts)
     remarks = [
         *guess_notes(facts),
         *use_notes(facts),
-        *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
+        *(f"{note}." for note in (sample.label_note, *subject.notes) if note is not None),
         *(
             f"For this model {join_and(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
             for reason, names in by_reason(left_out).items()
@@ -168,10 +194,14 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         ),
         *(
             f"{one} and {other} give this model the same scores: they are one explanation of it."
-            for one, other in equal_methods(methods)
+            for one, other in equal_methods(request.methods, table)
         ),
         *own_edit_notes(ranked, meanings, nouns),
-        *(remark for method in methods for remark in method_remarks(method.context)),
+        *(
+            remark
+            for method in methods
+            for remark in (*method.remarks, *gap_remarks(method.name, largest_gap(table, method.name), nouns))
+        ),
     ]
     return MethodRanking(
         facts={
@@ -187,9 +217,25 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         agreement=agreement,
         conclusion=conclude_ranking(ranked, differences, request.statistic, list(meanings), nouns),
         remarks=remarks,
-        texts=rank_texts(methods, taus),
-        examples=method_columns(context, methods, criteria, taus),
+        texts=rank_texts(sample, request.methods, inputs, taus, nouns),
+        examples=method_columns(sample, request.methods, criteria, taus),
     )
+
+
+def seconds_of(table: Table, *method: str) -> float:
+    """What a method takes for a text, or the plain prediction."""
+    return float(table[column_name(SECONDS, *method)].mean())
+
+
+def largest_gap(table: Table, method: str) -> float | None:
+    """How far the numbers of a method miss what they should add up to; None: they should not."""
+    gaps = table.get(column_name(GAP, method))
+    return None if gaps is None else float(np.nanmax(np.abs(gaps)))
+
+
+def tau_columns(methods: Sequence[str]) -> list[str]:
+    """The columns that say how alike two methods order the tokens of each text."""
+    return [column_name(TAU, pair_name(one, other)) for one, other in combinations(methods, 2)]
 
 
 def guess_notes(facts: Mapping[str, Any]) -> list[str]:
@@ -218,26 +264,20 @@ def by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def judge_methods(
-    methods: Sequence[ScoredMethod], criteria: Sequence[Criterion], level: float, seed: int
+    methods: Sequence[str], criteria: Sequence[Criterion], level: float, seed: int, nouns: Nouns
 ) -> list[Judged]:
     """All methods by every criterion, on the same resamples of the texts."""
-    names = [method.name for method in methods]
     return [
         judge_all(
             criterion,
-            names,
+            methods,
             level=level,
             citation=(Plausibility if criterion.statistic == AUPRC else Faithfulness).citation,
             rng=np.random.default_rng([seed, 15]),
-            nouns=methods[0].context.nouns,
+            nouns=nouns,
         )
         for criterion in criteria
     ]
-
-
-def own_removal(method: ScoredMethod) -> str | None:
-    """The meaning of deleting by which a method itself scores tokens."""
-    return method.context.explainer.own_removal(method.context.explanation)
 
 
 def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str], nouns: Nouns) -> list[str]:
@@ -251,26 +291,27 @@ def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str], n
 
 
 def ranking_facts(
-    sample: Sample, context: ModelView, request: RankRequest, data_facts: Mapping[str, Any]
+    sample: Sample, view: ModelView, inputs: Table, request: RankRequest, data_facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What was ranked, on which texts, by which protocol."""
+    """What was ranked, on which texts, by which protocol; of the model by what it does before the first
+    inputs."""
     data, subject = str(data_facts.get("data", "data")), sample.subject
     return {
         "name": f"{subject.name} · {Path(data).name}",
         "run": str(subject.folder or subject.name),
-        **model_facts(subject.model, context),
-        **use_facts(subject, context),
-        "examples": len(context.texts),
-        **performance_facts(context.inputs, context.settings),
-        **guess_facts(context.inputs, context.settings),
+        **model_facts(subject.model, view),
+        **use_facts(subject, view),
+        "examples": len(sample.texts),
+        **performance_facts(inputs, view.settings),
+        **guess_facts(inputs, view.settings),
         "random_orders": ORDERS,
         "rank_seed": request.seed,
-        INPUTS: context.nouns.texts,
+        INPUTS: view.nouns.texts,
         "coverage": asdict(sample.coverage),
         **data_facts,
         "notes": [
-            precision_note(context),
-            target_note(context),
+            precision_note(view),
+            target_note(view),
             *sample.coverage.lines("ranked"),
         ],
         "versions": versions(),
@@ -279,19 +320,19 @@ def ranking_facts(
 
 
 def method_columns(
-    context: ModelView,
-    methods: Sequence[ScoredMethod],
+    sample: Sample,
+    methods: Sequence[str],
     criteria: Sequence[Criterion],
     taus: Mapping[str, AnyFloats],
 ) -> dict[str, Any]:
     """The numbers of every text, by method, statistic and meaning of deleting; beside them random orders."""
-    columns: dict[str, Any] = {"index": context.indices.tolist(), "text": list(context.texts)}
+    columns: dict[str, Any] = {"index": sample.indices.tolist(), "text": list(sample.texts)}
     for criterion in criteria:
         name = ".".join(part for part in (criterion.statistic, criterion.against) if part)
         for place, method in enumerate(methods):
-            columns[f"{method.name}.{name}"] = jsonable(criterion.values[place])
+            columns[f"{method}.{name}"] = jsonable(criterion.values[place])
             if criterion.statistic == AUPRC:
-                columns[null_column(f"{method.name}.{name}", "random")] = jsonable(criterion.nulls[place])
+                columns[null_column(f"{method}.{name}", "random")] = jsonable(criterion.nulls[place])
         if criterion.statistic != AUPRC:
             columns[null_column(name, "random")] = jsonable(criterion.nulls[0])
     return columns | {name: jsonable(tau) for name, tau in taus.items()}

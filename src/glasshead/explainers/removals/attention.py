@@ -5,6 +5,7 @@ from torch import Tensor
 
 from glasshead.explainers.attention_observation import AttentionChange
 from glasshead.explainers.explanation_context import ExplanationContext
+from glasshead.explainers.linear_readout import LinearReadout
 from glasshead.explainers.removals.removal import Removal, register_removal
 
 
@@ -29,7 +30,10 @@ class AttentionRemoval(Removal):
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token, without special tokens too, which attention reads as any other."""
-        return context.observation.without_each(self.change)
+        readout, encoded = context.observation, context.encoded
+        if isinstance(readout, LinearReadout) and encoded.has_larger_units:
+            return self.logits_of_units(context, encoded.leads)
+        return readout.without_each(self.change)
 
 
 register_removal(

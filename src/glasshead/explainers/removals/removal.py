@@ -74,7 +74,14 @@ class Removal(ABC):
 
     def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token; special tokens are no part of the text and stay."""
-        text, token = removable(context).nonzero(as_tuple=True)
+        return self.logits_of_units(context, removable(context))
+
+    def logits_of_units(
+        self, context: ExplanationContext, leads: Bool[Tensor, "texts tokens"]
+    ) -> Float[Tensor, "texts tokens classes"]:
+        """Logits without each unit of which the first token is named, at all its tokens; elsewhere those of
+        the whole text."""
+        text, token = leads.nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)
         owner = context.encoded.owner
