@@ -12,7 +12,7 @@ from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import SPECIAL
 from glasshead.audits.head_report.verdicts import HALF, UNIFORM_NULL, head_verdict
-from glasshead.audits.question import SHARE, SIZE, Within, change_size, range_of, signed_change
+from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
 from glasshead.nouns import Nouns
@@ -51,7 +51,7 @@ RANGES: Mapping[str, Within] = {
     **dict.fromkeys(OF_HEADS, SHARE),
     **dict.fromkeys(("gradient-share", "relevance-share", "joined-share", "identifiable"), SHARE),
     **dict.fromkeys(("mean-distance", "effective-tokens", "score-sd", "gradient-importance"), SIZE),
-    **dict.fromkeys(("inflation", "joining", "beyond-unsplit-words"), None),
+    **dict.fromkeys(("inflation", "joining", "beyond-unsplit-words"), TAU),
     PAIR_DIVERGENCE: SHARE,
     "removal": signed_change,
     "removal-size": change_size,
