@@ -1,8 +1,8 @@
 """Processes that are killed at any moment, and two that write the same folder at once."""
 
 import json
-import re
 import random
+import re
 import signal
 import time
 
@@ -100,6 +100,6 @@ def test_an_audit_is_not_written_twice(unbroken, tmp_path):
     first.communicate(timeout=120)
     measured = {"audit.parts"}  # if it came so far
     assert names(tmp_path) - measured == {".audit.glasshead-lock", ".audit.glasshead-new"}
-    glasshead(*audit[:-1], tmp_path / "audit")
+    glasshead(*audit[:-1], tmp_path / "audit", "--overwrite")
     assert names(tmp_path) == {"audit"}
     assert tree(tmp_path / "audit").keys() >= {"card.json", "report.html"}
