@@ -4,7 +4,7 @@ Random weights, random texts of one length. An audit alone includes what every a
 attention and gradients of the texts. ``--device cuda`` measures a GPU.
 
     python -m benchmarks.shard
-    python -m benchmarks.shard --texts 32 --tokens 128 --device cuda
+    python -m benchmarks.shard --texts 32 --tokens 128 --device cuda --dtype float32
     python -m benchmarks.shard --texts 1 --tokens 128 --audits identifiability
 """
 
@@ -50,23 +50,28 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=768)
     parser.add_argument("--texts", type=int, default=2)
     parser.add_argument("--tokens", type=int, default=32)
-    parser.add_argument("--audits", default=AUDITS, help="each is measured alone; `card` is those of a default card")
+    parser.add_argument(
+        "--audits", default=AUDITS, help="each is measured alone; `card` is those of a default card"
+    )
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--dtype", default="float64", help="as of an audit")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     data, tokenizer = random_texts(arguments.texts, arguments.tokens), word_tokenizer()
     tokenizer.model_max_length = arguments.tokens
     model = random_classifier(arguments.layers, arguments.hidden, arguments.hidden // 64)
-    model.to(arguments.device, getattr(torch, arguments.dtype))
+    model.to(arguments.device)
     on_gpu = torch.device(arguments.device).type == "cuda"
-    audit(model, data.select(range(1)), tokenizer=tokenizer, audits=("performance",))  # what is done once
+    audit(
+        model, data.select(range(1)), tokenizer=tokenizer, audits=("performance",), dtype=arguments.dtype
+    )  # what is done once
     rows = []
     for name in arguments.audits.split(","):
         if on_gpu:
             torch.cuda.reset_peak_memory_stats()
         began, cpu = time.perf_counter(), time.process_time()
-        audit(model, data, tokenizer=tokenizer, audits=None if name == "card" else (name,))
+        names = None if name == "card" else (name,)
+        audit(model, data, tokenizer=tokenizer, audits=names, dtype=arguments.dtype)
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
         memory = torch.cuda.max_memory_allocated() / 2**30 if on_gpu else None
         rows.append(Cost(name, seconds, cpu, memory))
