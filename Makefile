@@ -32,12 +32,13 @@ test-without-papers: .venv/dev
 test-slow: .venv/dev
 	$(TESTS) -m slow
 
-# What computes, with the vector instructions of older CPUs: other last digits, the same results.
+# What computes, with the vector instructions of older CPUs: other last digits, the same results. AVX2 is what
+# `test` uses where there is no more.
 NUMERIC := $(addprefix tests/,attention explainers huggingface identifiability models trace \
 	$(addprefix papers/,collapse dynamics lengths minima models recommend))
 test-cpus: .venv/dev
 	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
-	ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC)
+	$(if $(filter avx512f,$(shell cat /proc/cpuinfo)),ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC))
 
 # Shapes and types of arguments and results, checked while the tests of these rooms run.
 CHECKED := attention trace explainers statistics
@@ -63,7 +64,7 @@ docs: .venv/dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # What is fast, as ratios; an hour on two cores. One alone: python -m benchmarks.attention --help
-BENCHMARKS := startup serve audit audit_scale passes erasure explain explain_call images writing kendall coverage \
+BENCHMARKS := startup serve audit audit_scale shard passes erasure explain explain_call images writing kendall coverage \
 	adversary identifiability attention training dynamics cluster
 bench: .venv/dev
 	for name in $(BENCHMARKS); do echo "== $$name" && $(BIN)/python -m benchmarks.$$name || exit 1; done

@@ -65,6 +65,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> None:
+    """A run that is cut off has named its failures; the summary comes at the end only."""
+    if report.failed:
+        config.get_terminal_writer().write(f"\n{report.nodeid} ({report.when}) ")
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real data sets: GLASSHEAD_DATA, or `shared/data` beside the checkout."""

@@ -168,6 +168,20 @@ def test_a_key_that_is_no_number_reaches_no_query_before_it():
     torch.testing.assert_close(output[:, :, :30], clean[:, :, :30], **ONE_FORMULA_SINGLE)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("name", ["softmax", "softmax+distance-aware"])
+def test_half_of_16_keys_at_the_end(name, causal):
+    """There torch 2.13 reads beyond them on CPUs with AVX2 and no more."""
+    call = call_of(name, Mask(24, 24, causal=causal, query_positions=range(24)), device="cpu")
+    with torch.no_grad():
+        outputs = [
+            attend(call.mechanism, call.q, call.k, call.v, mask=call.mask, kernel=kernel).output
+            for kernel in ("flex", "reference")
+        ]
+    torch.testing.assert_close(*outputs, **ONE_FORMULA_SINGLE)
+
+
 def small(using="softmax", dtype=torch.float32, learns=False, dropout=0.0, size=4):
     q = torch.zeros(1, 2, size, 16, dtype=dtype, requires_grad=learns)
     return AttentionInputs.of(mechanism(using, num_heads=2, head_dim=16), q, q, q, dropout=dropout)

@@ -157,12 +157,12 @@ class TestCompiled:
     @pytest.mark.parametrize("name", ["tanhmax", "sigsoftmax", "relu", "tanhmax+distance-aware"])
     @pytest.mark.parametrize("spread", [1e-4, 0.01, 1.0, 30.0, 300.0])
     def test_errors_beside_those_of_the_formula_in_float32(self, name, spread):
-        """At most 1e-6 of the output and 2e-6 of its gradients; at large scores, and of what a position
+        """At most 1e-6 of the output and 4e-6 of its gradients; at large scores, and of what a position
         learns, about those of the formula, whose scores round alike. What a position learns is few numbers,
         which hold the rounding of all pairs: its error is compared over several draws."""
         draws = [relative_errors(name, spread, seed) for seed in range(24 if "+" in name else 6)]
         if spread <= 1:
-            limits = torch.tensor([1e-6, 2e-6, 2e-6, 2e-6])
+            limits = torch.tensor([1e-6, 4e-6, 4e-6, 4e-6])
             assert all((torch.tensor(ours[:4]) <= limits).all() for ours, _ in draws[:6]), draws
         ours, formula = torch.tensor(draws).square().mean(0).sqrt()
         # The ratio of two errors of equal size exceeds 2 once in a thousand times with 24 draws.

@@ -119,8 +119,8 @@ GROWING = {
 @pytest.mark.parametrize("subject", GROWING)
 def test_more_inputs_measure_the_new_ones_alone(subject, tmp_path, counted, monkeypatch):
     """What is measured on the first inputs for all stays what it was: a card of all says the same where it
-    is measured on so many."""
-    request = AuditRequest(**GROWING[subject](), audits=ASKED, **QUICK)
+    is measured on so many. In float64: in float32 a tie may depend on who else is in a batch."""
+    request = AuditRequest(**GROWING[subject](), audits=ASKED, draws=2)
     short = run_audit(replace(request, limit=12, store=tmp_path))
     first = counted.take()
     long = run_audit(replace(request, limit=20, store=tmp_path))

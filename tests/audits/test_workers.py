@@ -225,5 +225,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(tmp_path, monkeyp
 
 
 def is_worker(process):
-    """Whether a process measures; another one counts what loky has in use."""
-    return "process-name" in " ".join(process.cmdline())
+    """Whether a process measures; another one counts what loky has in use, and a dead one does nothing."""
+    try:
+        return "process-name" in " ".join(process.cmdline())
+    except (psutil.ZombieProcess, psutil.NoSuchProcess):
+        return False

@@ -43,7 +43,7 @@ def test_the_first_screen_has_the_conclusion_and_a_coloured_text(
         assert box is not None
         assert box["y"] + box["height"] <= size[1], selector
     height = page.evaluate("document.documentElement.scrollHeight")
-    assert height < 6 * size[1] * (1 if name == "one" else 2)
+    assert height < 6.5 * size[1] * (1 if name == "one" else 2)
     page.close()
 
 

@@ -75,7 +75,7 @@ def ended(process, number, code, said=()):
 @pytest.mark.parametrize("leaves", ["stays", "closes", "closes at work", "stays at work"])
 def test_after_a_browser_has_used_heads(browser, large, leaves):
     lines = "\n".join(f"unaffordable and heartwarmingly bad, {word}" for word in "abcdefghijklmnopqrst")
-    for attempt in range(3):
+    for attempt in range(2):
         with serving(large) as server:
             server.wait_until_open()
             context = browser.new_context()
@@ -94,19 +94,24 @@ def test_after_a_browser_has_used_heads(browser, large, leaves):
                 context.close()
 
 
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
 class TestSignals:
+    @pytest.mark.parametrize(("number", "code"), SIGNALS)
     def test_at_rest(self, models, number, code):
         with serving(models / "planted") as server:
             server.wait_until_open()
             ended(server.process, number, code)
 
+    @pytest.mark.parametrize(("number", "code"), SIGNALS)
     def test_while_a_model_is_loading(self, models, number, code):
         with serving(models / "planted", program=LOADS_SLOWLY) as server:
             assert server.states() == {"planted": "loading"}
             ended(server.process, number, code)
 
-    @pytest.mark.parametrize(("path", "question"), SLOW, ids=["explain", "flow", "save"])
+    @pytest.mark.parametrize(
+        ("number", "code", "path", "question"),
+        [(*SIGNALS[place % 2], *asked) for place, asked in enumerate(SLOW)],
+        ids=["explain", "flow", "save"],
+    )
     def test_while_a_question_is_answered(self, large, number, code, path, question):
         with serving(large) as server:
             server.wait_until_open()
@@ -119,8 +124,12 @@ class TestSignals:
             assert not asked.is_alive()
 
     @pytest.mark.parametrize(
-        ("program", "path"),
-        [(DRAWS_SLOWLY, "/save/explanation.png"), (HANGS, "/view/heads?model=planted&text=a")],
+        ("number", "code", "program", "path"),
+        [
+            (*SIGNALS[0], DRAWS_SLOWLY, "/save/explanation.png"),
+            (*SIGNALS[1], HANGS, "/view/heads?model=planted&text=a"),
+        ],
+        ids=["draws", "hangs"],
     )
     def test_while_something_cannot_be_told_to_stop(self, models, number, code, program, path):
         question = {"model": "planted", "text": "the film was good"} if "save" in path else None
@@ -146,6 +155,7 @@ class TestSignals:
             return  # the connection was cut
         assert status != 200
 
+    @pytest.mark.parametrize(("number", "code"), SIGNALS)
     def test_with_an_open_connection(self, models, number, code):
         with serving(models / "planted") as server:
             server.wait_until_open()

@@ -50,7 +50,7 @@ class Measure(ABC):
     """What `measure` gives of each input."""
 
     def most(self, settings: Settings) -> int | None:
-        """How many inputs are asked at most, the first in random order; None: all."""
+        """The most inputs that are asked, the first in random order; None for all."""
         return None
 
     @abstractmethod

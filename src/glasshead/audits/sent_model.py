@@ -61,8 +61,8 @@ class Holding(NamedTuple):
 
 
 class StructurePickler(cloudpickle.Pickler):
-    """Pickles all but dense tensors, of which it keeps one for each piece of memory. What is one object, as
-    tied weights are, is one again."""
+    """Pickles everything but dense tensors, and keeps one tensor for each piece of memory. Tied weights are
+    one object again when they are read."""
 
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file)

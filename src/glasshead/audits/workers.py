@@ -278,7 +278,7 @@ def check_workers(request: MeasuringRequest) -> None:
     """Refuse workers that cannot be meant.
 
     Raises:
-        InputError: as `Cluster`, and where both local ones and a cluster are asked for.
+        InputError: as `Cluster`, and if local workers and a cluster are both asked for.
     """
     Cluster.at(request.ray, request.gpus_per_task)
     if request.ray is not None and request.workers is not None:

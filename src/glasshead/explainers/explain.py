@@ -10,7 +10,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import (
     Encoded,
-    Unit,
     UnitReader,
     as_sources,
     as_texts,
@@ -31,8 +30,6 @@ from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
-
-WORD: Unit = "word"
 
 
 def check_method(request: MethodRequest) -> None:
@@ -122,7 +119,7 @@ def explain_texts(
             attention_selector=selector,
             encoded=encoded,
         )
-        if request.unit == WORD:
+        if request.unit == "word":
             attributions = [by_word(attribution) for attribution in attributions]
         if request.intervals:
             attributions = with_intervals(

@@ -70,7 +70,7 @@ class UnitRequest(AttentionRequest):
 
     @property
     def whole(self) -> Literal["word", "token"]:
-        """What goes as a whole: of sentences that are read, their tokens are told nothing of words."""
+        """What is taken out as a whole; a sentence that is read gathers tokens, not words."""
         return self.unit if getattr(self, "level", "word") == "word" else "token"
 
 

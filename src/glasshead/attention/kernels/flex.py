@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -56,7 +57,10 @@ class Flex(Kernel):
             q, k, v = pad_to_power_of_two(q), pad_to_power_of_two(k), pad_to_power_of_two(v)
         elif not call.needs_gradient:
             q, k, v = q.detach(), k.detach(), v.detach()
-        blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
+        mask, missing = call.mask, 0 if q.is_cuda else missing_keys(call.mask.keys)
+        if missing:
+            mask, k, v = with_missing_keys(mask, k, v, missing)
+        blocks = None if mask.is_full else block_mask(mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
                 output = compile_flex_attention()(
@@ -159,6 +163,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     """q, k, v and what makes the exponent of the softmax of each q·k."""
     position, activation = call.mechanism.position, call.mechanism.activation
     q, k, v, scale = call.q, call.k, call.v, call.scale
+    last, added = call.mask.keys - 1, missing_keys(call.mask.keys)
     score_of: Callable[..., Tensor] | None = None
     if position.is_dot_product and position.needs_positions:
         k, v = call.expand_heads()
@@ -170,13 +175,27 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     def change_score(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.
         score = score.float()
-        exponent = activation.softmax_logits(
-            score if score_of is None else score_of(score, batch, head, query, key)
-        )
+        if score_of is not None:
+            key = key.clamp(max=last) if added else key
+            score = score_of(score, batch, head, query, key)
+        exponent = activation.softmax_logits(score)
         assert exponent is not None  # the call was not refused
         return exponent
 
     return q, k, v, change_score
+
+
+def missing_keys(keys: int) -> int:
+    """How many masked keys are added on CPUs, where torch 2.13 reads beyond the last half of 16 keys."""
+    return 8 if keys % 16 == 8 else 0
+
+
+def with_missing_keys(mask: Mask, k: Tensor, v: Tensor, missing: int) -> tuple[Mask, Tensor, Tensor]:
+    """The same rows of attention over more keys, none of which is real."""
+    real = torch.ones(len(k), mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
+    pairs = None if mask.attn_mask is None else pad(mask.attn_mask, (0, missing))
+    longer = replace(mask, keys=mask.keys + missing, padding=pad(real, (0, missing)), attn_mask=pairs)
+    return longer, pad(k, (0, 0, 0, missing)), pad(v, (0, 0, 0, missing))
 
 
 def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:

@@ -49,8 +49,8 @@ def pair_name(one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class RankingRows(Measure):
-    """Every method before each input, under every meaning of deleting; all methods and the random orders of
-    an input are one call, in which a set of tokens is asked once."""
+    """Every method before each input, under every meaning of deleting. One call serves all methods and the
+    random orders of an input, and asks about each set of tokens once."""
 
     methods: tuple[str, ...]
     removals: tuple[str, ...]

@@ -79,8 +79,8 @@ class Removal(ABC):
     def logits_of_units(
         self, context: ExplanationContext, leads: Bool[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens classes"]:
-        """Logits without each unit of which the first token is named, at all its tokens; elsewhere those of
-        the whole text."""
+        """Logits without each unit, which is named by its first token and has them at all its tokens; other
+        tokens have the logits of the whole text."""
         text, token = leads.nonzero(as_tuple=True)
         result = context.logits[:, None, :].repeat(1, context.encoded.ids.shape[1], 1)
         result[text, token] = self.logits(context, text, one_each(token, result.shape[1])).to(result.dtype)
