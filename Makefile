@@ -34,8 +34,7 @@ test-slow: .venv/dev
 
 # What computes, with the vector instructions of older CPUs: other last digits, the same results. AVX2 is what
 # `test` uses where there is no more.
-NUMERIC := $(addprefix tests/,attention explainers huggingface identifiability models trace \
-	$(addprefix papers/,collapse dynamics lengths minima models recommend))
+NUMERIC := $(addprefix tests/,attention explainers huggingface identifiability models trace)
 test-cpus: .venv/dev
 	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
 	$(if $(filter avx512f,$(shell cat /proc/cpuinfo)),ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC))

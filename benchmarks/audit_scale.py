@@ -58,9 +58,8 @@ class Cost:
 def run_case(case: Case) -> Cost:
     """Audit, in this process."""
     import torch
-    from datasets import ClassLabel, Dataset, Features, Value
 
-    from benchmarks.random_bert import random_classifier, word_tokenizer
+    from benchmarks.random_bert import random_classifier, random_texts, word_tokenizer
     from glasshead.audits import audit, measure
 
     torch.set_num_threads(1)
@@ -69,11 +68,7 @@ def run_case(case: Case) -> Cost:
         measure.SHARD = measure.SHARD_TOKENS = measure.FIRST_SHARD = WHOLE
     rng = np.random.default_rng(0)
     lengths = np.minimum(np.exp(np.log(MEDIAN) + SPREAD * rng.standard_normal(case.texts)), LONGEST)
-    texts = [" ".join(f"w{word}" for word in rng.integers(words, size=max(int(n), 3))) for n in lengths]
-    names = ["LABEL_0", "LABEL_1"]
-    features = Features({"text": Value("string"), "label": ClassLabel(names=names)})
-    labels = rng.integers(2, size=case.texts).tolist()
-    data = Dataset.from_dict({"text": texts, "label": labels}, features=features)
+    data = random_texts((max(int(length), 3) for length in lengths), words, rng)
     model, tokenizer = random_classifier(layers, hidden, heads, words), word_tokenizer(words)
     tokenizer.model_max_length = LONGEST + 2
     options = {"audits": case.audits.split(",")} if case.audits else {}

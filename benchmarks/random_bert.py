@@ -1,6 +1,10 @@
 """A random classifier that is always the same, with a tokenizer of words w0, w1, …"""
 
+from collections.abc import Iterable
+
+import numpy as np
 import torch
+from datasets import ClassLabel, Dataset, Features, Value
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
@@ -34,3 +38,11 @@ def word_tokenizer(words: int = WORDS) -> PreTrainedTokenizerFast:
     )
     names = {f"{word.strip('[]').lower()}_token": word for word in special}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def random_texts(lengths: Iterable[int], words: int, rng: np.random.Generator) -> Dataset:
+    """Texts of so many random words each, with labels that mean nothing."""
+    texts = [" ".join(f"w{word}" for word in rng.integers(words, size=length)) for length in lengths]
+    features = Features({"text": Value("string"), "label": ClassLabel(names=["LABEL_0", "LABEL_1"])})
+    labels = rng.integers(2, size=len(texts)).tolist()
+    return Dataset.from_dict({"text": texts, "label": labels}, features=features)

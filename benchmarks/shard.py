@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from datasets import ClassLabel, Dataset, Features, Value
 
 from benchmarks.measuring import format_number, print_table
-from benchmarks.random_bert import WORDS, random_classifier, word_tokenizer
+from benchmarks.random_bert import WORDS, random_classifier, random_texts, word_tokenizer
 from glasshead.audits import audit
 
 AUDITS = "agreement,perturbation,faithfulness"
@@ -31,15 +30,6 @@ class Cost(NamedTuple):
     seconds: float
     cpu: float
     memory: float | None
-
-
-def random_texts(texts: int, tokens: int) -> Dataset:
-    """Texts of so many tokens, with labels that mean nothing."""
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(WORDS, size=(texts, tokens - SPECIAL))
-    features = Features({"text": Value("string"), "label": ClassLabel(names=["LABEL_0", "LABEL_1"])})
-    rows = [" ".join(f"w{word}" for word in row) for row in drawn]
-    return Dataset.from_dict({"text": rows, "label": rng.integers(2, size=texts).tolist()}, features=features)
 
 
 def main() -> None:
@@ -57,14 +47,14 @@ def main() -> None:
     parser.add_argument("--dtype", default="float64", help="as of an audit")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    data, tokenizer = random_texts(arguments.texts, arguments.tokens), word_tokenizer()
+    lengths = [arguments.tokens - SPECIAL] * arguments.texts
+    data, tokenizer = random_texts(lengths, WORDS, np.random.default_rng(0)), word_tokenizer()
     tokenizer.model_max_length = arguments.tokens
     model = random_classifier(arguments.layers, arguments.hidden, arguments.hidden // 64)
     model.to(arguments.device)
     on_gpu = torch.device(arguments.device).type == "cuda"
-    audit(
-        model, data.select(range(1)), tokenizer=tokenizer, audits=("performance",), dtype=arguments.dtype
-    )  # what is done once
+    one = data.select(range(1))  # what the first audit of a process does once
+    audit(model, one, tokenizer=tokenizer, audits=("performance",), dtype=arguments.dtype)
     rows = []
     for name in arguments.audits.split(","):
         if on_gpu:

@@ -54,7 +54,7 @@ class ExplanationContext:
     progress: OnTexts = not_watched
     first_pass: FirstPass | None = None
     known: KnownStates | None = field(default=None, repr=False, compare=False)
-    """What blocks said of texts that are asked many questions, or None where each pass is a whole one."""
+    """Hidden states that later passes over the same texts start from, or None to run every pass whole."""
     shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What was measured of these texts, whatever target is explained."""
 

@@ -57,9 +57,9 @@ class Flex(Kernel):
             q, k, v = pad_to_power_of_two(q), pad_to_power_of_two(k), pad_to_power_of_two(v)
         elif not call.needs_gradient:
             q, k, v = q.detach(), k.detach(), v.detach()
-        mask, missing = call.mask, 0 if q.is_cuda else missing_keys(call.mask.keys)
-        if missing:
-            mask, k, v = with_missing_keys(mask, k, v, missing)
+        mask, added = call.mask, 0 if q.is_cuda else keys_to_add(call.mask.keys)
+        if added:
+            mask, k, v = with_masked_keys(mask, k, v, added)
         blocks = None if mask.is_full else block_mask(mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
@@ -163,7 +163,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     """q, k, v and what makes the exponent of the softmax of each q·k."""
     position, activation = call.mechanism.position, call.mechanism.activation
     q, k, v, scale = call.q, call.k, call.v, call.scale
-    last, added = call.mask.keys - 1, missing_keys(call.mask.keys)
+    last, added = call.mask.keys - 1, keys_to_add(call.mask.keys)
     score_of: Callable[..., Tensor] | None = None
     if position.is_dot_product and position.needs_positions:
         k, v = call.expand_heads()
@@ -185,17 +185,17 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     return q, k, v, change_score
 
 
-def missing_keys(keys: int) -> int:
-    """How many masked keys are added on CPUs, where torch 2.13 reads beyond the last half of 16 keys."""
+def keys_to_add(keys: int) -> int:
+    """How many masked keys a CPU needs: torch 2.13 reads past the end of a length like 8, 24 or 40."""
     return 8 if keys % 16 == 8 else 0
 
 
-def with_missing_keys(mask: Mask, k: Tensor, v: Tensor, missing: int) -> tuple[Mask, Tensor, Tensor]:
-    """The same rows of attention over more keys, none of which is real."""
+def with_masked_keys(mask: Mask, k: Tensor, v: Tensor, added: int) -> tuple[Mask, Tensor, Tensor]:
+    """The same attention, with masked keys at the end."""
     real = torch.ones(len(k), mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
-    pairs = None if mask.attn_mask is None else pad(mask.attn_mask, (0, missing))
-    longer = replace(mask, keys=mask.keys + missing, padding=pad(real, (0, missing)), attn_mask=pairs)
-    return longer, pad(k, (0, 0, 0, missing)), pad(v, (0, 0, 0, missing))
+    pairs = None if mask.attn_mask is None else pad(mask.attn_mask, (0, added))
+    longer = replace(mask, keys=mask.keys + added, padding=pad(real, (0, added)), attn_mask=pairs)
+    return longer, pad(k, (0, 0, 0, added)), pad(v, (0, 0, 0, added))
 
 
 def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
