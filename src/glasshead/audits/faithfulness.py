@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
 
 FAITHFULNESS = "faithfulness"
-ORDERS = 4
-"""Random sets of tokens of each size in every text, whose mean is the null."""
+ORDERS = 2
+"""Random sets of tokens of each size in every text, whose mean is the null: one from each end of an order."""
 EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
 REFERENCE_TEXTS = 50
