@@ -209,7 +209,7 @@ def test_measurements_of_another_request_are_refused(tmp_path):
         ({"level": "sentence"}, "level"), ({"dtype": "float64"}, "dtype"), ({"layer": 0}, "layer"),
         ({"model": bert(seed=1).model}, "weights"), ({"tokenizer": other_words}, "tokenizer"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=rf"part of another audit \(different: {what}\)") as refused:
+        with pytest.raises(InputError, match=rf"what another request measured \(different: {what}\)") as refused:
             run_audit(replace(request, **other, store=tmp_path))
         assert len(str(refused.value)) <= 300 + len(str(tmp_path))
 
@@ -221,7 +221,7 @@ def test_what_was_measured_with_other_training_data_is_another_audit(tmp_path):
         store = tmp_path / str(rank)
         run_audit(replace(request, train=begun, store=store))
         for other in trains[:rank]:
-            with pytest.raises(InputError, match="part of another audit"):
+            with pytest.raises(InputError, match="what another request measured"):
                 run_audit(replace(request, train=other, store=store))
 
 
@@ -249,7 +249,7 @@ def test_numbers_of_numpy_are_numbers():
 def test_blocks_of_other_sizes_are_another_audit(tmp_path):
     request = AuditRequest(**SUBJECTS["images"](), audits=("faithfulness",), **QUICK, blocks=2)
     run_audit(replace(request, store=tmp_path))
-    with pytest.raises(InputError, match=r"part of another audit \(different: blocks\)"):
+    with pytest.raises(InputError, match=r"what another request measured \(different: blocks\)"):
         run_audit(replace(request, blocks=3, store=tmp_path))
 
 

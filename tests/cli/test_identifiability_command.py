@@ -180,7 +180,7 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     monkeypatch.setattr("glasshead.audits.audit_heads.map_findings", stop)
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], code=130)
     monkeypatch.undo()
-    assert "part of another audit" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")
+    assert "what another request measured" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], "--resume")
 
 

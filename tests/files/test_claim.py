@@ -14,7 +14,7 @@ def test_what_was_begun_is_taken_up_again(tmp_path):
     claim_folder(tmp_path / "parts", SETTINGS)
     claim_folder(tmp_path / "parts", SETTINGS)
     assert [path.name for path in (tmp_path / "parts").iterdir()] == [SETTINGS_FILE]
-    with pytest.raises(InputError, match="holds part of another audit"):
+    with pytest.raises(InputError, match="holds what another request measured"):
         claim_folder(tmp_path / "parts", SETTINGS | {"seed": 2})
     with pytest.raises(InputError, match=r"\(different: seed, data of train\)"):
         claim_folder(tmp_path / "parts", SETTINGS | {"seed": 3, "asked": {"data_of_train": "x"}})

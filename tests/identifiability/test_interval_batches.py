@@ -107,7 +107,7 @@ def test_what_was_interrupted_goes_on(tmp_path, monkeypatch):
 )
 def test_parts_of_other_settings_are_not_taken_up(tmp_path, other):
     made(tmp_path / "s")
-    with pytest.raises(InputError, match="part of another audit"):
+    with pytest.raises(InputError, match="what another request measured"):
         made(tmp_path / "s", **other)
 
 

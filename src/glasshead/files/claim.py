@@ -32,7 +32,7 @@ def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
         names = list(dict.fromkeys(differing(before, mine)))[:NAMES_SHOWN]
         which = f" (different: {', '.join(names)})" if names else ""
         raise InputError(
-            f"{folder} holds part of another audit{which}: repeat that command, or remove the folder"
+            f"{folder} holds what another request measured{which}: repeat that one, or remove the folder"
         )
 
 
