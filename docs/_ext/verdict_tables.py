@@ -68,8 +68,8 @@ def blank(template: str) -> str:
 
 
 def range_of(question: Question) -> str:
-    """``0 to 1``, or as far as it goes."""
-    low, high = question.within
+    """``0 to 1``, or as far as it goes, for a classifier."""
+    low, high = question.range(None)
     if not math.isfinite(low):
         return ""
     return f"{low:g} to {high:.3g}" if math.isfinite(high) else f"from {low:g}"
