@@ -42,9 +42,7 @@ def test_uniform_causal_attention_inflates_nothing():
     assert found["beyond-unsplit-words"].estimate > 0.02
     # Texts that are all alike differ in nothing; 30 of them do not yet say that others would not.
     assert verdicts(report, "inflation") == {"not distinguishable from what A ∂z/∂A accounts for"}
-    assert verdicts(report, "beyond-unsplit-words") == {
-        "not distinguishable from a word that is never split"
-    }
+    assert verdicts(report, "beyond-unsplit-words") == {"not distinguishable from a word that is never split"}
     assert not any(claim in sentence for sentence in report.conclusion for claim in CLAIMS)
 
 
