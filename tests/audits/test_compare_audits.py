@@ -181,12 +181,12 @@ def test_the_seed_draws():
     assert intervals[0] == intervals[1] != intervals[2]
 
 
-def test_a_difference_that_never_varies_is_as_wide_as_its_range_allows():
+def test_a_difference_that_never_varies_is_itself_but_of_shares():
     found = named(finding_differences([card(0.0, 1), card(0.0, 1)])[0])
     for name in ("agreement.contribution.gradient.all", "perturbation.permutation.absolute.all"):
-        one, most = found[name], 2.0 if name.startswith("agreement") else 1.0
-        equal = interval_of_equals(0.0, one.n, least=-most, most=most)
-        assert one.interval == pytest.approx(equal), name
+        assert found[name].interval == (0.0, 0.0), name
+    share = found["performance.accuracy.all"]
+    assert share.interval == pytest.approx(interval_of_equals(0.0, share.n))
 
 
 def test_a_difference_of_two_tasks_is_in_the_range_of_both():

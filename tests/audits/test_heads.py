@@ -38,27 +38,18 @@ def test_heads_are_named_for_what_they_were_built_to_look_at(report):
         ITSELF: "itself",
         SAME: "same token elsewhere",
         SEPARATOR: "[SEP]",
-        UNIFORM: "",  # 30 texts that are alike say little of others
+        UNIFORM: "uniform",
         DECIDES: "",
         IDLE: "",
     }
     assert {number: patterns[number] for number in expected} == expected
 
 
-@pytest.mark.slow
-def test_many_texts_of_one_breadth_show_that_a_head_is_uniform():
-    """Nearly uniform is 0.98: of 300 texts that are alike, less than a fiftieth of all is not."""
-    model, tokenizer = planted_heads.planted_model(WORDS)
-    texts = planted_heads.as_data(planted_heads.planted_texts(WORDS, 300))
-    report = glasshead.heads(model, texts, tokenizer=tokenizer, limit=300, dtype="float32", effects=False)
-    assert report.head(0, UNIFORM).pattern == "uniform"
-
-
 def test_shares_and_their_nulls(report):
     previous = share(report, PREVIOUS, "previous")
     assert previous.estimate == pytest.approx(1.0, abs=1e-4)
     assert previous.null["uniform"] == pytest.approx(1 / 12)  # ten words, [CLS] and [SEP]
-    assert previous.over_null["uniform"].interval[0] > 0.5
+    assert previous.over_null["uniform"].interval[0] > 0.9
     assert previous.n == 30
     assert share(report, PREVIOUS, "next").estimate < 0.02  # the first row looks at all alike
     assert share(report, UNIFORM, "entropy").estimate == pytest.approx(1.0)

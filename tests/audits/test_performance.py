@@ -22,6 +22,19 @@ def answers(n, right, majority):
     return (rows * 7 % n < right).astype(float), (rows < majority).astype(float)
 
 
+@pytest.mark.parametrize(("n", "stands"), [(20, "undecided"), (60, "undecided"), (80, "not better")])
+def test_few_answers_that_are_those_of_the_guess_do_not_show_that_others_will_be(n, stands):
+    """A model that is right in half of a rare class answers as the guess does in one sample of 20 out of
+    three."""
+    guess = (np.arange(n) < 0.9 * n).astype(float)
+    (found,) = summarise(
+        [guess], [{"majority": guess}], rng=np.random.default_rng(0), within=(0, 1), counts=True
+    )
+    difference = found.over_null["majority"]
+    assert beside_guess(difference, same=True) == stands
+    assert "as good as" in performance_verdict(difference, GUESS, TEXTS, same=True).words
+
+
 def test_few_texts_do_not_show_what_many_do():
     """0.79 against 0.64 on 566 texts, and nearly that on 60."""
     many, difference = paired(*answers(566, 445, 361))

@@ -12,7 +12,6 @@ from classifier_families import labelled_data, planted
 from glasshead.audits import build_view
 from glasshead.audits.agreement import Agreement
 from glasshead.opening import open_subject
-from glasshead.statistics import interval_of_equals
 
 TOKEN = "funny"
 AUDITS = ["agreement", "performance", "perturbation", "tokens"]
@@ -83,9 +82,7 @@ def test_other_weights_change_the_answer_where_the_token_stands(audited):
         assert moved.interval[0] > 0.5
         assert moved.interval[0] > moved.null["random"]
         assert "changes much, more than" in moved.verdict
-        still = card.finding(f"perturbation.{draw}.absolute.class bad")
-        assert still.estimate < 1e-6
-        assert still.interval == pytest.approx(interval_of_equals(0.0, still.n, least=0.0), abs=1e-6)
+        assert card.finding(f"perturbation.{draw}.absolute.class bad").interval[1] < 1e-6
 
 
 def test_the_token_stands_out_among_all(audited):

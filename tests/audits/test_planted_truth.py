@@ -17,7 +17,6 @@ from glasshead.results import (
     SIGN_IN_WEIGHTS,
     AuditCard,
 )
-from glasshead.statistics import interval_of_equals
 from glasshead.training.store_gauge import fix_pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -118,8 +117,7 @@ def test_moving_weights_moves_the_answer_only_where_values_differ(planted):
         assert finding.interval[0] > 0.2
         assert "changes much" in finding.verdict
     else:  # all values are 1: only the sum of the weights matters, and shuffling keeps it
-        assert finding.estimate < 1e-6
-        assert finding.interval == pytest.approx(interval_of_equals(0.0, finding.n, least=0.0), abs=1e-6)
+        assert finding.interval[1] < 1e-6
         assert "all tokens of a text carry the same value" in finding.verdict
     assert card.finding("perturbation.random.absolute.all").interval[0] > 0.02
 

@@ -10,8 +10,8 @@ from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
 
 WORDS = ["good", "bad", *(f"w{number}" for number in range(20))]
-CLAIMS = ("account for less", "account for more", "A special token gets more", "A special token gets less", "raises",
-          "lowers")  # fmt: skip
+CLAIMS = ("account for less", "account for more", "A special token gets more", "A special token gets less",
+          "raises", "lowers")  # fmt: skip
 
 
 def family(name):

@@ -6,7 +6,7 @@ import pytest
 from glasshead.audits import audit
 from glasshead.audits.until_decided import Looks, look_level
 from glasshead.errors import InputError
-from glasshead.results import extent_of
+from glasshead.results import AuditCard, Finding, PairedDifference, extent_of
 from glasshead.statistics import share_interval
 from planted_headlines import near_half, sign_in_values
 from small import as_run, split
@@ -87,3 +87,52 @@ def test_the_card_knows_the_level_of_its_last_look():
     assert card.level == look_level(1)
     assert card.facts["slice_level"] > card.level
     assert any("97.5 %" in note for note in card.facts["notes"])
+
+
+def test_texts_that_run_out_have_a_last_look_and_texts_after_the_deciding_one_are_not_judged():
+    judged = []
+
+    def judge(places, level):
+        judged.append((len(places), level))
+        return one_finding(interval=(0.1, 0.2) if len(places) > 62 else (-0.1, 0.2), n=len(places))
+
+    few = Looks(["audit.number.all"], judge)
+    assert not few(np.arange(40))
+    few.end(np.arange(60))
+    assert not few.decided
+    assert judged == [(40, look_level(1)), (60, look_level(2))]
+    few.end(np.arange(60))
+    assert len(judged) == 2  # nothing new to look at
+    many = Looks(["audit.number.all"], judge)
+    assert many(np.arange(70))
+    many.end(np.arange(90))
+    assert many.decided
+    assert len(many.places) == 70
+
+
+def one_finding(interval, n, null=0.0, status="evidence"):
+    over = {} if null is None else {"random": PairedDifference(0.1, interval, n)}
+    found = Finding(
+        audit="audit", statistic="number", against="", group="all", estimate=0.1, std=None, interval=interval,
+        null={} if null is None else {"random": null}, n=n, undefined={}, significant_fraction=None,
+        citation="", verdict="", over_null=over, status=status,
+    )  # fmt: skip
+    return AuditCard({}, [found])
+
+
+def test_what_has_neither_claim_nor_null_is_refused_and_few_texts_decide_nothing():
+    nothing = Looks(["audit.number.all"], lambda places, level: one_finding((0.1, 0.2), 40, null=None))
+    with pytest.raises(InputError, match="neither a claim nor a null"):
+        nothing(np.arange(40))
+    few = Looks(["audit.number.all"], lambda places, level: one_finding((0.1, 0.2), 12))
+    assert not few(np.arange(40))
+
+
+def test_an_audit_that_is_to_be_decided_asks_as_many_texts_as_it_takes(monkeypatch):
+    from glasshead.audits import faithfulness
+
+    monkeypatch.setattr(faithfulness, "EXACT_TEXTS", 20)
+    made = near_half((60, 60))
+    run, data = as_run(made.model, made.texts, made.labels), split(made.texts, made.labels, made.classes)
+    card = audit(run, data, audits=("faithfulness",), until_decided=("faithfulness.comprehensiveness",))
+    assert card.find("faithfulness.comprehensiveness").n == card.facts["examples"] > 20

@@ -33,6 +33,21 @@ def shards(folder):
     return {path.relative_to(folder): path.stat().st_ino for path in folder.rglob("measurements/*/*.parquet")}
 
 
+def test_the_level_of_the_last_look_is_kept_until_another_one_is_asked_for(tiny, tmp_path):
+    decided = "perturbation.uniform.share"
+    glasshead(
+        "audit", tiny.tanhmax, "synthetic", "--audits", "perturbation", *SPLIT, "--until-decided", decided,
+        "--out", tmp_path / "audit",
+    )  # fmt: skip
+    card, again = AuditCard.load(tmp_path / "audit"), front_door.judge(tmp_path / "audit")
+    assert again.level == card.level > 0.95
+    assert again.findings == card.findings
+    assert again.facts["notes"] == card.facts["notes"]
+    other = front_door.judge(tmp_path / "audit", level=0.95)
+    assert other.level == 0.95
+    assert not any("intervals are at" in note for note in other.facts["notes"])
+
+
 def test_what_is_judged_again_is_what_was_judged(audited):
     folder, card = audited
     again = front_door.judge(folder)
@@ -85,7 +100,7 @@ def test_another_level_has_other_intervals_and_verdicts(audited, tmp_path):
     assert "99 % interval" in said
     assert AuditCard.load(tmp_path / "wide").findings == judged.findings
     assert "at 99\u00a0%, corrected" in (tmp_path / "wide" / "report.html").read_text(encoding="utf-8")
-    again = front_door.judge(tmp_path / "wide")
+    again = front_door.judge(tmp_path / "wide", level=0.95)
     assert again.findings == card.findings
     assert json.loads(again.to_json())["facts"] == json.loads(card.to_json())["facts"]
 

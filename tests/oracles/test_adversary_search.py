@@ -1,5 +1,7 @@
 """The searches of the audit `adversarial` against other optimisers, and how what they find is printed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -238,3 +240,32 @@ def test_a_bar_under_a_bound_rests_on_what_was_found(card):
     assert not check_threshold(finding, 1.1)
     with pytest.raises(InputError, match="upper bound"):
         finding_for_threshold(card, "adversarial.flat")
+
+
+@pytest.mark.parametrize("gap", [0.1, 0.01, 0.001])
+def test_keys_that_are_nearly_tied_are_told_apart_far_away(gap):
+    """One number draws all weight to the third key only between queries that two nearly equal keys part."""
+    from glasshead.audits.adversary.linear_adversary import ProducibleLinear
+    from glasshead.audits.adversary.producible import by_plane
+
+    model = random_model(0, score="additive", head_dim=1)
+    setting = setting_of(model, ["the film was good", "a plot"], 2)
+    readout = setting.context.readout
+    n = readout.mask.shape[1]
+    polarity, keys, scores = (torch.zeros(size) for size in ((1, n, 1), (1, n, 1), (1, n)))
+    polarity[0, :4, 0] = torch.tensor([3.0, 0.0, 3.0, 0.0])
+    keys[0, :4, 0] = torch.tensor([-1.2, 0.0, 1.0, 1.0 + gap])
+    scores[0, 1] = 12.0
+    readout = replace(readout, polarity=readout.polarity * 0, bias=readout.bias * 0, scores=readout.scores)
+    readout.polarity[:1] = polarity.to(readout.polarity)
+    one = torch.tensor([0])
+    adversary = ProducibleLinear(setting, readout, one, scores.to(readout.scores), keys.to(readout.scores))
+    found = by_plane(setting, adversary)[0]
+    far = np.geomspace(1e-2, 1e6, 4001)
+    weights = softmax(
+        scores[0, :4].numpy() + np.concatenate([far, -far])[:, None] * keys[0, :4, 0].numpy(), axis=1
+    )
+    own = softmax(scores[0, :4].double().numpy())
+    z = 1 / (1 + np.exp(-(np.concatenate([weights, own[None]]) @ polarity[0, :4, 0].numpy())))
+    stay = weights[np.abs(z[:-1] - z[-1]) <= setting.search.epsilon]
+    assert found == pytest.approx(max(divergence(own, row) for row in stay), abs=0.01)

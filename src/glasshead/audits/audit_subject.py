@@ -17,7 +17,15 @@ from glasshead.audits.conclude import conclude
 from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
-from glasshead.audits.judge import REFERENCE, SUBJECT_FILE, Wanted, judge_all, rows_wanted, slice_columns
+from glasshead.audits.judge import (
+    REFERENCE,
+    REST,
+    SUBJECT_FILE,
+    Wanted,
+    judge_all,
+    rows_wanted,
+    slice_columns,
+)
 from glasshead.audits.measure import Clock, InThisProcess, Measurer, measure_rest
 from glasshead.audits.measured_with import find_measurements
 from glasshead.audits.measurements import Measurements
@@ -30,7 +38,7 @@ from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import interval_facts, slicings_of
 from glasshead.audits.subject_facts import card_title, subject_facts
 from glasshead.audits.table import Table, jsonable
-from glasshead.audits.until_decided import Looks
+from glasshead.audits.until_decided import LEVEL_NOTE, Looks
 from glasshead.audits.view import IMPORTANCE, ModelView
 from glasshead.audits.workers import executor_of, pool_of
 from glasshead.data import reader_of
@@ -96,12 +104,13 @@ def audit_subject(
         executor = executor_of(
             pool, InThisProcess(sample, view, known, rest_reference, stages.measure, clock)
         )
+        to_decide = {name.partition(".")[0] + rest for name in request.until_decided for rest in ("", REST)}
         looks = Looks(request.until_decided, partial(look_card, wanted, kept, sample, view.settings))
         measurer = Measurer(
             sample,
             wanted,
             kept,
-            {one.key: one.most(view.settings) for one in wanted},
+            {one.key: None if one.key in to_decide else one.most(view.settings) for one in wanted},
             workers=1 if pool is None else pool.count,
             deadline=None if request.budget is None else started + float(request.budget),
             is_enough=looks if request.until_decided else None,
@@ -109,14 +118,14 @@ def audit_subject(
         )
         measurer.measure(executor, stages)
     notes = [*subject.notes]
-    measured = measurer.complete()
-    settings = view.settings
+    measured, settings = measurer.complete(), view.settings
     if request.until_decided:
-        settings = replace(settings, level=looks.level)
-        if not looks.decided:
-            notes.append(f"{join_names(request.until_decided)} stayed undecided")
+        looks.end(measured)
+        measured, settings = looks.places, replace(settings, level=looks.level)
+        notes.append(looks_note(measured, sample, request, looks))
+    elif len(measured) < len(sample.texts):
+        notes.append(part_note(measured, sample, request))
     if len(measured) < len(sample.texts):
-        notes.append(part_note(len(measured), sample, request, looks))
         view = view.some(np.flatnonzero(np.isin(known, measured)))
         sample = sample.some(measured)
     if (cost := reader.cost_note(len(sample.texts), len(split))) is not None:
@@ -176,15 +185,19 @@ def look_card(
     return conclude(AuditCard({**result.facts, **facts}, result.findings, examples=labels))
 
 
-def part_note(measured: int, sample: Sample, request: AuditRequest, looks: Looks) -> str:
-    """How many of the inputs were measured in the time that a request gives, or until all was decided."""
+def part_note(measured: NDArray[np.int64], sample: Sample, request: AuditRequest) -> str:
+    """How many of the inputs were measured in the time that a request gives."""
     nouns = reader_of(sample.subject.tokenizer).nouns
-    part = f"Measured {measured:,} of {nouns.count(len(sample.texts))}"
-    if looks.decided:
-        names, times = join_names(request.until_decided), pluralise(looks.number, "look")
-        at = percent(looks.level)
-        return f"{part}, which decide {names}; intervals are at {at}, since it took {times} to decide"
+    part = f"Measured {len(measured):,} of {nouns.count(len(sample.texts))}"
     return f"{part} in {duration(float(request.budget or 0.0))}, chosen at random"
+
+
+def looks_note(measured: NDArray[np.int64], sample: Sample, request: AuditRequest, looks: Looks) -> str:
+    """What the inputs of the last look decided, and what it costs to have looked."""
+    nouns, names = reader_of(sample.subject.tokenizer).nouns, join_names(request.until_decided)
+    part = f"Judged {len(measured):,} of {nouns.count(len(sample.texts))}, "
+    part += f"which decide {names}" if looks.decided else f"which leave {names} undecided"
+    return f"{part}{LEVEL_NOTE}{percent(looks.level)}, since it took {pluralise(looks.number, 'look')}"
 
 
 def leave_out(

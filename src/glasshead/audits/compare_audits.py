@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import Floats
 from glasshead.audits.agreement import AGREEMENT, column_name
 from glasshead.audits.base import AUDITS
-from glasshead.audits.summary import Interval, slice_column
+from glasshead.audits.summary import Interval, interval_of, slice_column
 from glasshead.nouns import nouns_of
 from glasshead.results import (
     ABSOLUTE,
@@ -75,6 +75,7 @@ def finding_differences(
             ] = None
         columns: dict[float, dict[str, Floats]] = {}
         ranges: dict[str, Interval] = {}
+        counted = set()
         no_evidence: dict[str, str | None] = {}
         rmse_differences: list[Difference] = []
         for finding in card.findings:
@@ -103,7 +104,8 @@ def finding_differences(
             if ours is None or theirs is None:
                 notes[nouns.fill(NOT_PAIRED)] = None
                 continue
-            ranges[finding.name] = difference_range((card, cards[base]), finding)
+            ranges[finding.name], counts = difference_range((card, cards[base]), finding)
+            counted |= {finding.name} if counts else set()
             change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
             columns.setdefault(level, {})[finding.name] = (
                 change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
@@ -120,7 +122,8 @@ def finding_differences(
             )
             for name, estimate in zip(changes, estimates, strict=True):
                 if estimate.mean is not None:
-                    interval, n = estimate.interval_or_point, estimate.n
+                    counts, n = name in counted, estimate.n
+                    interval = interval_of(estimate, changes[name], ranges[name], counts=counts)
                     words = no_evidence[name] or describe_difference(interval, n)
                     differences.append(
                         Difference(name, rank, base, estimate.mean, interval, n, words, level=level)
@@ -128,19 +131,17 @@ def finding_differences(
     return differences, list(notes)
 
 
-def difference_range(cards: tuple[AuditCard, AuditCard], finding: Finding) -> Interval:
-    """The least and the most by which the numbers of two audits can differ in one text."""
+def difference_range(cards: tuple[AuditCard, AuditCard], finding: Finding) -> tuple[Interval, bool]:
+    """The least and the most by which the numbers of two audits can differ in one text, and whether they are
+    counts."""
     if finding.audit not in AUDITS:
-        return UNKNOWN
-    questions = AUDITS[finding.audit]
-    ranges = [
-        questions.question_of(finding.statistic, finding.against, card.statistic).range(
-            card.facts.get("task")
-        )
-        for card in cards
-    ]
-    (low, high), (their_low, their_high) = ranges
-    return low - their_high, high - their_low
+        return UNKNOWN, False
+    asked = AUDITS[finding.audit]
+    questions = [asked.question_of(finding.statistic, finding.against, card.statistic) for card in cards]
+    (low, high), (their_low, their_high) = (
+        question.range(card.facts.get("task")) for question, card in zip(questions, cards, strict=True)
+    )
+    return (low - their_high, high - their_low), all(question.counts for question in questions)
 
 
 def rmse_difference_of_audits(

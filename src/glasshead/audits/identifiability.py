@@ -93,6 +93,7 @@ class Identifiability(Audit):
             title="Is this the only attention map that gives the head's output?",
             unit="share of maps",
             within=SHARE,
+            counts=True,
             claim="these are the only weights that give the output of the head",
             holds=only_map,
         ),
@@ -101,6 +102,7 @@ class Identifiability(Audit):
             title="Could another {token} be the most attended one?",
             unit="share of maps",
             within=SHARE,
+            counts=True,
             low_is_good=True,
         ),
         Question(
@@ -108,10 +110,17 @@ class Identifiability(Audit):
             title="Could the largest weights be zero, with the same output?",
             unit="share of the five largest",
             within=SHARE,
+            counts=True,
             low_is_good=True,
         ),
         Question("width", unit="weight", within=SIZE, low_is_good=True),
-        Question("given-keys", unit="share of maps", within=SHARE, no_null="decided by ranks alone"),
+        Question(
+            "given-keys",
+            unit="share of maps",
+            within=SHARE,
+            counts=True,
+            no_null="decided by ranks alone",
+        ),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:

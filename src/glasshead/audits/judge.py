@@ -30,10 +30,10 @@ from glasshead.audits.slices import (
 )
 from glasshead.audits.summary import slice_column
 from glasshead.audits.table import Column, Table, jsonable
+from glasshead.audits.until_decided import LEVEL_NOTE
 from glasshead.errors import InputError, ParameterError
 from glasshead.results import INTERVAL_LEVEL, OF_REST, WITHOUT_FIRST, AuditCard
 from glasshead.spelling import spell
-from glasshead.statistics import LEVEL
 
 if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
@@ -132,9 +132,9 @@ def base_rows(
     return tables
 
 
-def judge(folder: str | Path, *, by: Sequence[str] = (), level: float = LEVEL) -> AuditCard:
+def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = None) -> AuditCard:
     """Judge again what an audit measured, without the model: as it did, ``by`` other slices of the inputs, or
-    at another confidence ``level``.
+    at another confidence ``level`` (default: that of the audit).
 
     ``folder`` is that of a finished audit. ``by`` is class, length, correct, confidence, or what the audit
     was sliced by. At a level of 0.99 intervals hold 99 % of the time, and verdicts rest on these.
@@ -143,9 +143,11 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float = LEVEL) -
         InputError: if there is no audit with measurements, on slices that need what was not measured, and on
             a level that is not between 0.5 and 1.
     """
-    check_level(level)
+    if level is not None:
+        check_level(level)
     folder = Path(folder)
     card, path = AuditCard.load(folder), folder / FOLDER / SUBJECT_FILE
+    level = card.level if level is None else level
     if not path.is_file() or ID not in card.examples:
         raise InputError(f"{folder} holds no measurements that could be judged again: audit the model again")
     try:
@@ -187,6 +189,8 @@ def facts_again(
     before = slicings_of(inputs, settings.label_names, card.facts.get("slices", {}))
     old = slice_notes(before, settings.nouns, card.level)
     notes = [note for note in card.facts.get("notes", []) if note not in old]
+    if settings.level != card.level:
+        notes = [note.partition(LEVEL_NOTE)[0] for note in notes]
     return {
         **{name: value for name, value in card.facts.items() if name not in left},
         **(guess_facts(inputs, settings) if "guessing" in card.facts else {}),

@@ -20,6 +20,7 @@ from glasshead.nouns import Nouns
 from glasshead.results import (
     NEXT_TOKEN,
     REGRESSION,
+    SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
     Finding,
     PairedDifference,
@@ -76,6 +77,7 @@ class Performance(Audit):
             title="Is the model better than guessing?",
             unit="accuracy",
             within=SHARE,
+            counts=True,
             no_null="in one class the guess is always right or always wrong",
         ),
         Question("cross-entropy", unit="nats", within=SIZE, low_is_good=True),
@@ -200,8 +202,8 @@ def has_one_class(table: Table, settings: Settings) -> bool:
 def beside_guess(difference: PairedDifference, *, errors: bool = False, same: bool = False) -> GuessStanding:
     """What the paired interval shows of a score minus that of the guess; of ``errors`` less is better.
 
-    A model that does the ``same`` as the guess in every text is not better, and neither is one whose
-    difference is 0 in every resample.
+    A model that does the ``same`` as the guess in every text is not better where the exact interval leaves
+    open less than `SMALL_CHANGE`; one whose difference is 0 in every resample is the guess itself.
     """
     interval = reliable_interval(difference)
     if interval is None:
@@ -209,7 +211,7 @@ def beside_guess(difference: PairedDifference, *, errors: bool = False, same: bo
     low, high = (-interval[1], -interval[0]) if errors else interval
     if low > 0:
         return "better"
-    return "not better" if same or high < 0 or low == high == 0 else "undecided"
+    return "not better" if high < 0 or low == high == 0 or (same and high < SMALL_CHANGE) else "undecided"
 
 
 def performance_verdict(
@@ -225,6 +227,8 @@ def performance_verdict(
         return TOO_FEW_EXAMPLES
     compared = beside_guess(difference, errors=errors, same=same)
     if compared == "undecided":
+        if same:
+            return Verdict(f"as good as {guess} on these {difference.n:,} {nouns.texts}, which are too few")
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
         return Verdict(f"{settled} whether it is better than {guess}")
     not_better = "as good as" if same or difference.interval == (0, 0) else "worse than"

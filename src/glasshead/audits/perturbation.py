@@ -45,6 +45,7 @@ from glasshead.errors import InputError
 from glasshead.nouns import Nouns
 from glasshead.results import (
     LARGE_CHANGE,
+    MIN_UNITS,
     NEGLIGIBLE,
     SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
@@ -144,6 +145,7 @@ class Perturbation(Audit):
             "share",
             unit="share of the {texts}",
             within=SHARE,
+            counts=True,
             claim="shuffling the weights among the {tokens} would change the predictions",
             holds=in_how_many,
             inputs_needed=for_share,
@@ -153,6 +155,7 @@ class Perturbation(Audit):
             "share",
             unit="share of the {texts}",
             within=SHARE,
+            counts=True,
             claim="uniform weights would change the predictions",
             holds=in_how_many,
             inputs_needed=for_share,
@@ -234,10 +237,12 @@ class Perturbation(Audit):
                 moved = np.nan_to_num(table[MEDIAN_COLUMNS[test, "absolute"]][members])
                 still = bool((moved <= ROUNDING * settings.prediction_range).all())
                 equal, same = (table[name][members & table["choice"]] for name in ("alike", "same_value"))
-                if test in OF_EQUAL_WEIGHTS and equal.any() and equal.all() and still:
+                # Of fewer texts the others may well be unlike these.
+                known = len(equal) >= MIN_UNITS and test in OF_EQUAL_WEIGHTS and still
+                if known and equal.all():
                     reason = settings.nouns.fill(OF_EQUAL_WEIGHTS[test])
                     verdict = by_construction("no change", reason)
-                elif test in OF_EQUAL_WEIGHTS and same.any() and same.all() and still:
+                elif known and same.all():
                     verdict = same_value(settings.nouns)
                 elif direction == "share":
                     verdict = judge_changed_share(summary.reliable_interval, test, settings.prediction_range)

@@ -62,7 +62,7 @@ class Plausibility(Audit):
             unit="area under precision and recall",
             within=SHARE,
         ),
-        Question("*", unit="share", within=SHARE),
+        Question("*", unit="share", within=SHARE, counts=True),
     )
 
     def unsupported_reason(self, view: ModelView) -> str | None:

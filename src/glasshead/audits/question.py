@@ -90,7 +90,8 @@ class Question:
     intervals of findings and of differences follow from that. ``low_is_good`` is its direction, and
     ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
     ``holds`` by a rule with the threshold ``note``; ``inputs_needed`` says how many inputs would decide what
-    is undecided. A ``signed`` question makes sense of signed weights only.
+    is undecided. A ``signed`` question makes sense of signed weights only. One that ``counts`` is about a
+    share: its interval is exact where the share is the same in every input.
     Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
     """
 
@@ -108,6 +109,7 @@ class Question:
     holds: Rule | None = None
     note: Callable[[AuditCard], str] | None = None
     inputs_needed: Callable[[AuditCard, Finding], int | None] | None = None
+    counts: bool = False
 
     def matches(self, statistic: str, against: str, method: str) -> bool:
         """Whether it is about such findings of the audit that asks it."""
@@ -164,8 +166,15 @@ class QuestionSet:
         """Summaries of statistics of the same units, each ``against`` something, within what its question
         says."""
         method, task = (ATTENTION, None) if settings is None else (settings.method, settings.task)
-        within = [self.question_of(*name, method).range(task) for name in names]
-        return summarise(values, nulls, rng=rng, level=level, within=within)
+        questions = [self.question_of(*name, method) for name in names]
+        return summarise(
+            values,
+            nulls,
+            rng=rng,
+            level=level,
+            within=[one.range(task) for one in questions],
+            counts=[one.counts for one in questions],
+        )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
         """A clause on what its findings come to; None if the findings speak for themselves."""

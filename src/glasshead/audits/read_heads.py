@@ -59,7 +59,6 @@ UNDEFINED = {
     "inflation": "no weight, or one that changes nothing",
 }
 """The statistics, and why a text has none."""
-"""Statistics that are shares."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class ReadHeads(Audit):
             note=change_note,
             inputs_needed=for_change,
         ),
-        Question("alone", unit="share of the heads", within=SHARE, no_null="a count"),
+        Question("alone", unit="share of the heads", within=SHARE, counts=True, no_null="a count"),
         Question("special", unit="share of the attention", within=SHARE),
         Question(
             "inflation",

@@ -13,7 +13,9 @@ from glasshead.results import MIN_UNITS, Finding, Interval, PairedDifference, Ve
 from glasshead.statistics import (
     LEVEL,
     UNKNOWN,
+    Estimate,
     Range,
+    are_alike,
     intervals_beside_nulls,
     nan_mean,
 )
@@ -121,27 +123,37 @@ def summarise(
     rng: np.random.Generator,
     level: float = LEVEL,
     within: Range | None,
+    counts: bool | Sequence[bool] = False,
 ) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
 
     ``within`` is the least and the most that a statistic can be, for all [2] or for each [S, 2]
-    (`mean_intervals`), or None where that is not known. Intervals keep within it, and those of units that are
-    all alike are points without it.
+    (`mean_intervals`), or None where that is not known, and intervals keep within it. Where all units have
+    one value the interval is that value, as it nearly is where they nearly have: but for what ``counts``, a
+    share, which gets the exact one.
     """
-    estimates = intervals_beside_nulls(
-        values, nulls, rng=rng, level=level, within=UNKNOWN if within is None else within
-    )
-    return [
-        StatSummary(
-            estimate=estimate.mean,
-            std=estimate.std,
-            interval=estimate.interval_or_point,
-            null={name: nan_mean(values) for name, values in null.items()},
-            n=estimate.n,
-            over_null={
-                name: PairedDifference(difference.mean, difference.interval_or_point, difference.n)
-                for name, difference in differences.items()
-            },
-        )
-        for (estimate, differences), null in zip(estimates, nulls, strict=True)
-    ]
+    ranges = np.broadcast_to(UNKNOWN if within is None else np.asarray(within), (len(values), 2))
+    estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level, within=ranges)
+    summaries = []
+    rows = zip(estimates, values, nulls, ranges, np.broadcast_to(counts, len(values)), strict=True)
+    for (estimate, differences), own, by_null, ends, is_count in rows:
+        width = np.ptp(ends)
+        over_null = {
+            name: PairedDifference(
+                difference.mean,
+                interval_of(difference, own - np.asarray(by_null[name]), (-width, width), counts=is_count),
+                difference.n,
+            )
+            for name, difference in differences.items()
+        }
+        interval = interval_of(estimate, own, ends, counts=is_count)
+        null = {name: nan_mean(numbers) for name, numbers in by_null.items()}
+        summaries.append(StatSummary(estimate.mean, estimate.std, interval, null, estimate.n, over_null))
+    return summaries
+
+
+def interval_of(estimate: Estimate, values: AnyFloats, within: Interval, *, counts: bool) -> Interval | None:
+    """The interval of a mean of units of this range; where all are alike the mean itself, but of what
+    ``counts``."""
+    one_value = not counts and bool(are_alike(np.array([values], dtype=np.float64), np.array([within]))[0])
+    return estimate.point if one_value else estimate.interval_or_point

@@ -24,12 +24,13 @@ def judge(
         ),
     ] = None,
     level: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="LEVEL",
-            help="The confidence level of intervals and verdicts, above 0.5 and below 1.",
+            help="The confidence level of intervals and verdicts, above 0.5 and below 1; else that of the "
+            "audit.",
         ),
-    ] = 0.95,
+    ] = None,
     fail_under: FailUnder = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="A folder for the card and its report; else only printed.")

@@ -56,9 +56,12 @@ class Estimate(NamedTuple):
     def interval_or_point(self) -> tuple[float, float] | None:
         """The interval; or, of units that are all alike and whose range is not known, the mean at both ends,
         which says that nothing varied. None of a single unit."""
-        if self.interval is None and self.mean is not None and self.n > 1:
-            return self.mean, self.mean
-        return self.interval
+        return self.point if self.interval is None else self.interval
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """The mean at both ends; None of a single unit."""
+        return None if self.mean is None or self.n < 2 else (self.mean, self.mean)
 
 
 def mean_interval(
@@ -149,12 +152,9 @@ def mean_intervals(
 
 def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
     """The ends [2, S] that follow from the ``ranges`` [S, 2] of rows [S, n] alone: of values that are all
-    alike (infinite where the range is not known), and of those at the ends of their range; NaN for others.
-    Numbers of a known range that differ by less than `ROUNDED` of it are alike."""
-    n, width = values.shape[1], known_width(ranges)
+    alike (infinite where the range is not known), and of those at the ends of their range; NaN for others."""
+    n, width, same = values.shape[1], known_width(ranges), are_alike(values, ranges)
     smallest, largest = values.min(axis=1), values.max(axis=1)
-    size = np.maximum(np.abs(smallest), np.abs(largest))
-    same = largest - smallest <= np.maximum(SAME_WITHIN * size, ROUNDED * width)
     ends = np.full((2, len(values)), np.nan)
     for row, (low, high) in enumerate(ranges):
         if width[row] > 0 and np.isin(values[row], (low, high)).all():
@@ -169,6 +169,17 @@ def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
         elif same[row]:
             ends[:, row] = -np.inf, np.inf
     return ends
+
+
+def are_alike(values: Floats, ranges: Floats) -> NDArray[np.bool_]:
+    """Which rows [S] of numbers [S, n], NaN left out, are one number: numbers of a known range [S, 2] that
+    differ by less than `ROUNDED` of it are alike."""
+    smallest, largest = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+    size = np.maximum(np.abs(smallest), np.abs(largest))
+    alike: NDArray[np.bool_] = largest - smallest <= np.maximum(
+        SAME_WITHIN * size, ROUNDED * known_width(ranges)
+    )
+    return alike
 
 
 def put_within(values: Floats, ranges: Floats) -> Floats:

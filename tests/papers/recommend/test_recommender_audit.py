@@ -41,7 +41,7 @@ def logs(tmp_path_factory):
             words[rng.integers(5)] = TOPICS[number % 2]
         titles[f"N{number}"] = " ".join(words)
     rows = []
-    for number in range(80):
+    for number in range(60):
         topic = number % 2
         history = rng.choice(np.arange(20, 40), 6, replace=False)
         same, other = (rng.choice(np.arange(each, 20, 2), 2, replace=False) for each in (topic, 1 - topic))
@@ -96,7 +96,7 @@ def test_the_planted_item_and_word_are_found(card, audit, name):
     found = card.finding(f"{audit}.{name}.all")
     assert found.over_null["random"].interval[0] > 0
     assert found.status == "evidence"
-    assert found.n == 80
+    assert found.n == 60
 
 
 def test_the_ranking_needs_the_weights(card):
@@ -118,7 +118,7 @@ def test_attention_that_tells_nothing_apart_is_not_called_an_explanation(planted
     card = audit_recommender(flat, logs, draws=5)
     agreement = card.finding("clicks.attention.erasure.all")
     assert agreement.n == 0
-    assert agreement.undefined == {"fewer than two units, or all weights or all changes are equal": 80}
+    assert agreement.undefined == {"fewer than two units, or all weights or all changes are equal": 60}
     heaviest = card.finding("clicks.heaviest.change.all")
     assert heaviest.estimate == pytest.approx(heaviest.null["random"])
     for edit in ("shift.permuted-pooling", "shift.uniform-pooling", "loss.uniform-news-level"):
@@ -158,7 +158,7 @@ def test_few_impressions_decide_nothing(planted, logs):
 
 def test_the_card_is_kept(card, tmp_path):
     card.save(tmp_path / "card")
-    assert AuditCard.load(tmp_path / "card").finding("clicks.attention.erasure.all").n == 80
+    assert AuditCard.load(tmp_path / "card").finding("clicks.attention.erasure.all").n == 60
     reasons = [one.reason for one in card.highlights]
     assert reasons == [*["least agreement with erasure"] * 2, *["most agreement with erasure"] * 2] * 2
 

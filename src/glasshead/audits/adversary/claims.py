@@ -10,10 +10,10 @@ FREE_FINDING = f"{ADVERSARIAL}.{FOUND}.{FREE}.all"
 FLAT_FINDING = f"{ADVERSARIAL}.{FLAT}.all"
 
 
-def is_exact(card: AuditCard) -> bool:
-    """Whether a map that was not found does not exist."""
+def is_exact(card: AuditCard, kind: str = FREE) -> bool:
+    """Whether a map of a kind that was not found does not exist."""
     facts = card.facts.get(ADVERSARIAL)
-    return isinstance(facts, dict) and facts.get(FREE) == EXACT
+    return isinstance(facts, dict) and facts.get(kind) == EXACT
 
 
 def hardly_flat(card: AuditCard) -> bool:
@@ -26,16 +26,18 @@ def hardly_flat(card: AuditCard) -> bool:
 def only_similar_ones(card: AuditCard, finding: Finding) -> Holds:
     """Other maps in at most a tenth of the texts, exactly: what a search did not find may be there. Where no
     weights change a prediction, others give the same."""
-    ends, exact = decisive(finding), is_exact(card)
     free = card.finding(FREE_FINDING)
-    of_all = None if free is None or not exact or not hardly_flat(card) else decisive(free)
-    if of_all is not None and of_all[1] <= FEW:
-        return "yes"  # of all maps, so of those that the head could have drawn too
+    # Of all maps it is true of those, too, that the head could have drawn.
+    for kind, one in ((FREE, free), (finding.against, finding)):
+        ends = None if one is None or not is_exact(card, kind) else decisive(one)
+        if ends is not None and ends[1] <= FEW and hardly_flat(card):
+            return "yes"
+    ends = decisive(finding)
     if ends is None:
         return "undecided"
     if ends[0] > 0.5:
         return "no"
-    return "in part" if exact and finding.against == FREE and ends[0] > FEW else "undecided"
+    return "in part" if is_exact(card, finding.against) and ends[0] > FEW else "undecided"
 
 
 def movable(card: AuditCard, finding: Finding) -> Holds:

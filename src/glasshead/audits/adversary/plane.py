@@ -1,13 +1,15 @@
 """The farthest weights that another query draws, where queries have one or two numbers: all can be tried.
 
 The curves of queries are circles around the model's own, so dense that no score moves by more than `STEP`
-from one query to the next, and lines far away. There the weights of softmax lie on one key or, where two
-are tied, on both: along the normal of an edge of the convex hull of the keys. Between two queries on the two
-sides of the model's own prediction there is one that gives it, and between that and each one that just does.
-The best of all begin a climb. Where one number is read off the weights this leaves out nothing that is much
-farther: with steps a quarter as long what is found is the same to within `ACCURACY`.
+from one query to the next, and lines far away (where queries have one number, steps that grow with it).
+There the weights of softmax lie on one key or, where two are tied, on both: along the normal of an edge of
+the convex hull of the keys. Between two queries on the two sides of the model's own prediction there is one
+that gives it, and between that and each one that just does. The best of all begin a climb. Where one number
+is read off the weights this leaves out nothing that is much farther: with steps a quarter as long what is
+found is the same to within `ACCURACY`.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -120,13 +122,24 @@ class QueryPlane:
         span = float((self.keys - self.keys.mean(dim=0)).norm(dim=1).max()) * 2
         if self.keys.shape[1] == 1:
             count = int(2 * RADII[-1] * max(span, 1.0) / STEP) | 1
-            yield torch.linspace(-RADII[-1], RADII[-1], count, dtype=self.keys.dtype)[:, None]
+            near, far = torch.linspace(-RADII[-1], RADII[-1], count, dtype=self.keys.dtype), self.far()
+            yield torch.cat([-far.flip(0), near, far])[:, None]
             return
         for radius in RADII.tolist():
             count = max(int(2 * np.pi * radius * span / STEP), FEWEST)
             angles = torch.linspace(0, 2 * np.pi, count + 1, dtype=self.keys.dtype)
             yield radius * torch.stack([angles.cos(), angles.sin()], dim=1)
         yield from self.lines()
+
+    def far(self) -> Float[Tensor, " q"]:
+        """Queries of one number so far away that of two keys, however near, one alone has weight."""
+        keys = self.keys[:, 0] if self.domain == "simplex" else torch.cat([self.keys[:, 0], -self.keys[:, 0]])
+        gaps = keys.sort().values.diff()
+        reach = NEGLIGIBLE + float(self.scores.max() - self.scores.min())
+        nearest = float(gaps[gaps > reach / FARTHEST].min()) if (gaps > reach / FARTHEST).any() else math.inf
+        last = max(reach / nearest, float(RADII[-1]))
+        count = math.ceil(math.log(last / RADII[-1]) / math.log1p(STEP / reach)) + 1
+        return torch.from_numpy(np.geomspace(RADII[-1], last, count)[1:]).to(self.keys)
 
     def lines(self) -> Iterator[Float[Tensor, "q d"]]:
         """Far away, across the normals along which two keys are tied and ahead of all others."""

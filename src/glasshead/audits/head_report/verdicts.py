@@ -43,7 +43,9 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float, nouns: Noun
     if statistic == "entropy":
         if low > NOT_USED:
             return Verdict("nearly uniform: its weights differ little")
-        return Verdict("not nearly uniform" if high < NOT_USED else "undecided: may be nearly uniform")
+        if high < NOT_USED:
+            return Verdict("not nearly uniform")
+        return Verdict("undecided: may be nearly uniform", "undecided")
     if statistic == "removal":
         if low > 0 or high < 0:
             return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
@@ -88,7 +90,7 @@ def identifiable_verdict(low: float, high: float, nouns: Nouns) -> Verdict:
         return Verdict("mostly the only map with its output")
     if high < HALF:
         return Verdict("mostly, other maps give the same output")
-    return Verdict(f"undecided: between some and most {nouns.texts}")
+    return Verdict(f"undecided: between some and most {nouns.texts}", "undecided")
 
 
 class ComparisonWords(NamedTuple):
