@@ -247,7 +247,7 @@ def test_targets_agree_on_the_sign(of):
 
 def test_every_explainer_can_be_ranked_and_leads_where_one_token_is_read():
     """All but random numbers put that token first, and so cannot be told apart."""
-    texts, labels = planted_texts(counts=(15, 8))
+    texts, labels = planted_texts(counts=(30, 16))
     run = as_run(planted_model("softmax"), texts, labels)
     methods = [name for name in METHODS if name not in NEED_LAYERS]
     ranking = glasshead.rank(run, split(texts, labels), methods, removals=["delete"])

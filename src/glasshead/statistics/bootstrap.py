@@ -174,7 +174,9 @@ def exact_ends(values: Floats, ranges: Floats, level: float) -> Floats:
 def are_alike(values: Floats, ranges: Floats) -> NDArray[np.bool_]:
     """Which rows [S] of numbers [S, n], NaN left out, are one number: numbers of a known range [S, 2] that
     differ by less than `ROUNDED` of it are alike."""
-    smallest, largest = np.fmin.reduce(values, axis=1), np.fmax.reduce(values, axis=1)
+    # An initial NaN gives way to any number.
+    smallest = np.fmin.reduce(values, axis=1, initial=np.nan)
+    largest = np.fmax.reduce(values, axis=1, initial=np.nan)
     size = np.maximum(np.abs(smallest), np.abs(largest))
     alike: NDArray[np.bool_] = largest - smallest <= np.maximum(
         SAME_WITHIN * size, ROUNDED * known_width(ranges)
