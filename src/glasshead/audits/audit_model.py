@@ -29,8 +29,9 @@ from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.opening import OpenOptions, Run, dtype_of, is_run, open_subject
+from glasshead.registry import did_you_mean
 from glasshead.requests import AuditRequest, takes
-from glasshead.results import AuditCard
+from glasshead.results import ATTENTION, AuditCard
 from glasshead.spelling import spell
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
@@ -92,6 +93,7 @@ def check_audit(request: AuditRequest) -> None:
         AUDITS[audit_name]
         if request.audits is not None and audit_name not in request.audits:
             raise ParameterError("until_decided", f"{name} is not asked: name the audit {audit_name}, too")
+        check_is_asked(name)
     dtype_of(request.dtype)
     chosen = request.processes is not None or any(getattr(request, name) for name in FOR_INTERVALS)
     if chosen and request.audits is not None and IDENTIFIABILITY not in request.audits:
@@ -102,6 +104,16 @@ def check_audit(request: AuditRequest) -> None:
         )
     Identifiability.of(request)
     check_workers(request)
+
+
+def check_is_asked(name: str) -> None:
+    """Raise ParameterError for the name of a finding about which its audit has no question."""
+    audit_name, statistic, against = (*name.split("."), "", "")[:3]
+    questions = AUDITS[audit_name].questions
+    if not any(one.matches(statistic, side, ATTENTION) for one in questions for side in (against, "")):
+        known = [f"{audit_name}.{one.statistic}.{one.against}".strip(".") for one in questions]
+        advice = did_you_mean(name, [one for one in known if "*" not in one])
+        raise ParameterError("until_decided", f"{name} is no finding: {advice}")
 
 
 def is_trained_here(model: object) -> bool:

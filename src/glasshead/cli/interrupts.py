@@ -43,11 +43,12 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
     from glasshead.files import check_foreign, files_in, find_foreign, remove
     from glasshead.identifiability import STORE_FILES
 
-    parts = out.with_name(f"{out.name}.parts")
+    parts, finished = out.with_name(f"{out.name}.parts"), None
     if resume and not parts.exists():
         if not (out / MEASUREMENTS).exists():
             raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
         copy_measurements(out / MEASUREMENTS, parts / MEASUREMENTS)
+        finished = sorted(files_in(parts))
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
@@ -60,10 +61,13 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
             try:
                 yield parts
             except BaseException:
-                if not any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], MEASURED[-1])):
+                is_kept = any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], MEASURED[-1]))
+                if not is_kept or sorted(files_in(parts)) == finished:
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError as error:
+        if type(error) is InputError and finished is not None and not parts.exists():
+            raise InputError(str(error).replace(str(parts / MEASUREMENTS), str(out))) from error
         if parts.exists() and not resume:
             error.add_note("the finished parts are kept: repeat the command with --resume")
         raise
