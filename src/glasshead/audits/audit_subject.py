@@ -43,7 +43,7 @@ from glasshead.audits.view import IMPORTANCE, ModelView
 from glasshead.audits.workers import executor_of, pool_of
 from glasshead.data import reader_of
 from glasshead.durations import duration
-from glasshead.errors import InputError, pluralise
+from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
 from glasshead.nouns import INPUTS, Nouns
 from glasshead.opening import dtype_of
@@ -197,7 +197,7 @@ def looks_note(measured: NDArray[np.int64], sample: Sample, request: AuditReques
     nouns, names = reader_of(sample.subject.tokenizer).nouns, join_names(request.until_decided)
     part = f"Judged {len(measured):,} of {nouns.count(len(sample.texts))}, "
     part += f"which decide {names}" if looks.decided else f"which leave {names} undecided"
-    return f"{part}{LEVEL_NOTE}{percent(looks.level)}, since it took {pluralise(looks.number, 'look')}"
+    return f"{part}{LEVEL_NOTE}{percent(looks.level)}, so that all looks together err in 5\u00a0%"
 
 
 def leave_out(

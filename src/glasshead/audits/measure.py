@@ -73,7 +73,7 @@ class Measurer:
             one.key: kept.missing(one.key, sample.ids) & sample.asked(most[one.key]) for one in wanted
         }
         self.tokens = sample.encoded.mask.sum(dim=1).numpy()
-        self.estimate = Estimate(self.missing, self.tokens)
+        self.estimate, self.begun = Estimate(self.missing, self.tokens), clock()
 
     def measure(self, executor: Executor, stages: StageProgress) -> None:
         """Measure until nothing is missing, or the time is spent."""
@@ -87,13 +87,20 @@ class Measurer:
                 self.kept.add(one.key, self.sample.ids[places], measured, one.columns)
                 self.missing[one.key][places] = False
                 self.estimate.add(one.key, places, seconds)
-                stages.at(done, total, self.estimate.share if is_warm else None)
+                stages.at(done, total, self.share if is_warm else None)
             was_warm, is_warm = is_warm, done > 0 or self.estimate.behind >= WARM
             done += len(union(shard))
-            stages.at(done, total, self.estimate.share if is_warm or done == total else None)
+            stages.at(done, total, self.share if is_warm or done == total else None)
             stages.on_texts(0, total)
             if is_warm and not was_warm and self.estimate.left / self.workers >= LONG:
                 stages.remark(self.price(stages.nouns, done, total))
+
+    @property
+    def share(self) -> float | None:
+        """How much of the work, or of the time that is given, is behind; None where neither ends it."""
+        if self.deadline is not None:
+            return min((self.clock() - self.begun) / max(self.deadline - self.begun, 1e-9), 1.0)
+        return None if self.is_enough else self.estimate.share
 
     def price(self, nouns: Nouns, done: int, total: int) -> str:
         """How long all of it will take, in words, and how much of it there is time for."""
