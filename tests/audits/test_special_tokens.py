@@ -10,8 +10,7 @@ from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
 
 WORDS = ["good", "bad", *(f"w{number}" for number in range(20))]
-CLAIMS = ("account for less", "account for more", "A special token gets more", "A special token gets less",
-          "raises", "lowers")  # fmt: skip
+CLAIMS = ("account for less", "account for more", "gets more than", "gets less than", "raises", "lowers")
 
 
 def family(name):
@@ -40,9 +39,10 @@ def test_uniform_causal_attention_inflates_nothing():
     found = {one.statistic: one for one in report.findings}
     assert found["inflation"].estimate > 0.05  # rows differ in their gradients, and in the keys that they see
     assert found["beyond-unsplit-words"].estimate > 0.02
-    # Texts that are all alike differ in nothing; 30 of them do not yet say that others would not.
-    assert verdicts(report, "inflation") == {"not distinguishable from what A ∂z/∂A accounts for"}
-    assert verdicts(report, "beyond-unsplit-words") == {"not distinguishable from a word that is never split"}
+    assert verdicts(report, "inflation") == {"about the attention that A ∂z/∂A accounts for"}
+    assert verdicts(report, "beyond-unsplit-words") == {
+        "about as much for a special token as for a word that is never split"
+    }
     assert not any(claim in sentence for sentence in report.conclusion for claim in CLAIMS)
 
 
