@@ -74,8 +74,7 @@ def finding_differences(
                 "only their performance is compared."
             ] = None
         columns: dict[float, dict[str, Floats]] = {}
-        ranges: dict[str, Interval] = {}
-        counted = set()
+        ranges: dict[str, tuple[Interval, bool]] = {}
         no_evidence: dict[str, str | None] = {}
         rmse_differences: list[Difference] = []
         for finding in card.findings:
@@ -104,8 +103,7 @@ def finding_differences(
             if ours is None or theirs is None:
                 notes[nouns.fill(NOT_PAIRED)] = None
                 continue
-            ranges[finding.name], counts = difference_range((card, cards[base]), finding)
-            counted |= {finding.name} if counts else set()
+            ranges[finding.name] = difference_range((card, cards[base]), finding)
             change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
             columns.setdefault(level, {})[finding.name] = (
                 change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
@@ -118,12 +116,12 @@ def finding_differences(
                 rng=rng,
                 level=level,
                 resamples=resamples_for(level),
-                within=[ranges[name] for name in changes],
+                within=[ranges[name][0] for name in changes],
             )
             for name, estimate in zip(changes, estimates, strict=True):
                 if estimate.mean is not None:
-                    counts, n = name in counted, estimate.n
-                    interval = interval_of(estimate, changes[name], ranges[name], counts=counts)
+                    (within, counts), n = ranges[name], estimate.n
+                    interval = interval_of(estimate, changes[name], within, counts=counts)
                     words = no_evidence[name] or describe_difference(interval, n)
                     differences.append(
                         Difference(name, rank, base, estimate.mean, interval, n, words, level=level)

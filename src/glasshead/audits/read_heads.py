@@ -114,7 +114,7 @@ class ReadHeads(Audit):
             inputs_needed=for_change,
         ),
         Question("alone", unit="share of the heads", within=SHARE, counts=True, no_null="a count"),
-        Question("special", unit="share of the attention", within=SHARE),
+        Question("special", unit="share of the attention", within=SHARE, counts=True),
         Question(
             "inflation",
             unit="difference of shares",

@@ -43,15 +43,15 @@ class Looks:
         """Whether all is decided by the inputs that were measured, if it is time to look."""
         number = (len(places) // FIRST_LOOK).bit_length()
         if not self.decided and number > self.number:  # several that are due have one look, at the last
-            self.look(number, places)
+            self.judge_look(number, places)
         return self.decided
 
     def end(self, places: NDArray[np.int64]) -> None:
         """Look at all inputs that there are, where fewer have not decided."""
         if not self.decided and (len(places) > len(self.places) or not self.number):
-            self.look(self.number + 1, places)
+            self.judge_look(self.number + 1, places)
 
-    def look(self, number: int, places: NDArray[np.int64]) -> None:
+    def judge_look(self, number: int, places: NDArray[np.int64]) -> None:
         """Judge some inputs at the level of a look."""
         self.number, self.places = number, places
         card = self.judge(places, self.level)

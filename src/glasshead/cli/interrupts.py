@@ -48,7 +48,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
         if not (out / MEASUREMENTS).exists():
             raise InputError(f"there is nothing to resume at {parts}: leave --resume out")
         copy_measurements(out / MEASUREMENTS, parts / MEASUREMENTS)
-        finished = sorted(files_in(parts))
+        finished = files_in(parts)
     if parts.exists() and not resume:
         if not overwrite:
             raise InputError(
@@ -62,7 +62,7 @@ def resumable_parts(out: Path, *, resume: bool, overwrite: bool, work: str = "au
                 yield parts
             except BaseException:
                 is_kept = any(any(parts.glob(pattern)) for pattern in (STORE_FILES[-1], MEASURED[-1]))
-                if not is_kept or sorted(files_in(parts)) == finished:
+                if not is_kept or files_in(parts) == finished:
                     remove(parts)  # nothing worth resuming
                 raise
     except InputError as error:

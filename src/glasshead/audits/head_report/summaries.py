@@ -130,6 +130,7 @@ def summaries(
         rng=rng,
         level=level,
         within=[range_of(RANGES[one.name], task) for one in statistics],
+        counts=[one.name == "identifiable" for one in statistics],
     )
 
 
