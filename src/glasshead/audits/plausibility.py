@@ -61,6 +61,7 @@ class Plausibility(Audit):
             title="Does it point to the {words} that people mark?",
             unit="area under precision and recall",
             within=SHARE,
+            counts=True,
         ),
         Question("*", unit="share", within=SHARE, counts=True),
     )
