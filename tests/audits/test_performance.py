@@ -75,3 +75,9 @@ def test_three_outcomes(interval, stands, errs, word):
     few = PairedDifference(sum(interval) / 2, interval, 19)
     assert beside_guess(few) == "undecided"
     assert performance_verdict(few, GUESS, TEXTS) == TOO_FEW_EXAMPLES
+
+
+def test_a_null_is_that_of_the_units_that_have_the_statistic():
+    values, null = np.array([0.5, np.nan, 0.7]), np.array([0.1, 0.9, 0.3])
+    (found,) = summarise([values], [{"random": null}], rng=np.random.default_rng(0), within=(0, 1))
+    assert found.estimate - found.null["random"] == pytest.approx(found.over_null["random"].estimate)

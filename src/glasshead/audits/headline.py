@@ -118,7 +118,8 @@ CASES = (
     ),
     Case(
         {"points": ("no",)},
-        f"{DECIDE}, but {{they}} not large where {{a_token}} matters, according to {{disagreeing}}. {CHANGE}",
+        f"{DECIDE}, but {{they}} at most weakly larger where {{a_token}} matters, according to "
+        f"{{disagreeing}}. {CHANGE}",
     ),
     Case(
         {"points": ("undecided",)},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.head_report import judge_attention_share, side_of, size_verdict
+from glasshead.audits.head_report import LITTLE, judge_attention_share, side_of, size_verdict
 from glasshead.audits.inputs_needed import for_change
 from glasshead.audits.question import (
     SHARE,
@@ -67,9 +67,6 @@ class HeadColumn:
 
     values: AnyFloats
     nulls: Mapping[str, AnyFloats] = field(default_factory=dict)
-
-
-LITTLE = 0.02
 
 
 def at_most_little(card: AuditCard, finding: Finding) -> Holds:

@@ -111,6 +111,7 @@ def subject_facts(
             *norm_note(view),
             *remarks,
             *slice_notes(slicings, view.nouns, settings.level),
+            *empty_note(sample, view),
             *sample.coverage.lines("audited"),
             *record.get("notes", []),
         ],
@@ -157,11 +158,25 @@ def reading_facts(subject: Subject, sample: Sample, inputs: Table) -> dict[str, 
     if reader_of(subject.tokenizer).reads_all:
         return {}
     return {
-        "empty_texts": int((inputs["tokens"] == 0).sum()),
+        "empty_texts": count_empty(sample),
         "unknown_texts": int(inputs["unknown"].sum()),
         "truncated_to": subject.tokenizer.model_max_length,
         "coverage": asdict(sample.coverage),
     }
+
+
+def count_empty(sample: Sample) -> int:
+    """How many texts have nothing in them but blanks."""
+    return sum(not text.strip() for text in sample.texts)
+
+
+def empty_note(sample: Sample, view: ModelView) -> list[str]:
+    """That some texts are empty, if some are."""
+    empty = 0 if reader_of(sample.subject.tokenizer).reads_all else count_empty(sample)
+    if not empty:
+        return []
+    verb = "is" if empty == 1 else "are"
+    return [f"{view.nouns.count(empty)} {verb} empty: what the model says of nothing counts like the others"]
 
 
 def shortcut_note(view: ModelView) -> list[str]:

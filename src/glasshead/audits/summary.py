@@ -147,7 +147,11 @@ def summarise(
             for name, difference in differences.items()
         }
         interval = interval_of(estimate, own, ends, counts=is_count)
-        null = {name: nan_mean(numbers) for name, numbers in by_null.items()}
+        # Of the units that have the statistic: the two stand beside each other.
+        null = {
+            name: None if numbers is None else nan_mean(np.where(np.isnan(own), np.nan, numbers))
+            for name, numbers in by_null.items()
+        }
         summaries.append(StatSummary(estimate.mean, estimate.std, interval, null, estimate.n, over_null))
     return summaries
 

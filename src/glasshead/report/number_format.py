@@ -29,7 +29,7 @@ def number(value: Any, digits: int = 3, plus: bool = False) -> str:
     if abs(amount) < ROUNDING:
         amount = 0.0
     size = abs(amount)
-    if size != 0 and (size < 1e-5 or size >= 1e6):
+    if size != 0 and (size < 1e-4 or size >= 1e6):
         mantissa, exponent = f"{size:.1e}".split("e")
         text = mantissa + times_ten(int(exponent))
     elif size != 0 and size < 0.5 * 10**-digits:
