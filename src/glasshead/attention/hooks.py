@@ -94,10 +94,15 @@ def attend_by_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
         KNOWN_CALLS.reset(token)
 
 
+def has_hooks() -> bool:
+    """Whether somebody records or intervenes; where a model is being compiled there are no hooks, since they
+    keep the compiler away."""
+    return not torch.compiler.is_compiling() and bool(ACTIVE_HOOKS.get())
+
+
 def run_hooked(module: nn.Module, call: AttentionInputs, kernel: str = "auto") -> Tensor:
     """The output of a module's attention call, through the hooks where there are some."""
-    # Where a model is being compiled there are no hooks: they keep the compiler away.
-    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
+    if not has_hooks():
         return run_kernel(call, kernel)
     return apply_hooks(TracedCall(module, call), kernel)
 
@@ -106,14 +111,14 @@ def run_hooked_sum(
     module: nn.Module, call: Callable[[], AttentionInputs], total: Callable[[], Tensor]
 ) -> Tensor:
     """``total()``, ``[B, 1, Q, d_v]``: the sum of the heads of ``call()``, which the hooks alone need."""
-    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
+    if not has_hooks():
         return total()
     return apply_hooks(TracedCall(module, call(), adds=True, total=total), "auto")
 
 
 def run_hooked_weights(module: nn.Module, call: AttentionInputs, adds: bool = False) -> tuple[Tensor, Tensor]:
     """Output and weights by the formula, as the hooks leave them, for a module that hands its weights on."""
-    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
+    if not has_hooks():
         output, weights = call.mechanism(call)
         return output.sum(dim=1, keepdim=True) if adds else output, weights
     traced_call = TracedCall(module, call, adds)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.hooks import run_hooked, run_hooked_sum, run_hooked_weights
+from glasshead.attention.hooks import has_hooks, run_hooked, run_hooked_sum, run_hooked_weights
 from glasshead.attention.input_checks import check_dropout
+from glasshead.attention.kernels.few_rows import attend_few_rows, pays
 from glasshead.attention.kernels.summed_heads import project_weighted_inputs, sum_heads
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism
@@ -138,16 +140,22 @@ class MultiHeadAttention(nn.Module):
             raise InputError(f"this layer reads a context [batch, length, {self.context_size}]: give it one")
         source = x if context is None else context
         check_sequence(source, self.context_size, "context")
-        k = split_heads(self.key(source), self.kv_heads)
-        allowed = mask_of(x, k, self.num_heads, mask, is_causal, crossing=context is not None).rows(rows)
+        allowed = mask_of(x, source, self.num_heads, mask, is_causal, crossing=context is not None).rows(rows)
         q = split_heads(self.query(x[:, rows]), self.num_heads)
         dropout = self.dropout if self.training else 0.0
+        adds = self.head_combination == "add"
+        if not need_weights and self.asks_few_rows(q, source) and not has_hooks():
+            heads = attend_few_rows(
+                self.mechanism, q, source, self.key, self.value, mask=allowed, dropout=dropout, adds=adds
+            )
+            return AttentionOutput(self.output(heads.transpose(1, 2).flatten(2)), None)
+        k = split_heads(self.key(source), self.kv_heads)
 
         def call(v: Tensor | None = None) -> AttentionInputs:
             v = split_heads(self.value(source), self.kv_heads) if v is None else v
             return AttentionInputs.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
 
-        adds, weights = self.head_combination == "add", None
+        weights = None
         if need_weights:
             heads, weights = run_hooked_weights(self, call(), adds)
         elif not adds:
@@ -159,6 +167,12 @@ class MultiHeadAttention(nn.Module):
             heads = run_hooked_sum(self, call, lambda: sum_heads(call()))
         output = self.output(heads.transpose(1, 2).flatten(2))  # [B, H or 1, Q, d_v] → [B, Q, d_e]
         return AttentionOutput(output, None if weights is None else weights.to(output.dtype))
+
+    def asks_few_rows(self, q: Tensor, source: Tensor) -> bool:
+        """Whether keys and values of all tokens cost more than these few queries (`attend_few_rows`)."""
+        plain = not self.mechanism.position.needs_positions and not torch.is_autocast_enabled(q.device.type)
+        sizes, keys = (self.head_dim, self.value_dim), source.shape[1]
+        return plain and all(pays(q.shape[2], keys, size) for size in sizes)
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
         """Whether summed heads read tokens and then map what they have read, which few queries do cheaper."""
@@ -190,17 +204,18 @@ def split_heads(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b 
 
 
 def mask_of(
-    x: Tensor, k: Tensor, heads: int, mask: Tensor | Mask | None, is_causal: bool, *, crossing: bool
+    x: Tensor, source: Tensor, heads: int, mask: Tensor | Mask | None, is_causal: bool, *, crossing: bool
 ) -> Mask:
     """The mask of all queries. Two dimensions are always padding, also where a batch has Q sequences."""
     if isinstance(mask, Tensor) and mask.ndim == 2:
-        if mask.shape != (k.shape[0], k.shape[2]):
+        if mask.shape != source.shape[:2]:
             raise InputError(
-                f"a mask of two dimensions is padding [batch, keys] = {[k.shape[0], k.shape[2]]}, "
+                f"a mask of two dimensions is padding [batch, keys] = {list(source.shape[:2])}, "
                 f"not {list(mask.shape)}: give pairs [queries, keys] as mask[None, None]"
             )
         mask = mask[:, None, None]
-    queries = x[:, None, :, :1].expand(-1, heads, -1, -1)  # all that is read of them is how many there are
+    # All that is read of queries and keys is how many there are.
+    queries, k = x[:, None, :, :1].expand(-1, heads, -1, -1), source[:, None, :, :1]
     if not crossing or isinstance(mask, Mask):
         return Mask.of(queries, k, mask, is_causal)
     if is_causal:

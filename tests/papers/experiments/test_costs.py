@@ -7,7 +7,6 @@ from small_tables import cell, row
 from glasshead.data import LoadOptions
 from glasshead.papers.experiments import (
     TUNING_SEED,
-    Claim,
     DataSource,
     Paper,
     PaperTable,
@@ -107,17 +106,3 @@ def test_the_page_has_hours_and_the_whole_command():
     assert "| the second set | 8 runs of 2 cells | under 0.1 |" in text
     assert "- the first set: 60 s (first/model, one thread)" in text
     assert "| not measured |" in table_markdown(summary(table, {}), Paper("paper", "Somebody", [table]))
-
-
-def test_a_claim_without_seeds_says_what_it_waits_for():
-    table = two_sets()
-    claims = [
-        Claim(f"{each.title}: the model is better than words", f"{each.name}/model", f"{each.name}/words")
-        for each in (FIRST, SECOND)
-    ]
-    table = replace(table, claims=claims)
-    rows = {"first/model": [run(table.cells[0], seed, 3600.0) for seed in range(3)]}
-    text = table_markdown(summary(table, rows), Paper("paper", "Somebody", [table]))
-    lines = [line for line in text.splitlines() if line.startswith("| the ") and "better" in line]
-    assert "cannot tell (0 seeds; not run: about 4.0 h)" in lines[0]  # 2 seeds and 2 held-out ones
-    assert "cannot tell (0 seeds; not run: nobody measured how long)" in lines[1]

@@ -1,6 +1,4 @@
-"""Means, intervals, verdicts on the paper's numbers, and its claims with their power."""
-
-from dataclasses import replace
+"""Means, intervals, verdicts on the paper's numbers, and differences."""
 
 import numpy as np
 import pytest
@@ -8,11 +6,8 @@ from scipy import stats
 from small_tables import cell, row, table
 
 from glasshead.papers.experiments import (
-    Claim,
     Paper,
     PaperNumber,
-    PaperTable,
-    PooledClaim,
     Row,
     number_of,
     seed_intervals,
@@ -136,43 +131,23 @@ def test_without_a_claim_the_papers_own_numbers_say_what_is_too_wide():
         assert summary.cells[0].metrics["accuracy"].verdict == expected
 
 
-def test_claims_that_nobody_has_tested_yet_count_in_the_correction():
-    rng = np.random.default_rng(2)
-    cells = [cell(name, attention=name) for name in ("softmax", "tanhmax", "sigsoftmax")]
-    claims = [Claim("more", "tanhmax", "softmax"), Claim("most", "sigsoftmax", "softmax")]
-    chosen = PaperTable("small", "a small table", cells, claims=claims)
-    rows = {
-        of.name: [row(of, seed, None, hits=rng.random(400) < share) for seed in range(5)]
-        for of, share in zip(cells[:2], (0.6, 0.7), strict=True)
-    }
-    first, second = summary_of(chosen, rows, dict.fromkeys((each.name for each in cells), range(5))).claims
-    assert (second.p, second.corrected, second.verdict) == (None, None, "cannot tell")
-    assert first.corrected == pytest.approx(min(2 * first.p, 1))
-
-
-def claim(gap, texts=400, seeds=5, **fields):
-    """The verdict on hits of which the second cell has a known share more."""
+def difference(gap, texts=400, seeds=5, **fields):
+    """How far two cells are apart of which the second has a known share of hits more."""
     rng = np.random.default_rng(2)
     chosen = table(**fields)
     rows = {}
     for of, share in zip(chosen.cells, (0.6, 0.6 + gap), strict=True):
         rows[of.name] = [row(of, seed, None, hits=rng.random(texts) < share) for seed in range(seeds)]
-    return summary_of(chosen, rows, dict.fromkeys(rows, range(seeds))).claims[0]
+    return summary_of(chosen, rows, dict.fromkeys(rows, range(seeds))).differences[0]
 
 
-def test_a_planted_difference_is_shown():
-    found = claim(0.2)
-    assert (found.verdict, found.texts) == ("shown", 400)
+def test_a_planted_difference_is_in_its_interval_which_counts_texts_too():
+    found = difference(0.2)
+    assert found.texts == 400
     assert found.interval[0] < 0.2 < found.interval[1]
-    assert claim(-0.2).verdict == "the opposite is shown"
-
-
-def test_no_difference_comes_with_what_could_have_been_seen():
-    found = claim(0.0)
-    assert found.verdict == "not shown"
-    assert 0.01 < found.detectable < 0.2
-    assert claim(0.0, texts=6400).detectable < found.detectable
-    assert claim(0.2, seeds=4).verdict == "cannot tell"
+    assert found.error >= found.gaps.std(ddof=1) / np.sqrt(5)
+    few = difference(0.2, seeds=4)
+    assert (few.interval, few.error) == (None, None)
 
 
 def test_a_cell_without_seeds_stands_beside_each():
@@ -182,8 +157,8 @@ def test_a_cell_without_seeds_stands_beside_each():
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
     }
-    found = summary_of(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).claims[0]
-    assert found.seeds == 5
+    found = summary_of(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).differences[0]
+    assert len(found.gaps) == 5
     assert found.difference == pytest.approx(0.3)
 
 
@@ -193,8 +168,8 @@ def test_one_seed_of_a_random_cell_stands_for_itself_alone():
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
     }
-    found = summary_of(chosen, rows, dict.fromkeys(rows, range(5))).claims[0]
-    assert (found.seeds, found.verdict) == (1, "cannot tell")
+    found = summary_of(chosen, rows, dict.fromkeys(rows, range(5))).differences[0]
+    assert (len(found.gaps), found.interval) == (1, None)
 
 
 def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
@@ -218,21 +193,6 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     assert "held-out seed" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
 
 
-def test_what_could_be_seen_counts_all_claims():
-    rng = np.random.default_rng(3)
-    alone = table()
-    many = table()
-    many = PaperTable("many", "many claims", many.cells, claims=[*many.claims] * 10)
-    rows = {
-        of.name: [row(of, seed, None, hits=rng.random(400) < 0.6) for seed in range(5)] for of in alone.cells
-    }
-    wanted = dict.fromkeys(rows, range(5))
-    one, ten = (summary_of(each, rows, wanted).claims[0].detectable for each in (alone, many))
-    assert ten / one == pytest.approx(
-        7.06 / 3.76, rel=0.02
-    )  # of standard errors, with four degrees of freedom
-
-
 def test_numbers_that_follow_from_others():
     of = table().cells[0]
     numbers = {
@@ -248,38 +208,6 @@ def test_numbers_that_follow_from_others():
     told = Row(of.name, of.key, 0, "d", {"separation": 0.3, "rising_positive": 0.25, "rising_negative": 1.0})
     assert number_of(told, "separation_size") == pytest.approx(0.2)
     assert number_of(told, "parted") == 0.75
-
-
-def test_a_claim_of_several_settings_is_tested_once():
-    """Five seeds of one setting cannot tell what ten of two show; each has the mean of its two metrics."""
-    cells = [
-        cell(f"{data}/{word}", attention=word) for data in ("one", "other") for word in ("softmax", "tanhmax")
-    ]
-    pairs = tuple((f"{data}/tanhmax", f"{data}/softmax") for data in ("one", "other"))
-    pooled = PooledClaim("more", *pairs[0], "erasure_0", 0.5, pairs, ("erasure_0", "erasure_1"))
-    rng = np.random.default_rng(0)
-    rows = {each.name: [] for each in cells}
-    for each in cells:
-        for seed in range(5):
-            planted = 0.4 if each.name.endswith("tanhmax") else 0.0
-            numbers = {f"erasure_{k}": planted + rng.normal(0, 0.3) for k in (0, 1)}
-            rows[each.name].append(replace(row(each, seed, None), numbers=numbers))
-    chosen = PaperTable("small", "a small table", cells, claims=[pooled])
-    (found,) = summary_of(chosen, rows, dict.fromkeys(rows, range(5))).claims
-    gaps = [
-        np.mean([more.numbers[f"erasure_{k}"] - less.numbers[f"erasure_{k}"] for k in (0, 1)])
-        for better, worse in pairs
-        for more, less in zip(rows[better], rows[worse], strict=True)
-    ]
-    assert found.difference == pytest.approx(np.mean(gaps))
-    assert (found.seeds, found.positive) == (10, sum(gap > 0 for gap in gaps))
-    assert found.p == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
-    assert found.verdict == "shown"
-
-
-def test_what_could_not_have_been_seen_is_not_called_not_shown():
-    for effect, expected in ((0.01, "cannot tell"), (0.5, "not shown")):
-        assert claim(0.0, effect=effect).verdict == expected
 
 
 def test_the_next_seed_falls_where_the_metric_can():

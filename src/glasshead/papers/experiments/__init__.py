@@ -3,9 +3,13 @@
 from glasshead.papers.experiments import measures, papers
 from glasshead.papers.experiments.bag_of_words import bag_of_words
 from glasshead.papers.experiments.cell import Cell, PaperNumber
+from glasshead.papers.experiments.claims import ClaimVerdict, judge_claims
+from glasshead.papers.experiments.claims_page import claims_json, claims_markdown
 from glasshead.papers.experiments.cost import Price
+from glasshead.papers.experiments.differences import DifferenceSummary, summarise_differences
 from glasshead.papers.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
 from glasshead.papers.experiments.markdown import table_markdown
+from glasshead.papers.experiments.numbers import number_of, seed_intervals
 from glasshead.papers.experiments.quick import quick_table
 from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.run_paper import ReproduceRequest, Reproduction, reproduce
@@ -13,14 +17,11 @@ from glasshead.papers.experiments.schedule import Schedule
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import (
     CellSummary,
-    ClaimSummary,
     MetricSummary,
     TableSummary,
-    number_of,
-    seed_intervals,
     summary_of,
 )
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperClaim, PaperTable
 from glasshead.papers.experiments.table_json import table_json
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning
 
@@ -31,16 +32,17 @@ __all__ = [
     "Cell",
     "CellSummary",
     "Claim",
-    "ClaimSummary",
+    "ClaimVerdict",
     "DataSource",
+    "DifferenceSummary",
     "Job",
     "Measured",
     "MetricSummary",
     "Outcome",
     "Paper",
+    "PaperClaim",
     "PaperNumber",
     "PaperTable",
-    "PooledClaim",
     "Price",
     "ReproduceRequest",
     "Reproduction",
@@ -51,6 +53,9 @@ __all__ = [
     "Task",
     "Tuning",
     "bag_of_words",
+    "claims_json",
+    "claims_markdown",
+    "judge_claims",
     "measures",
     "number_of",
     "papers",
@@ -58,6 +63,7 @@ __all__ = [
     "reproduce",
     "run_task",
     "seed_intervals",
+    "summarise_differences",
     "summary_of",
     "table_json",
     "table_markdown",

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from glasshead.papers.experiments.summary import ENOUGH_SEEDS, CellSummary, TableSummary
+from glasshead.papers.experiments.numbers import ENOUGH_SEEDS
+from glasshead.papers.experiments.summary import CellSummary, TableSummary
 from glasshead.papers.report import (
     Estimate,
     EstimateRow,

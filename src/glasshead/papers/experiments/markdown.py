@@ -9,6 +9,7 @@ import numpy as np
 
 from glasshead.errors import pluralise
 from glasshead.papers.experiments.cell import PaperNumber
+from glasshead.papers.experiments.claims_page import setting_lines
 from glasshead.papers.experiments.cost import Price, SetCost, table_costs
 from glasshead.papers.experiments.printed_numbers import (
     NO_BREAK,
@@ -20,12 +21,10 @@ from glasshead.papers.experiments.printed_numbers import (
     scale,
 )
 from glasshead.papers.experiments.summary import (
-    ENOUGH_SEEDS,
     FIRST_HELD_OUT,
     INSIDE,
     UNCLEAR,
     CellSummary,
-    ClaimSummary,
     MetricSummary,
     TableSummary,
 )
@@ -40,7 +39,7 @@ LEAST_HOURS = 0.1
 def table_markdown(
     summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None, picture: str | None = None
 ) -> str:
-    """Every data set with its cells, then the claims, what differs from the paper, and what is still to be
+    """Every data set with its cells, then differences, what differs from the paper, and what is still to be
     run; ``prices`` are measured epochs of sets without a run, ``picture`` is a file beside the page."""
     table = summary.table
     lines = [
@@ -59,10 +58,9 @@ def table_markdown(
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     costs = list(table_costs(summary, paper, prices or {}))
-    hours = {cell.name: cost for cost in costs for cell in table.cells if cell.data == cost.source}
-    for title, claims in (("Claims, tested here", summary.claims), ("Against the floor", summary.floor)):
-        if claims:
-            lines += [f"## {title}", "", *claim_lines(claims, hours), ""]
+    for title, found in (("Differences", summary.differences), ("Against the floor", summary.floor)):
+        if found:
+            lines += [f"## {title}", "", *setting_lines(found), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
     lines += [*HOW_TO_READ, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
@@ -87,11 +85,8 @@ HOW_TO_READ = (
     "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
     f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
     "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
-    "- Differences are paired by seed and text, and so is their interval. p is the larger one of the "
-    "t-test over seeds and the exchange test over texts; it is corrected by Holm for all claims of its "
-    "heading, tested or not yet. *Could be seen* is the difference that such an experiment finds in four "
-    "of five cases, corrected for as many claims (Bonferroni, the worst case of Holm). If it is larger than "
-    "the effect that the paper prints, we *cannot tell*.",
+    "- Differences are paired by seed and text, and so is their interval. They are described; what "
+    "they say of the paper's claims, each tested once, is on the page of the claims.",
     "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
 )
 
@@ -223,45 +218,6 @@ def steps_in_words(cell: CellSummary) -> str:
     if getattr(recipe, "patience", None) is None or not any(ends):
         return text
     return f"{text} (cap{'' if all(ends) else f' in {sum(ends)} of {len(ends)}'})"
-
-
-def claim_lines(claims: Sequence[ClaimSummary], hours: Mapping[str, SetCost]) -> Iterator[str]:
-    """The claims with what was found; of those that wait for seeds, by the ``hours`` of their cells, what
-    their data set still costs."""
-    heads = ["claim", "paper", "here", "95 % interval", "p", "p, corrected", "verdict", "could be seen"]
-    rows = []
-    for claim in claims:
-        name = claim.claim.metric
-        effect = claim.claim.effect
-        size = claim.detectable
-        rows.append(
-            [
-                claim.claim.text,
-                "" if effect is None else format_printed(effect * scale(name), f"+.{decimals(name)}f"),
-                "–"
-                if claim.difference is None
-                else format_printed(claim.difference * scale(name), f"+.{decimals(name)}f"),
-                interval_in_words(claim.interval, name, "+"),
-                "" if claim.p is None else format_printed(claim.p, ".2g"),
-                "" if claim.corrected is None else format_printed(claim.corrected, ".2g"),
-                claim_verdict(claim, hours.get(claim.claim.better) or hours.get(claim.claim.worse)),
-                "" if size is None else f"{size * scale(name):.{decimals(name)}f}",
-            ]
-        )
-    yield from markdown_table(heads, rows)
-
-
-def claim_verdict(claim: ClaimSummary, cost: SetCost | None) -> str:
-    """The verdict; with too few seeds how many there are, and the hours that its data set still takes."""
-    if claim.seeds >= ENOUGH_SEEDS:
-        if claim.positive is None:
-            return claim.verdict
-        return f"{claim.verdict} (in {claim.positive} of {claim.seeds} pairs of trainings)"
-    waiting = ""
-    if cost is not None:
-        hours = "nobody measured how long" if cost.most is None else f"{hours_in_words(cost)} h"
-        waiting = f"; not run: {hours}"
-    return f"{claim.verdict} ({pluralise(claim.seeds, 'seed')}{waiting})"
 
 
 def coverage_lines(summary: TableSummary) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from glasshead.papers.experiments.summary import Interval
+from glasshead.results import Interval
 
 PERCENTS = {
     "accuracy": "accuracy %",

@@ -19,6 +19,8 @@ from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.files import check_writable, write_as, write_bytes, write_text
 from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.claims import judge_claims
+from glasshead.papers.experiments.claims_page import claims_json, claims_markdown
 from glasshead.papers.experiments.cost import Price, read_prices
 from glasshead.papers.experiments.figures import small_png
 from glasshead.papers.experiments.job import (
@@ -41,7 +43,7 @@ from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Paper
 from glasshead.papers.experiments.table_json import table_json
 from glasshead.spelling import spell
 
-ROWS, RUNS = "rows", "runs"
+ROWS, RUNS, CLAIMS = "rows", "runs", "claims"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "reproduction" / ROWS
 """The rows that the project keeps, where the library runs from its repository."""
 BUSY_WAIT = 2.0
@@ -123,7 +125,8 @@ class Reproduction:
 def reproduce(
     paper: str, request: ReproduceRequest, on_change: OnChange = lambda schedule: None
 ) -> Reproduction:
-    """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json.
+    """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json
+    of each, and what the claims of the paper come to.
 
     ``on_change`` is called at first and whenever a cell has ended. Processes may be killed at any time:
     finished rows stay, and unfinished trainings are gone on with.
@@ -161,6 +164,9 @@ def reproduce(
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
+    if not request.quick:
+        everything = Schedule(PAPERS[paper].tables, store, request.seeds_wanted, request.held_out)
+        files += write_claims(everything, paper, request.out / paper)
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
@@ -311,6 +317,16 @@ def write_paper_table(
     ):
         path = request.out / paper / f"{name}.{suffix}"
         write_text(path, text, overwrite=True)
+        yield path
+
+
+def write_claims(schedule: Schedule, paper: str, folder: Path) -> Iterator[Path]:
+    """claims.md and claims.json, of all that is known of the paper."""
+    differences = {table.name: schedule.summary(table).differences for table in schedule.tables}
+    verdicts = judge_claims(PAPERS[paper], differences)
+    for suffix, write in (("md", claims_markdown), ("json", claims_json)):
+        path = folder / f"{CLAIMS}.{suffix}"
+        write_text(path, write(PAPERS[paper], verdicts), overwrite=True)
         yield path
 
 

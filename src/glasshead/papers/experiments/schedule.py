@@ -13,8 +13,9 @@ import numpy as np
 
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.job import OUT_OF_TIME, Outcome
+from glasshead.papers.experiments.numbers import metric_of
 from glasshead.papers.experiments.row import Row, RowStore
-from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summary_of
+from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary, summary_of
 from glasshead.papers.experiments.table import PaperTable
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import interval_of_mean
@@ -155,7 +156,7 @@ class Schedule:
         claims = [claim for claim in table.every_claim if cell.name in (claim.better, claim.worse)]
         if table.every_claim and not claims:
             return -math.inf
-        metric = claims[0].metric if claims else table.metrics[0]
+        metric = claims[0].metrics[0] if claims else table.metrics[0]
         effects = [abs(claim.effect) for claim in claims or table.claims if claim.effect]
         values = np.array(metric_of(self.rows.get(place, []), metric))
         if len(values) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,24 +17,24 @@ SEEDS, QUICK_SEEDS = 5, 2
 
 @dataclass(frozen=True)
 class Claim:
-    """The paper says that ``metric`` of the cell ``better`` exceeds that of ``worse``, by ``effect`` if it
-    prints both."""
+    """The paper says that the cell ``better`` has more of the ``metrics`` than ``worse``, the mean of several
+    being meant, by ``effect`` if it prints both."""
 
     text: str
     better: str
     worse: str
-    metric: str = "accuracy"
+    metrics: tuple[str, ...] = ("accuracy",)
     effect: float | None = None
 
 
 @dataclass(frozen=True)
-class PooledClaim(Claim):
-    """The paper says it of several ``pairs`` of cells (better, worse), and of several ``metrics`` alike: one
-    test of all trainings together, each pair of trainings having the mean of its differences. ``effect`` is
-    the mean of those that the paper prints."""
+class PaperClaim:
+    """What a paper says ``where``, tested once over all ``parts``: claims of its tables, by their names, one
+    for each setting of which the paper says it."""
 
-    pairs: tuple[tuple[str, str], ...] = ()
-    metrics: tuple[str, ...] = ()
+    text: str
+    where: str
+    parts: tuple[tuple[str, Claim], ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PaperTable:
     labels: Mapping[str, str] = field(default_factory=dict)
     claims: Sequence[Claim] = ()
     floor_claims: Sequence[Claim] = ()
-    """Ours: whether a model is better than what needs no attention; corrected apart from the paper's."""
+    """Ours: whether a model is better than what needs no attention."""
     differences: Sequence[str] = ()
     data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     not_at_hand: Sequence[str] = ()
@@ -68,7 +68,7 @@ class PaperTable:
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
         for claim in self.every_claim:
-            if not {name for pair in pairs_of(claim) for name in pair} <= set(names):
+            if not {claim.better, claim.worse} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
     @property
@@ -90,29 +90,39 @@ class PaperTable:
         """The table with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
-            [claim for claim in several if {name for pair in pairs_of(claim) for name in pair} <= names]
+            [claim for claim in several if {claim.better, claim.worse} <= names]
             for several in (self.claims, self.floor_claims)
         )
         return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)
 
 
-def pairs_of(claim: Claim) -> tuple[tuple[str, str], ...]:
-    """The pairs of cells (better, worse) that a claim is about."""
-    return claim.pairs if isinstance(claim, PooledClaim) else ((claim.better, claim.worse),)
-
-
-def table_metrics(claim: Claim) -> tuple[str, ...]:
-    """The metrics that it is about."""
-    return claim.metrics if isinstance(claim, PooledClaim) else (claim.metric,)
+def claim_of_tables(text: str, where: str, tables: Iterable[PaperTable], *says: str) -> PaperClaim:
+    """What a paper says ``where``, over the claims of some tables whose words end in one of ``says``; all,
+    where there is none."""
+    parts = tuple(
+        (table.name, claim)
+        for table in tables
+        for claim in table.claims
+        if not says or claim.text.endswith(says)
+    )
+    return PaperClaim(text, where, parts)
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose tables are repeated: its word on the command line, who wrote it, and its tables."""
+    """A paper whose tables are repeated: its word on the command line, who wrote it, its tables, and what it
+    claims of them."""
 
     name: str
     citation: str
     tables: Sequence[PaperTable]
+    claims: Sequence[PaperClaim] = ()
+
+    def __post_init__(self) -> None:
+        known = {(table.name, claim) for table in self.tables for claim in table.claims}
+        for claim in self.claims:
+            if not set(claim.parts) <= known:
+                raise ValueError(f"{self.name}: {claim.text!r} is about what no table claims")
 
     def choose(self, words: Sequence[str]) -> list[PaperTable]:
         """The tables of these names, all without a name; TABLE/SET takes the cells of one data set.

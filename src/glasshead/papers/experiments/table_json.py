@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from glasshead.papers.experiments.claims_page import difference_json
 from glasshead.papers.experiments.cost import Price, table_costs
+from glasshead.papers.experiments.numbers import number_of
 from glasshead.papers.experiments.row import round_numbers
-from glasshead.papers.experiments.summary import CellSummary, ClaimSummary, TableSummary, number_of
+from glasshead.papers.experiments.summary import CellSummary, TableSummary
 from glasshead.papers.experiments.table import Paper
 
 
@@ -21,8 +23,8 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         "title": table.title,
         "smoke": table.smoke,
         "cells": [cell_json(cell) for cell in summary.cells],
-        "claims": [claim_json(claim) for claim in summary.claims],
-        "against_floor": [claim_json(claim) for claim in summary.floor],
+        "differences": [difference_json(one) for one in summary.differences],
+        "against_floor": [difference_json(one) for one in summary.floor],
         "held_out_inside": list(summary.inside().values()),
         "costs": [
             {
@@ -37,26 +39,6 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(round_numbers(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def claim_json(claim: ClaimSummary) -> dict[str, Any]:
-    """One claim with what was found."""
-    return {
-        "claim": claim.claim.text,
-        "better": claim.claim.better,
-        "worse": claim.claim.worse,
-        "metric": claim.claim.metric,
-        "paper": claim.claim.effect,
-        "difference": claim.difference,
-        "interval": claim.interval,
-        "seeds": claim.seeds,
-        "texts": claim.texts,
-        "p": claim.p,
-        "corrected": claim.corrected,
-        "detectable": claim.detectable,
-        "verdict": claim.verdict,
-        "positive": claim.positive,
-    }
 
 
 def cell_json(cell: CellSummary) -> dict[str, Any]:

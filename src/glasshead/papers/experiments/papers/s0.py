@@ -11,9 +11,9 @@ from glasshead.data import LoadOptions
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.papers.data_sources import IMDB, NEWS20, PRESETS, SST2
 from glasshead.papers.experiments.papers.s0_figures import FIGURES, GAUGE
-from glasshead.papers.experiments.papers.s0_language import TABLE4
+from glasshead.papers.experiments.papers.s0_language import LANGUAGE_TITLES, TABLE4
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperTable, PooledClaim
+from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperClaim, PaperTable, claim_of_tables
 from glasshead.training import preset_config
 
 AG = DataSource("ag_news", "AG News, World and Business", LoadOptions(classes=("World", "Business")))
@@ -123,28 +123,17 @@ def uniform_floors(data: DataSource) -> Iterator[Cell]:
 
 
 def tanhmax_claims(metrics: Sequence[str], text: str) -> list[Claim]:
-    """TanhMax has more of it than softmax, data set by data set and preset by preset."""
+    """TanhMax has more of it than softmax, data set by data set and preset by preset; both classes count
+    alike."""
     result = []
     for data in SETS:
+        first, second = (paper_numbers(data, word) for word in ("tanhmax", "softmax"))
+        gaps = [first[name].value - second[name].value for name in metrics if name in first]
+        effect = round(sum(gaps) / len(gaps), 6) if gaps else None
         for preset, source in PRESETS.items():
             better, worse = (f"{data.name}/{preset}-{word}" for word in ("tanhmax", "softmax"))
-            for metric in metrics:
-                numbers = (paper_numbers(data, word).get(metric) for word in ("tanhmax", "softmax"))
-                first, second = (None if value is None else value.value for value in numbers)
-                effect = None if first is None or second is None else round(first - second, 6)
-                where = f", class {metric[-1]}" if metric[-1].isdigit() else ""
-                title = f"{data.title}, {source}{where}: {text}"
-                result.append(Claim(title, better, worse, metric=metric, effect=effect))
+            result.append(Claim(f"{data.title}, {source}: {text}", better, worse, tuple(metrics), effect))
     return result
-
-
-def pool_claims(metrics: Sequence[str], text: str) -> PooledClaim:
-    """One claim of all data sets, presets and classes."""
-    single = tanhmax_claims(metrics, text)
-    effects = [claim.effect for claim in single if claim.effect is not None]
-    pairs = tuple(dict.fromkeys((claim.better, claim.worse) for claim in single))
-    effect = round(sum(effects) / len(effects), 6) if effects else None
-    return PooledClaim(text, *pairs[0], metrics[0], effect, pairs, tuple(metrics))
 
 
 MODEL_CELLS = [cell for data in SETS for cell in model_cells(data)]
@@ -203,7 +192,7 @@ TABLES = (
         "Table 1, agreement of attention with gradients",
         MODEL_CELLS,
         metrics=(*of_classes("gradient", "gradient_share"), "gradient_contribution"),
-        claims=[pool_claims(of_classes("gradient"), "TanhMax agrees more with gradients")],
+        claims=tanhmax_claims(of_classes("gradient"), "TanhMax agrees more with gradients"),
         labels=METRIC_LABELS,
         differences=(*CODE_NOTES, *GAUGE),
     ),
@@ -212,7 +201,7 @@ TABLES = (
         "Table 1, agreement of attention with erasure",
         MODEL_CELLS,
         metrics=(*of_classes("erasure", "erasure_share"), "erasure_contribution"),
-        claims=[pool_claims(of_classes("erasure"), "TanhMax agrees more with erasure")],
+        claims=tanhmax_claims(of_classes("erasure"), "TanhMax agrees more with erasure"),
         labels=METRIC_LABELS,
         differences=(*CODE_NOTES, *GAUGE),
     ),
@@ -221,7 +210,7 @@ TABLES = (
         "Table 1, what other weights change in the output",
         MODEL_CELLS,
         metrics=of_classes("permutation", "random"),
-        claims=[pool_claims(of_classes("random"), "random weights change TanhMax more")],
+        claims=tanhmax_claims(of_classes("random"), "random weights change TanhMax more"),
         labels=METRIC_LABELS,
         differences=(
             *CODE_NOTES,
@@ -235,7 +224,7 @@ TABLES = (
         MODEL_CELLS,
         metrics=("separation", "separation_size", "separation_contribution", "margin", "positive_polarity"),
         words=("kind",),
-        claims=[pool_claims(["separation_size"], "TanhMax weights tell them better")],
+        claims=tanhmax_claims(["separation_size"], "TanhMax weights tell them better"),
         labels=METRIC_LABELS,
         differences=(*CODE_NOTES, *GAUGE),
     ),
@@ -271,4 +260,38 @@ TABLES = (
     TABLE4,
 )
 
-PAPERS.register("s0")(Paper("s0", "Huang, Yang and Wang (2024)", TABLES))
+TABLES_BY_NAME = {table.name: table for table in TABLES}
+
+
+def claims() -> Iterator[PaperClaim]:
+    """What the paper says of these tables."""
+    of = TABLES_BY_NAME
+    yield claim_of_tables("TanhMax classifies better than softmax", "Table 2", [of["table2"]])
+    yield claim_of_tables(
+        "Attention by TanhMax agrees more with gradients", "Table 1", [of["table1-gradients"]]
+    )
+    yield claim_of_tables("Attention by TanhMax agrees more with erasure", "Table 1", [of["table1-erasure"]])
+    yield claim_of_tables("Random weights change TanhMax more", "Table 1", [of["table1-changes"]])
+    yield claim_of_tables(
+        "TanhMax weights tell positive from negative words better",
+        "sections 3 and 5.1, Fig. 2",
+        [of["signs"], of["figure2"]],
+    )
+    yield claim_of_tables(
+        "TanhMax moves the scores of positive and negative words opposite ways, softmax does not",
+        "section 3, implications 1 and 3",
+        [of["implication1"], of["implication3"]],
+        "softmax does not",
+    )
+    yield claim_of_tables(
+        "TanhMax predicts hidden words better than softmax", "Table 4", [TABLE4], "than softmax"
+    )
+    yield claim_of_tables(
+        "TanhMax predicts hidden words better than four other activations",
+        "Table 4",
+        [TABLE4],
+        *(f"than {title}" for word, title in LANGUAGE_TITLES.items() if word not in ("softmax", "tanhmax")),
+    )
+
+
+PAPERS.register("s0")(Paper("s0", "Huang, Yang and Wang (2024)", TABLES, [*claims()]))

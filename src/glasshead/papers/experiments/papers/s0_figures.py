@@ -110,11 +110,11 @@ def direction_table(name: str, title: str, option: str, titles: dict[str, str], 
     for value, words in titles.items():
         first, second = (cells[word, value].name for word in ("tanhmax", "softmax"))
         text = f"{words}: TanhMax moves positive and negative words opposite ways, softmax does not"
-        claims.append(Claim(text, first, second, metric="parted", effect=1.0))
+        claims.append(Claim(text, first, second, metrics=("parted",), effect=1.0))
     for first, second in combinations(titles, 2):
         text = f"TanhMax: {titles[second]} moves them more opposite ways than {titles[first]}"
         better, worse = (cells["tanhmax", value].name for value in (second, first))
-        claims.append(Claim(text, better, worse, metric="parted", effect=0.0))
+        claims.append(Claim(text, better, worse, metrics=("parted",), effect=0.0))
     return PaperTable(
         name,
         title,
@@ -154,7 +154,7 @@ FIGURES = (
                 f"{source}: TanhMax weights tell positive from negative words better",
                 f"{SYNTHETIC.name}/{preset}-tanhmax",
                 f"{SYNTHETIC.name}/{preset}-softmax",
-                metric="separation_size",
+                metrics=("separation_size",),
             )
             for preset, source in PRESETS.items()
         ],

@@ -88,12 +88,12 @@ FIGURES = (
             "width": "mean width of the intervals",
         },
         claims=[
-            Claim(f"with d_k = {size} weights of Con are less certain than those of Add", *pair, "width")
+            Claim(f"with d_k = {size} weights of Con are less certain than those of Add", *pair, ("width",))
             for size in FIGURE_SIZES
             for pair in [(f"Con-{size}", f"Add-{size}")]
         ]
         + [
-            Claim("weights of Con are less certain with d_k = 64 than with 1", "Con-64", "Con-1", "width"),
+            Claim("weights of Con are less certain with d_k = 64 than with 1", "Con-64", "Con-1", ("width",)),
         ],
         differences=(
             "The paper shows no such numbers: they follow its sections 3 and 4.",

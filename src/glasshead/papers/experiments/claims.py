@@ -1,0 +1,129 @@
+"""What a paper's claims come to: each is tested once, over all that the paper says it of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from glasshead.papers.experiments.differences import DifferenceSummary
+from glasshead.papers.experiments.metric_ranges import within_difference
+from glasshead.papers.experiments.numbers import ENOUGH_SEEDS
+from glasshead.papers.experiments.table import Paper, PaperClaim
+from glasshead.results import Interval
+from glasshead.statistics import detectable_difference, holm
+
+SIGNIFICANT = 0.05
+SHOWN, ON_AVERAGE, REVERSED = "shown", "shown on average", "the opposite is shown"
+TOO_SMALL, UNCLEAR = "too small to matter", "cannot tell"
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """A claim with what all its trainings say of it.
+
+    Each setting with five pairs of trainings or more counts alike: the ``difference`` d = Σ dₛ / S is the
+    mean over their mean gaps, with the standard error √(Σ eₛ²) / S, eₛ that of a setting, and the degrees of
+    freedom of Welch and Satterthwaite. ``p`` is that of a t-test of d = 0, ``corrected`` the same after Holm
+    for all claims of the paper, run or not; ``interval`` is one of 95 %, and ``equivalence`` that of
+    1 − 2·0.05 / (number of claims), by which a difference is called too small (two one-sided tests).
+    ``effect`` is the mean of what the paper prints of the same settings, and ``detectable`` what would be
+    found in four of five such experiments.
+    """
+
+    claim: PaperClaim
+    parts: Sequence[DifferenceSummary]
+    effect: float | None = None
+    difference: float | None = None
+    interval: Interval | None = None
+    equivalence: Interval | None = None
+    p: float | None = None
+    corrected: float | None = None
+    detectable: float | None = None
+    verdict: str = UNCLEAR
+
+    @property
+    def known(self) -> list[DifferenceSummary]:
+        """The settings that have been run often enough."""
+        return [part for part in self.parts if len(part.gaps) >= ENOUGH_SEEDS]
+
+    @property
+    def agreeing(self) -> int:
+        """In how many of them the claim holds of the mean."""
+        return sum(part.difference is not None and part.difference > 0 for part in self.known)
+
+
+def judge_claims(paper: Paper, differences: Mapping[str, Sequence[DifferenceSummary]]) -> list[ClaimVerdict]:
+    """The verdict on every claim of a paper, from the differences of its tables by name."""
+    tests = [assess(claim, parts_of(claim, differences), len(paper.claims)) for claim in paper.claims]
+    # What is not run yet counts, too: else a verdict would change because something else was run.
+    corrected = holm([1.0 if test.p is None else test.p for test in tests])
+    tests = [
+        replace(test, corrected=None if test.p is None else value)
+        for test, value in zip(tests, corrected, strict=True)
+    ]
+    return [replace(test, verdict=verdict_of(test)) for test in tests]
+
+
+def parts_of(
+    claim: PaperClaim, differences: Mapping[str, Sequence[DifferenceSummary]]
+) -> list[DifferenceSummary]:
+    """The differences that bear on a claim."""
+    return [one for table, part in claim.parts for one in differences.get(table, []) if one.claim == part]
+
+
+def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -> ClaimVerdict:
+    """The mean difference over the settings of a claim, its interval and its test."""
+    test = ClaimVerdict(claim, parts)
+    known = test.known
+    effects = [part.claim.effect for part in known or parts if part.claim.effect is not None]
+    effect = float(np.mean(effects)) if effects else None
+    if not known:
+        return replace(test, effect=effect)
+    difference = float(np.mean([part.gaps.mean() for part in known]))
+    errors = np.array([part.error for part in known], dtype=float) ** 2 / len(known) ** 2
+    total = float(errors.sum())
+    metrics = tuple(dict.fromkeys(name for part in known for name in part.claim.metrics))
+    if total == 0:
+        same = (difference, difference)
+        p = 1.0 if difference == 0 else 0.0
+        return replace(
+            test, effect=effect, difference=difference, interval=same, equivalence=same, p=p, detectable=0.0
+        )
+    from scipy.stats import t
+
+    freedom = total**2 / sum(
+        error**2 / (len(part.gaps) - 1) for error, part in zip(errors, known, strict=True) if error
+    )
+    error = math.sqrt(total)
+    p = 2 * float(t.sf(abs(difference) / error, freedom))
+
+    def interval(level: float) -> Interval | None:
+        half = float(t.ppf((1 + level) / 2, freedom)) * error
+        return within_difference((difference - half, difference + half), metrics)
+
+    return replace(
+        test,
+        effect=effect,
+        difference=difference,
+        interval=interval(0.95),
+        equivalence=interval(1 - 2 * SIGNIFICANT / claims),
+        p=p,
+        detectable=detectable_difference(error, freedom, significance=SIGNIFICANT / claims),
+    )
+
+
+def verdict_of(test: ClaimVerdict) -> str:
+    """The verdict, by the corrected test and by the paper's effect alone."""
+    if test.difference is None or test.corrected is None:
+        return UNCLEAR
+    if test.corrected < SIGNIFICANT:
+        if test.difference < 0:
+            return REVERSED
+        return SHOWN if test.agreeing == len(test.known) else ON_AVERAGE
+    ends, effect = test.equivalence, test.effect
+    if effect and ends is not None and -abs(effect) < ends[0] <= ends[1] < abs(effect):
+        return TOO_SMALL
+    return UNCLEAR

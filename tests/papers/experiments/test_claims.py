@@ -1,0 +1,132 @@
+"""Each claim of a paper has one verdict, over all settings: planted truths, and errors as promised."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from small_tables import cell, row
+
+from glasshead.papers.experiments import (
+    PAPERS,
+    Claim,
+    Paper,
+    PaperClaim,
+    PaperTable,
+    claims_json,
+    claims_markdown,
+    judge_claims,
+    summary_of,
+)
+
+SETTINGS = ("one", "other", "third", "fourth")
+
+
+def paper_of(effect=0.1, metrics=("erasure_0", "erasure_1"), claims=1):
+    """A table of two cells in four settings, and claims about all of them."""
+    cells = [cell(f"{data}/{word}", attention=word) for data in SETTINGS for word in ("softmax", "tanhmax")]
+    parts = [Claim(data, f"{data}/tanhmax", f"{data}/softmax", metrics, effect) for data in SETTINGS]
+    table = PaperTable("small", "a small table", cells, metrics=metrics, claims=parts)
+    pooled = [PaperClaim(f"claim {number}", "Table 1", tuple(("small", part) for part in parts))
+              for number in range(claims)]  # fmt: skip
+    return Paper("paper", "Somebody", [table], pooled)
+
+
+def judged(means, *, noise=0.05, seeds=5, settings=SETTINGS, generator=0, **fields):
+    """The verdict where TanhMax has so much more in each setting."""
+    paper, rng = paper_of(**fields), np.random.default_rng(generator)
+    (table,), rows = paper.tables, {}
+    for each in table.cells:
+        data, word = each.name.split("/")
+        mean = means[SETTINGS.index(data)] if word == "tanhmax" else 0.0
+        rows[each.name] = [
+            replace(row(each, seed, None), numbers={
+                name: mean + rng.normal(0, noise) for name in table.metrics
+            })
+            for seed in range(seeds if data in settings else 0)
+        ]  # fmt: skip
+    summary = summary_of(table, rows, dict.fromkeys(rows, range(seeds)))
+    return paper, judge_claims(paper, {table.name: summary.differences})
+
+
+@pytest.mark.parametrize(
+    ("means", "noise", "verdict"),
+    [
+        ((0.2, 0.2, 0.2, 0.2), 0.05, "shown"),
+        ((0.4, 0.4, 0.4, -0.1), 0.05, "shown on average"),
+        ((-0.2, -0.2, -0.2, -0.2), 0.05, "the opposite is shown"),
+        ((0.0, 0.0, 0.0, 0.0), 0.03, "too small to matter"),
+        ((0.0, 0.0, 0.0, 0.0), 0.5, "cannot tell"),
+    ],
+)
+def test_a_planted_truth_gets_its_verdict(means, noise, verdict):
+    paper, (found,) = judged(means, noise=noise)
+    assert found.verdict == verdict
+    assert found.interval[0] < np.mean(means) < found.interval[1]
+    assert f"| **{verdict}**" in claims_markdown(paper, [found])
+
+
+def test_the_test_is_that_of_the_mean_over_settings():
+    """Equal numbers of seeds: by hand, with the means of both metrics."""
+    _, (found,) = judged((0.1, 0.0, 0.2, 0.1))
+    gaps = [part.gaps for part in found.parts]
+    error = np.sqrt(sum(gap.var(ddof=1) / 5 for gap in gaps)) / 4
+    freedom = error**4 / sum((gap.var(ddof=1) / 5 / 16) ** 2 / 4 for gap in gaps)
+    assert found.difference == pytest.approx(np.mean(gaps))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(found.difference) / error, freedom))
+    half = stats.t.ppf(0.975, freedom) * error
+    assert found.interval == pytest.approx((found.difference - half, found.difference + half))
+
+
+def test_settings_that_are_not_run_do_not_count_and_are_said():
+    paper, (found,) = judged((0.2, 0.2, 0.2, 0.2), settings=SETTINGS[:2])
+    assert (found.verdict, len(found.known), len(found.parts)) == ("shown", 2, 4)
+    assert "run in 2 of 4 settings" in claims_markdown(paper, [found])
+    paper, (found,) = judged((0.2, 0.2, 0.2, 0.2), seeds=4)
+    assert (found.verdict, found.difference) == ("cannot tell", None)
+    assert "**cannot tell**: not run" in claims_markdown(paper, [found])
+
+
+def test_claims_are_corrected_for_all_of_the_paper():
+    _, (alone,) = judged((0.03, 0.03, 0.03, 0.03))
+    _, ten = judged((0.03, 0.03, 0.03, 0.03), claims=10)
+    assert [one.p for one in ten] == pytest.approx([alone.p] * 10)
+    assert ten[0].corrected == pytest.approx(min(10 * alone.p, 1.0))
+    assert ten[0].detectable > alone.detectable
+
+
+def test_of_claims_that_are_not_so_one_in_twenty_is_decided():
+    wrong = sum(
+        judged((0.0,) * 4, effect=None, generator=number)[1][0].verdict != "cannot tell"
+        for number in range(300)
+    )
+    assert stats.binomtest(wrong, 300, 0.05).pvalue > 0.01
+
+
+def test_what_could_not_have_been_seen_is_no_verdict():
+    paper, (found,) = judged((0.0,) * 4, noise=0.3, effect=0.01)
+    assert found.verdict == "cannot tell"
+    assert "would mostly stay unseen, the paper's is +0.010" in claims_markdown(paper, [found])
+
+
+def test_the_numbers_of_every_setting_are_kept():
+    paper, found = judged((0.2, 0.2, 0.2, 0.2))
+    (one,) = json.loads(claims_json(paper, found))["claims"]
+    assert [part["claim"] for part in one["settings"]] == list(SETTINGS)
+    assert all(len(part["gaps"]) == 5 for part in one["settings"])
+
+
+def test_a_claim_about_what_no_table_claims_is_a_mistake():
+    paper = paper_of()
+    other = PaperClaim("more", "Table 9", (("small", Claim("more", "one/softmax", "one/tanhmax")),))
+    with pytest.raises(ValueError, match="no table claims"):
+        replace(paper, claims=[other])
+
+
+@pytest.mark.parametrize("name", ["s0", "s2", "s3"])
+def test_every_paper_claims_something_of_its_tables(name):
+    claims = PAPERS[name].claims
+    assert 5 < len(claims) <= 12
+    assert all(claim.parts for claim in claims)
+    assert len({(claim.text, claim.where) for claim in claims}) == len(claims)
