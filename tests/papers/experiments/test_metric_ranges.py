@@ -60,9 +60,8 @@ def test_whatever_was_published_lies_in_it():
                 numbers = [*metric["values"], *(metric["interval"] or ()), *(metric["next_seed"] or ())]
                 assert all(low <= number <= high for number in numbers), (path, cell["name"], name, numbers)
                 published += len(numbers)
-        for claim in json.loads(path.read_text()).get("claims", []):
-            if claim["interval"] is not None and claim["metric"]:
-                assert within_difference(tuple(claim["interval"]), [claim["metric"]]) == tuple(
-                    claim["interval"]
-                )
+        for difference in json.loads(path.read_text()).get("differences", []):
+            if (interval := difference["interval"]) is not None and (metrics := difference["metrics"]):
+                assert within_difference(tuple(interval), metrics) == tuple(interval)
+                published += 2
     assert published > 1000

@@ -54,9 +54,9 @@ def slopes(
 
 def flat(derivatives: Sequence[Tensor | None], parameters: Sequence[Tensor]) -> Float[Tensor, " p"]:
     """Derivatives as one vector, 0 for parameters that nothing reads."""
-    return parameters_to_vector(
+    return torch.cat(
         [
-            torch.zeros_like(parameter) if slope is None else slope
+            (torch.zeros_like(parameter) if slope is None else slope).flatten()
             for parameter, slope in zip(parameters, derivatives, strict=True)
         ]
     )
