@@ -4,8 +4,9 @@ from unittest.mock import patch
 
 import pytest
 import torch
+from torch.nn.utils.parametrize import register_parametrization
 
-from glasshead.attention import MultiHeadAttention
+from glasshead.attention import MECHANISM_PRESETS, MultiHeadAttention
 from glasshead.attention.kernels.few_rows import pays
 from glasshead.trace import record
 from tolerances import EXACT_MATHS
@@ -93,6 +94,60 @@ def test_it_is_taken_for_few_rows_of_plain_scores_alone_and_never_while_somebody
         with record(made):
             made(x, rows=slice(0, 1))
     assert asked == [1]
+
+
+@pytest.mark.parametrize("preset", MECHANISM_PRESETS)
+def test_a_row_is_what_it_is_among_all_rows(preset):
+    made = layer(preset).eval()
+    x = torch.randn(3, 20, 64, dtype=torch.float64)
+    alone, among = made(x, mask=REAL, rows=slice(4, 5)).output, made(x, mask=REAL).output[:, 4:5]
+    torch.testing.assert_close(alone, among, **EXACT_MATHS)
+
+
+class Scaled(torch.nn.Module):
+    """A parametrization."""
+
+    def forward(self, weight):
+        return 3 * weight
+
+
+class Adapted(torch.nn.Linear):
+    """A layer that does something beside its weights, as adapters do."""
+
+    def forward(self, input):
+        return super().forward(input).square()
+
+
+def adapt(made, name):
+    old = getattr(made, name)
+    setattr(made, name, Adapted(old.in_features, old.out_features).double())
+
+
+def forward_anew(made, name):
+    linear = getattr(made, name)
+    linear.forward = torch.nn.Linear(linear.in_features, linear.out_features).double().forward
+
+
+CHANGES = {
+    "adapter": adapt,
+    "forward hook": lambda made, name: getattr(made, name).register_forward_hook(lambda m, i, o: 2 * o),
+    "input hook": lambda made, name: getattr(made, name).register_forward_pre_hook(lambda m, i: (2 * i[0],)),
+    "forward of its own": forward_anew,
+    "parametrization": lambda made, name: register_parametrization(getattr(made, name), "weight", Scaled()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["key", "value"])
+@pytest.mark.parametrize("combination", ["concat", "add"])
+def test_what_else_a_projection_does_is_not_passed_over(change, name, combination):
+    made = layer(combination=combination)
+    x = torch.randn(3, 20, 64, dtype=torch.float64)
+    before = made(x, rows=slice(4, 5)).output
+    CHANGES[change](made, name)
+    alone, among = made(x, rows=slice(4, 5)).output, made(x).output[:, 4:5]
+    torch.testing.assert_close(alone, among, **EXACT_MATHS)
+    assert float((alone - before).detach().abs().max()) > 1e-3
 
 
 def test_one_row_pays_and_all_rows_do_not():

@@ -200,7 +200,8 @@ def test_only_the_chosen_queries_are_made():
             lambda module, given, output, name=name: seen.update({name: output.shape[1]})
         )
     made(sequence(), rows=slice(0, 1))
-    assert seen == {"query": 1, "output": 1}  # one query asks tokens, not keys, and reads them, not values
+    # Whom somebody listens to is called; else one query asks tokens, not keys, and reads them, not values.
+    assert seen == {"query": 1, "key": 7, "value": 7, "output": 1}
 
 
 def test_rows_of_a_mask_that_says_where_they_stand():

@@ -172,17 +172,26 @@ class MultiHeadAttention(nn.Module):
         """Whether keys and values of all tokens cost more than these few queries (`attend_few_rows`)."""
         plain = not self.mechanism.position.needs_positions and not torch.is_autocast_enabled(q.device.type)
         sizes, keys = (self.head_dim, self.value_dim), source.shape[1]
-        return plain and all(pays(q.shape[2], keys, size) for size in sizes)
+        pay = plain and all(pays(q.shape[2], keys, size) for size in sizes)
+        return pay and is_weights_alone(self.key) and is_weights_alone(self.value)
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
         """Whether summed heads read tokens and then map what they have read, which few queries do cheaper."""
         fits = self.context_size == self.value_dim and not self.mechanism.position.changes_output
-        return fits and q.shape[2] < k.shape[2]
+        return fits and q.shape[2] < k.shape[2] and is_weights_alone(self.value)
 
     def extra_repr(self) -> str:
         return (
             f"num_heads={self.num_heads}, d_k={self.head_dim}, d_v={self.value_dim}, dropout={self.dropout}"
         )
+
+
+def is_weights_alone(linear: nn.Module) -> bool:
+    """Whether a module computes W x + b and nobody listens: no adapter, parametrization or hook, which would
+    be passed over where its weights are read without calling it."""
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    heard = any(getattr(linear, each) for each in hooks) or "forward" in vars(linear)
+    return type(linear) is nn.Linear and type(linear.weight) is nn.Parameter and not heard
 
 
 def size_per_head(size: int, heads: int, option: str) -> int:
