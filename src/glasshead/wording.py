@@ -22,6 +22,14 @@ def sentence(words: str) -> str:
     return start + words[1:] + ("" if words[-1] in ".!?" else ".")
 
 
+def decided_by(needed: int | None, texts: str, *, few: bool = False) -> str:
+    """About how many ``texts`` would decide what is undecided: a sentence to go on with, empty if nobody
+    knows."""
+    if needed is None:
+        return ""
+    return f" It takes at least {needed:,}." if few else f" About {needed:,} {texts} would decide it."
+
+
 def percent(level: float) -> str:
     """A level: ``98.75 %``."""
     return f"{100 * level:.4g}\u00a0%"

@@ -201,6 +201,24 @@ def test_a_negligible_fall_is_none(over, expected):
     assert holds(fall)[FALLS] == expected
 
 
+@pytest.mark.parametrize(
+    ("over", "texts"),
+    # From 0.06 to 0 are three quarters of the half below it: (4/3)² times as many. A mean of 0 is
+    # decided where its interval ends below what is negligible, 0.01.
+    [((-0.02, 0.14), "180"), ((-0.1, 0.1), "10,000")],
+)
+def test_an_undecided_claim_says_how_many_texts_would_decide_it(over, texts):
+    fall = finding(("faithfulness", "comprehensiveness", ""), (0.1, 0.2), over=over)
+    (claim,) = card(fall).conclusion.claims
+    assert claim.because == f"Words that nobody may read. About {texts} texts would decide it."
+
+
+def test_a_claim_that_no_number_of_texts_would_decide_says_none():
+    fall = finding(FLAT, (0.5, 0.7))  # a search's bound: what did not change may still change
+    (claim,) = (claim for claim in card(fall).conclusion.claims if claim.says == MOVES)
+    assert (claim.holds, claim.because) == ("undecided", "Words that nobody may read.")
+
+
 def test_the_heading_says_that_a_model_may_be_no_better_than_guessing():
     known = [finding(UNIFORM, (0.9, 1.0)), finding(GRADIENT, (0.5, 0.6))]
     open_end = "These texts do not settle whether the model is better than guessing."

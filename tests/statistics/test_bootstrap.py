@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap, norm
 from sklearn.metrics import roc_auc_score
 
-from glasshead.statistics import interval_of_equals, resampling
+from glasshead.statistics import interval_of_equals, resampling, root_difference
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resample_auc
 from glasshead.statistics.bootstrap import (
     Estimate,
@@ -286,3 +286,24 @@ def test_a_null_that_is_the_same_but_for_rounding_is_no_difference():
     assert differences["random"].interval is None
     ((_, differences),) = intervals_beside_nulls([values], [{"random": null - 1e-9}], rng=rng())
     assert differences["random"].interval[0] > 0
+
+
+def test_a_difference_of_roots_covers_the_truth_where_a_tenth_of_the_errors_is_large():
+    draws, covered, called = np.random.default_rng(0), 0, 0
+    for _ in range(200):  # two models that err alike: the truth is 0
+        sizes = np.where(draws.random((2, 20)) < 0.1, 6.0, 1.0)
+        ours, theirs = draws.normal(size=(2, 20)) * sizes
+        estimate, interval = root_difference(ours, theirs, rng=draws)
+        assert estimate == pytest.approx(np.sqrt(np.mean(ours**2)) - np.sqrt(np.mean(theirs**2)))
+        assert interval[0] <= estimate <= interval[1]
+        covered += interval[0] <= 0 <= interval[1]
+        called += interval[1] < 0
+    assert covered >= 0.93 * 200
+    assert called <= 0.05 * 200
+
+
+def test_a_single_pair_has_no_interval_of_the_difference_and_equal_errors_a_point():
+    rng = np.random.default_rng(0)
+    assert root_difference(np.array([1.0]), np.array([2.0]), rng=rng) == (-1.0, None)
+    assert root_difference(np.ones(30), np.ones(30), rng=rng) == (0.0, (0.0, 0.0))
+    assert root_difference(np.zeros(30), np.zeros(30), rng=rng) == (0.0, (0.0, 0.0))

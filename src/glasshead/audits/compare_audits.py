@@ -23,13 +23,10 @@ from glasshead.results import (
     Finding,
 )
 from glasshead.statistics import (
-    METRICS,
     UNKNOWN,
-    Predictions,
-    difference_intervals,
     mean_intervals,
-    metric_values,
     resamples_for,
+    root_difference,
 )
 
 NOTHING_SHARED = "they have no {text} in common, so nothing can be paired: compare their intervals"
@@ -152,20 +149,12 @@ def rmse_difference_of_audits(
     """The difference of two root mean squared errors, which are no means over texts themselves, with its
     interval, n and words."""
     ours, theirs = (
-        Predictions(
-            (0,),
-            np.asarray(audited.examples["label"], dtype=np.float64)[shared],
-            np.asarray(audited.examples["predicted"], dtype=np.float64)[None, shared],
-            None,
-        )
+        np.asarray(audited.examples["predicted"], dtype=np.float64)[shared]
+        - np.asarray(audited.examples["label"], dtype=np.float64)[shared]
         for audited, shared in zip(cards, rows, strict=True)
     )
-    metric, n = METRICS["rmse"], len(rows[0])
-    estimate = float(metric_values(metric, ours)[0] - metric_values(metric, theirs)[0])
-    rng, resamples = np.random.default_rng(seed), resamples_for(level)
-    interval = None
-    if n > 1:
-        (interval,) = difference_intervals(ours, theirs, [metric], rng=rng, level=level, resamples=resamples)
+    n = len(ours)
+    estimate, interval = root_difference(ours, theirs, rng=np.random.default_rng(seed), level=level)
     return estimate, interval, n, describe_difference(interval, n)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from glasshead.audits.base import AUDITS
 from glasshead.audits.headline import headline
-from glasshead.audits.inputs_needed import inputs_needed
+from glasshead.audits.inputs_needed import inputs_needed, needed_for_claim
 from glasshead.audits.question import (
     Outcome,
     QuestionSet,
@@ -28,7 +28,7 @@ from glasshead.results import (
     method_words,
     use_is_unclear,
 )
-from glasshead.wording import capitalise, join_names, sentence
+from glasshead.wording import capitalise, decided_by, join_names, sentence
 
 UNEQUAL = "Attention gives some {tokens} more weight than others"
 
@@ -98,7 +98,9 @@ def judge_claims(card: AuditCard, made: Mapping[str, QuestionSet]) -> Iterator[C
             if holds is not None:
                 says = capitalise(fill(question.claim))
                 note = "" if question.note is None else question.note(card)
-                yield Claim(says, holds, sentence(finding.verdict), finding.name, note)
+                needed = needed_for_claim(card, finding, question) if holds == "undecided" else None
+                more = decided_by(needed, card.nouns.texts, few=finding.reason == "too few")
+                yield Claim(says, holds, sentence(finding.verdict) + more, finding.name, note)
 
 
 def use_claims(card: AuditCard) -> Iterator[Claim]:

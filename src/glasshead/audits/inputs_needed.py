@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from glasshead.audits.question import Question, prediction_range
+from glasshead.audits.summary import Interval
 from glasshead.results import MIN_UNITS, SMALL_CHANGE, AuditCard, Finding, extent_of
 from glasshead.statistics import share_interval
 
@@ -24,6 +26,60 @@ def inputs_needed(card: AuditCard, finding: Finding, question: Question) -> int 
     if finding.estimate is None or finding.interval is None or not finding.n or finding.reason:
         return None
     return None if question.inputs_needed is None else question.inputs_needed(card, finding)
+
+
+def needed_for_claim(card: AuditCard, finding: Finding, question: Question) -> int | None:
+    """How many inputs in all would decide a claim, if all intervals shrank around their estimates as 1/√n,
+    and that of a share that is the same in every input as the exact one does."""
+    if finding.inputs_needed is not None or finding.reason or question.holds is None or not finding.n:
+        return finding.inputs_needed
+
+    def decided(factor: float) -> bool:
+        sharper = sharpen(card, factor)
+        found = sharper.finding(finding.name)
+        assert question.holds is not None
+        assert found is not None
+        if question.counts and found.estimate in (0.0, 1.0):
+            alike = np.full(math.ceil(found.n * factor), bool(found.estimate))
+            found = replace(found, interval=share_interval(alike, found.level).interval)
+        return question.holds(sharper, found) != "undecided"
+
+    factor, below = 1.0, 1.0
+    while not decided(factor):
+        factor, below = 2.0 * factor, factor
+        if factor > MOST:
+            return None
+    while factor > 1.0001 * below:
+        between = math.sqrt(below * factor)
+        below, factor = (below, between) if decided(between) else (between, factor)
+    return round_to_two(finding.n * below)
+
+
+def sharpen(card: AuditCard, factor: float) -> AuditCard:
+    """A card of so many times as many inputs, with the estimates of this one."""
+    return replace(card, findings=[sharpen_finding(finding, factor) for finding in card.findings])
+
+
+def sharpen_finding(finding: Finding, factor: float) -> Finding:
+    """Its intervals, those of its differences and its limit, closer to the estimates; then it is evidence."""
+    over = {
+        name: replace(pair, interval=closer(pair.estimate, pair.interval, factor))
+        for name, pair in finding.over_null.items()
+    }
+    limit = finding.limit
+    if limit is not None and finding.estimate is not None:
+        limit = finding.estimate + (limit - finding.estimate) / math.sqrt(factor)
+    status = "evidence" if finding.status == "undecided" and not finding.reason else finding.status
+    interval = closer(finding.estimate, finding.interval, factor)
+    return replace(finding, interval=interval, over_null=over, limit=limit, status=status)
+
+
+def closer(estimate: float | None, ends: Interval | None, factor: float) -> Interval | None:
+    """An interval that is √factor times narrower."""
+    if estimate is None or ends is None:
+        return ends
+    low, high = (estimate + (end - estimate) / math.sqrt(factor) for end in ends)
+    return low, high
 
 
 def for_share(card: AuditCard, finding: Finding) -> int | None:

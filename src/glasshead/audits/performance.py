@@ -29,11 +29,7 @@ from glasshead.results import (
     guess_in_words,
 )
 from glasshead.statistics import (
-    METRICS,
-    Predictions,
-    difference_intervals,
-    metric_values,
-    resamples_for,
+    root_difference,
 )
 
 if TYPE_CHECKING:
@@ -255,15 +251,8 @@ def take_root(squares: StatSummary, difference: PairedDifference | None) -> Stat
 
 def rmse_difference(table: Table, group: Group, rng: np.random.Generator) -> PairedDifference | None:
     """RMSE of the model minus that of the mean rating, which is no mean over examples; None of no text."""
-    labels, metric = table["label"][group.members], METRICS["rmse"]
+    labels = table["label"][group.members]
     if not len(labels):
         return None
-    model, guess = (
-        Predictions((0,), labels, predicted[None], None)
-        for predicted in (table["predicted"][group.members], np.full(len(labels), table["label"].mean()))
-    )
-    estimate = float(metric_values(metric, model)[0] - metric_values(metric, guess)[0])
-    (interval,) = difference_intervals(
-        model, guess, [metric], rng=rng, level=group.level, resamples=resamples_for(group.level)
-    )
-    return PairedDifference(estimate, interval if len(labels) > 1 else None, len(labels))
+    errors = [guess - labels for guess in (table["predicted"][group.members], table["label"].mean())]
+    return PairedDifference(*root_difference(*errors, rng=rng, level=group.level), len(labels))

@@ -3,7 +3,7 @@
 from glasshead.nouns import Nouns
 from glasshead.report.number_format import DASH, count, finite, interval, number
 from glasshead.results import Finding
-from glasshead.wording import sentence
+from glasshead.wording import decided_by, sentence
 
 SIGNS = {"": "", "lower": "≥\u00a0", "upper": "≤\u00a0"}
 
@@ -42,11 +42,7 @@ def nulls(finding: Finding) -> str:
 
 def verdict_sentence(finding: Finding, nouns: Nouns) -> str:
     """The verdict as a sentence, and about how many inputs would decide what is undecided."""
-    needed, few = finding.inputs_needed, finding.reason == "too few"
-    more = (
-        f" It takes at least {needed}." if few else f" About {count(needed)} {nouns.texts} would decide it."
-    )
-    more = "" if needed is None else more
+    more = decided_by(finding.inputs_needed, nouns.texts, few=finding.reason == "too few")
     return f"{sentence(finding.verdict)}{more}"
 
 

@@ -12,6 +12,7 @@ from glasshead.statistics.bootstrap import (
     mean_interval,
     mean_intervals,
     nan_mean,
+    root_difference,
     share_interval,
     tau_interval,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "precision_recall_area",
     "prediction_interval",
     "resamples_for",
+    "root_difference",
     "same_seeds",
     "seed_test",
     "share_difference_interval",

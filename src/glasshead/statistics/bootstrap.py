@@ -4,6 +4,7 @@ Every resample is an exact multinomial draw, kept as counts, so that matrix prod
 the same examples.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -75,6 +76,24 @@ def mean_interval(
     """Mean, standard deviation and bootstrap interval of one statistic [N]: see ``mean_intervals``."""
     row = np.asarray(values)[None]
     return mean_intervals(row, rng=rng, level=level, resamples=resamples, within=within)[0]
+
+
+def root_difference(
+    ours: Floats,
+    theirs: Floats,
+    *,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+) -> tuple[float, tuple[float, float] | None]:
+    """√(mean of a²) − √(mean of b²) of paired errors, with the interval of mean (a² − b²), divided by the sum
+    of both roots: it covers, and has the sign, of the difference of squares. None for n < 2."""
+    ours, theirs = np.square(ours), np.square(theirs)
+    first, second = math.sqrt(ours.mean()), math.sqrt(theirs.mean())
+    gap = mean_interval(ours - theirs, rng=rng, level=level, resamples=resamples_for(level))
+    ends = gap.interval_or_point
+    if ends is not None and first + second:
+        ends = (ends[0] / (first + second), ends[1] / (first + second))
+    return first - second, ends
 
 
 def mean_intervals(
