@@ -56,6 +56,13 @@ def test_what_is_judged_again_is_what_was_judged(audited):
     assert again.highlights == card.highlights
 
 
+def test_rows_of_an_audit_that_is_not_installed_are_not_passed_over(audited, tmp_path):
+    folder = shutil.copytree(audited[0], tmp_path / "audit")
+    (folder / "measurements" / "performance").rename(folder / "measurements" / "of_a_package")
+    with pytest.raises(InputError, match="of_a_package, an audit of another package: install it first"):
+        front_door.judge(folder)
+
+
 def test_other_slices_are_those_of_an_audit_that_was_sliced(audited, tiny, tmp_path):
     folder, _ = audited
     glasshead(

@@ -34,6 +34,7 @@ from glasshead.audits.until_decided import LEVEL_NOTE
 from glasshead.errors import InputError, ParameterError
 from glasshead.results import INTERVAL_LEVEL, OF_REST, WITHOUT_FIRST, AuditCard
 from glasshead.spelling import spell
+from glasshead.wording import join_names
 
 if TYPE_CHECKING:
     from glasshead.audits.view import ModelView
@@ -156,6 +157,12 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
         raise InputError(f"{path} is damaged: audit the model again") from error
     kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
     asked = [name.removesuffix(REST) for name in kept.names() if kept.has_any(name, ids)]
+    gone = sorted({*asked} - {*AUDITS, INPUTS, CERTAINTY, REFERENCE})
+    if gone:
+        raise InputError(
+            f"{folder} holds measurements of {join_names(gone)}, "
+            "an audit of another package: install it first"
+        )
     selected = {name: AUDITS[name] for name in AUDITS if name in asked}
     certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
     wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)
