@@ -7,7 +7,7 @@ over the keys that a row may look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +16,17 @@ from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL, TokenTable
+from glasshead.audits.head_report.text_statistics import (
+    FIRST,
+    PROFILE_REACH,
+    PUNCTUATION,
+    SPECIAL,
+    UNSPLIT,
+)
+from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
 from glasshead.trace import unit_of_each, word_map
-
-PROFILE_REACH = 10
-"""The largest distance of a profile; what is further away counts there."""
-UNSPLIT = "unsplit words"
 
 
 class RowSum(NamedTuple):
@@ -48,12 +51,12 @@ class TextTokens(NamedTuple):
     encoded: Encoded
 
 
-def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
-    """The tokens of one of many texts."""
+def text_tokens(encoded: Encoded, table: TokenTable, frequent: Sequence[str], text: int) -> TextTokens:
+    """The tokens of one of many texts, and which of them are ``frequent`` words."""
     keep = encoded.mask[text].numpy()
     return TextTokens(
         encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
-        table.frequent[text][keep], encoded,
+        np.isin(table.unsplit[text][keep], list(frequent)), encoded,
     )  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
         at = torch.from_numpy(mask).to(shares.device)
         yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
     yield from entropy_statistics(view, shares, allowed)
-    if view.within:
+    if view.facts.within:
         yield from neighbour_shares(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
             yield from repeat_shares(view, shares, uniform, real, keys)
