@@ -34,7 +34,6 @@ from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.progress import OnProgress, StageProgress
 from glasshead.audits.reference import REFERENCE_INPUTS, measure_reference
-from glasshead.audits.reference_facts import Reference
 from glasshead.audits.settings import Settings
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import interval_facts, slicings_of
@@ -98,7 +97,7 @@ def audit_subject(
         if not view.explainer.reads_weights:
             stages.begin(request.method)
             view.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-        reference = kept.reference(REFERENCE, Reference, partial(measure_reference, view))
+        reference = kept.reference(REFERENCE, partial(measure_reference, view))
         view = view.but(reference=reference)
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
         wanted = rows_wanted(selected, has_sinks, sample.by)

@@ -200,7 +200,7 @@ def measure_rest(kept: Measurements, wanted: Sequence[Wanted], view: ModelView) 
     """The reference of the inputs without their first token; None if no audit needs it."""
     if not any(one.rest for one in wanted):
         return None
-    return kept.reference(REFERENCE + REST, Reference, lambda: view.without_first().known)
+    return kept.reference(REFERENCE + REST, lambda: view.without_first().known)
 
 
 def group_by_places(

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.audits.base import Measured
+from glasshead.audits.reference_facts import Reference
 from glasshead.audits.table import Column, Table, from_arrow, place_rows, stack_tables, to_arrow
 from glasshead.errors import InputError
 from glasshead.files import claim_folder, read_parquet, write_text
@@ -30,17 +31,6 @@ FOLDER = "measurements"
 MEASURED = (f"{FOLDER}/*.json", f"{FOLDER}/.*", f"{FOLDER}/*/.*", f"{FOLDER}/*/*.parquet")
 """What lies there; the last are the shards."""
 ID, FACTS = "id", b"glasshead facts"
-
-
-class WrittenDown(Protocol):
-    """What stands in a file of its own."""
-
-    def to_json(self) -> dict[str, Any]: ...
-    @classmethod
-    def of_json(cls, values: dict[str, Any]) -> Self: ...
-
-
-Kept = TypeVar("Kept", bound=WrittenDown)
 
 
 @dataclass(frozen=True)
@@ -69,7 +59,7 @@ class Measurements:
         folders = [] if self.folder is None else [path.name for path in self.folder.glob("*/")]
         return sorted({*self.kept, *folders})
 
-    def reference(self, name: str, kind: type[Kept], measure: Callable[[], Kept]) -> Kept:
+    def reference(self, name: str, measure: Callable[[], Reference]) -> Reference:
         """What is measured for all inputs: once, so that inputs that are added later have the same.
 
         Raises:
@@ -81,7 +71,7 @@ class Measurements:
         if not path.exists():
             write_text(path, json.dumps(measure().to_json()))
         try:
-            return kind.of_json(json.loads(path.read_text(encoding="utf-8")))
+            return Reference.of_json(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} is damaged: remove the folder {self.folder} and begin again") from error
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,12 @@ from glasshead.audits.data_view import Sample
 from glasshead.audits.head_report.conclusion import conclude_heads
 from glasshead.audits.head_report.head_agreement import agree
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
-from glasshead.audits.head_report.read_texts import HeadSample, read_head_sample, read_reference
+from glasshead.audits.head_report.read_texts import (
+    HeadSample,
+    describe_layers,
+    masks_of_tokens,
+    read_head_sample,
+)
 from glasshead.audits.head_report.relations import (
     RELATIONS,
     RelationRows,
@@ -37,7 +42,6 @@ from glasshead.audits.head_report.rows import (
 from glasshead.audits.head_report.shown_texts import draw_head_texts
 from glasshead.audits.head_report.summaries import summarise_heads
 from glasshead.audits.head_report.text_statistics import (
-    HeadReference,
     LayerFacts,
     LayerStatistics,
     columns_of,
@@ -47,8 +51,9 @@ from glasshead.audits.head_report.text_statistics import (
     places_of_heads,
     random_entropies,
     random_nulls,
+    received_by_kind,
 )
-from glasshead.audits.judge import REFERENCE, Wanted
+from glasshead.audits.judge import Wanted
 from glasshead.audits.measure import InThisProcess, Measurer
 from glasshead.audits.measured_with import find_measurements
 from glasshead.audits.measurements import Measurements
@@ -119,16 +124,23 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     sample, texts, asked = read_head_sample(request, subject, predicts)
     nouns = stages.nouns = sample.encoded.nouns
     kept = find_measurements(request.store, sample, request)
-    reference = kept.reference(REFERENCE, HeadReference, partial(read_reference, sample, asked))
-    measures = measures_of(request, sample, reference)
+    facts = describe_layers(sample)
+    measures = measures_of(request, sample, facts)
     measure_heads(request, sample, measures, int(asked.sum()), kept, stages)
     stages.begin("comparing")
     chosen = sample.some(np.flatnonzero(asked))
     table, shared = kept.read(STATISTICS, chosen.ids, HeadRows.columns)
     if REMOVAL in measures:
         table = {**table, **kept.read(REMOVAL, chosen.ids, RemovalRows.columns).columns}
-    names, random = names_of_heads(reference.layers), random_nulls(reference.layers, table)
-    layers = list(layer_statistics(reference.layers, columns_of(table, len(names)), len(chosen.texts)))
+    names, random = names_of_heads(facts), random_nulls(facts, table)
+    layers = [
+        replace(layer, received=received)
+        for layer, received in zip(
+            layer_statistics(facts, columns_of(table, len(names)), len(chosen.texts)),
+            received_by_kind(facts, table, masks_of_tokens(chosen)),
+            strict=True,
+        )
+    ]
     more = head_effects(layers, table)
     rng = np.random.default_rng([request.seed, 17])
     level = simultaneous_level(len(names))
@@ -152,7 +164,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     ]
     agreement, pairs = agree((shard for shard, _ in kept.shards(PAIRS)), chosen.ids, len(names))
     findings = [*summarise_layers(layers, random, rng), *summarise_pairs(pairs, rng)]
-    relations, relation_notes = follow_relations(sample, reference.layers, kept, request.seed)
+    relations, relation_notes = follow_relations(sample, facts, kept, request.seed)
     remarks = [
         *(f"{note}." for note in subject.notes),
         *([] if predicts else [nouns.fill(NO_PREDICTION)]),
@@ -160,7 +172,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
         *([BETWEEN_SENTENCES] if isinstance(sample.model, HierarchicalClassifier) else []),
         *([POOLED_NOTE] if isinstance(sample.model, PooledClassifier) else []),
         *(f"Which heads are identifiable is not known: {reason}." for reason in shared.values()),
-        *note_signs(reference.layers),
+        *note_signs(facts),
         *relation_notes,
         *chosen.coverage.lines("read"),
     ]
@@ -179,7 +191,7 @@ def run_heads(request: HeadsRequest) -> HeadReport:
             agreement,
             findings,
             relations,
-            random_entropies=random_entropies(reference.layers, table),
+            random_entropies=random_entropies(facts, table),
             texts=len(chosen.texts),
             nouns=nouns,
         ),
@@ -188,14 +200,16 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     )
 
 
-def measures_of(request: HeadsRequest, sample: HeadSample, reference: HeadReference) -> dict[str, Measure]:
+def measures_of(
+    request: HeadsRequest, sample: HeadSample, layers: tuple[LayerFacts, ...]
+) -> dict[str, Measure]:
     """What is measured of every text."""
-    rows = HeadRows(reference, sample.predicts)
+    rows = HeadRows(layers, sample.predicts)
     measures: dict[str, Measure] = {STATISTICS: rows, PAIRS: PairRows(rows)}
     if sample.predicts and request.effects and not isinstance(sample.model, PooledClassifier):
-        measures[REMOVAL] = RemovalRows(reference)
-    if layers := layers_between(sample, reference.layers):
-        measures[RELATIONS] = RelationRows(layers)
+        measures[REMOVAL] = RemovalRows(layers)
+    if between := layers_between(sample, layers):
+        measures[RELATIONS] = RelationRows(between)
     return measures
 
 

@@ -13,7 +13,6 @@ from glasshead.audits.head_report.text_statistics import (
     FIRST,
     PUNCTUATION,
     SPECIAL,
-    UNSPLIT,
     Key,
     LayerStatistics,
     RandomNulls,
@@ -100,14 +99,9 @@ def layer_statistics(layer: LayerStatistics, random: Mapping[Key, Floats]) -> It
     joined = layer.of_layer(("joined-share", SPECIAL))
     yield Statistic("joined-share", special, joined, {})
     yield Statistic("joining", special, joined - layer.of_layer(("share", special)), {})
-    if UNSPLIT in layer.about("received"):
-        kinds = [("received", kind) for kind in (SPECIAL, UNSPLIT)]
-        tokens, words = map(layer.of_layer, kinds)
-        even_tokens, even_words = map(layer.null_of_layer, kinds)
-        assert even_tokens is not None
-        assert even_words is not None
-        nulls = {UNIFORM_NULL: even_tokens - even_words}
-        yield Statistic("beyond-unsplit-words", special, tokens - words, nulls)
+    if layer.received is not None:
+        own, even = (tokens - words for tokens, words in layer.received)
+        yield Statistic("beyond-unsplit-words", special, own, {UNIFORM_NULL: even})
 
 
 def all_special(layer: LayerStatistics) -> str | None:

@@ -12,6 +12,7 @@ import torch
 from datasets import Dataset
 from numpy.typing import NDArray
 
+from glasshead.arrays import Flags
 from glasshead.audits.data_view import (
     Sample,
     input_ids,
@@ -21,13 +22,12 @@ from glasshead.audits.data_view import (
     texts_of,
 )
 from glasshead.audits.head_report.relations import SENTENCE
-from glasshead.audits.head_report.text_statistics import HeadReference
-from glasshead.audits.head_report.token_kinds import frequent_words, make_token_table
+from glasshead.audits.head_report.text_statistics import LayerFacts
+from glasshead.audits.head_report.token_kinds import frequent_tokens, make_token_table
 from glasshead.audits.head_report.views import attention_views
 from glasshead.audits.memory import check_memory
 from glasshead.audits.open_request import data_options, default_split, read_split, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
-from glasshead.audits.reference import REFERENCE_INPUTS
 from glasshead.data import (
     ALL_SPLITS,
     LoadOptions,
@@ -123,8 +123,8 @@ def read_head_sample(
     return sample, texts, sample.asked(TEXTS_ASKED if request.limit is None else request.limit)
 
 
-def read_reference(sample: HeadSample, asked: NDArray[np.bool_]) -> HeadReference:
-    """What the longest text says of all calls, and the first texts of words.
+def describe_layers(sample: HeadSample) -> tuple[LayerFacts, ...]:
+    """What the longest text says of all attention calls.
 
     Raises:
         InputError: if the model shows no attention.
@@ -132,9 +132,18 @@ def read_reference(sample: HeadSample, asked: NDArray[np.bool_]) -> HeadReferenc
     longest = sample.encoded.some(sample.encoded.mask.sum(dim=1).argmax()[None].numpy())
     batches = attention_views(sample.model, longest)
     layers = {view.facts.layer: view.facts for batch in batches for view in batch}
-    first = sample.some(np.flatnonzero(asked & sample.asked(REFERENCE_INPUTS)))
-    table = make_token_table(sample.subject.tokenizer, first.encoded, first.texts)
-    return HeadReference(tuple(layers[number] for number in sorted(layers)), frequent_words(table))
+    return tuple(layers[number] for number in sorted(layers))
+
+
+def masks_of_tokens(sample: Sample) -> list[tuple[Flags, Flags]]:
+    """Of each text which places are special tokens, and which are frequent words that these texts never
+    split; before them stands what a decoder begins with."""
+    encoded = sample.encoded
+    frequent = frequent_tokens(make_token_table(sample.subject.tokenizer, encoded, sample.texts))
+    return [
+        (np.append(True, encoded.words[row][keep] < 0), np.append(False, frequent[row][keep]))
+        for row, keep in enumerate(encoded.mask.numpy())
+    ]
 
 
 def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from glasshead.arrays import Floats
+from glasshead.arrays import Flags, Floats
 from glasshead.audits.table import Table
 from glasshead.results import LayerKind
 
 PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
-UNSPLIT = "unsplit words"
 PROFILE_REACH = 10
 """The largest distance of a profile; what is further away counts there."""
 RANDOM, RANDOM_MODELS = "random weights", 3
@@ -22,6 +21,9 @@ TOTAL, ROWS, UNIFORM, OF_RANDOM = "total", "rows", "uniform", "random"
 """Columns: a sum over the rows of a text, over how many, the same sum of uniform attention, and the null of
 random weights."""
 RANDOM_ENTROPY = "entropy of random weights"
+RECEIVED, RECEIVED_EVEN, PARTS = "received", "received of uniform", "parts"
+"""Columns: by layer what every place of the text receives, the start of a decoder first, NaN where no word
+begins; and of every place where the part begins that attends to itself alone."""
 Key = tuple[str, str]
 """A statistic, and what it is about."""
 ENTROPY: Key = ("entropy", "")
@@ -45,24 +47,6 @@ class LayerFacts(NamedTuple):
     def within(self) -> bool:
         """Whether tokens attend to tokens of the same sequence."""
         return self.kind in ("encoder", "causal")
-
-
-@dataclass(frozen=True)
-class HeadReference:
-    """What the first texts say of all: the ``layers`` of the model, and the commonest words that are never
-    split."""
-
-    layers: tuple[LayerFacts, ...]
-    frequent: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, values: dict[str, Any]) -> HeadReference:
-        """Read back."""
-        return cls(tuple(LayerFacts(*one) for one in values["layers"]), tuple(values["frequent"]))
 
 
 def names_of_heads(layers: Sequence[LayerFacts]) -> list[tuple[int, int]]:
@@ -109,6 +93,9 @@ class LayerStatistics:
     totals: Mapping[Key, Floats]
     counts: Mapping[Key, Floats]
     nulls: Mapping[Key, Floats]
+    received: Floats | None = None
+    """What a special token and a frequent word that is never split receive of a row, on average, and what
+    they would of uniform attention [own or uniform, kind, texts]."""
 
     def by_head(self, key: Key) -> Floats:
         """The mean over the rows of each text [texts, heads]; NaN where there is none."""
@@ -185,6 +172,26 @@ def layer_statistics(
             {key: own[key][:, heads] for key in known if key in own} for own in sums.values()
         )
         yield LayerStatistics(facts, texts, totals, counts, nulls)
+
+
+def received_by_kind(
+    layers: Sequence[LayerFacts], table: Table, masks: Sequence[tuple[Flags, Flags]]
+) -> Iterator[Floats]:
+    """What a special token and a frequent word receive on average, by layer [own or uniform, kind, texts]: in
+    the parts of a text that have both. ``masks`` say where these are among the places of each text."""
+    result = np.full((len(layers), 2, 2, len(masks)), np.nan)
+    for text, (own, even, parts) in enumerate(
+        zip(table[RECEIVED], table[RECEIVED_EVEN], table[PARTS], strict=True)
+    ):
+        received = np.stack([own, even]).reshape(2, 1, len(layers), -1)
+        units = ~np.isnan(received[0]) & (parts == np.unique(parts)[:, None, None])  # [parts, layers, places]
+        of_kinds = [units & mask for mask in masks[text]]
+        weights = units.sum(-1) * np.all([one.any(-1) for one in of_kinds], axis=0)
+        for kind, one in enumerate(of_kinds):
+            sums = np.where(one, received, 0.0).sum(-1)  # [own or uniform, parts, layers]
+            means = sums / np.maximum(one.sum(-1), 1)
+            result[:, :, kind, text] = ratio((means * weights).sum(1), np.stack([weights.sum(0)] * 2)).T
+    yield from result
 
 
 def random_nulls(layers: Sequence[LayerFacts], table: Table) -> RandomNulls:

@@ -58,8 +58,8 @@ def is_punctuation(text: str) -> bool:
     return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
 
 
-def frequent_words(table: TokenTable) -> tuple[str, ...]:
-    """The commonest words of a table that are one token wherever they occur in it."""
+def frequent_tokens(table: TokenTable) -> NDArray[np.bool_]:
+    """Which tokens are among the commonest words that are one token wherever they occur."""
     counts = Counter(table.unsplit[table.unsplit != ""].tolist())
     common = [word for word, count in counts.most_common() if word not in table.split and count > 1]
-    return tuple(common[:FREQUENT_TYPES])
+    return np.isin(table.unsplit, common[:FREQUENT_TYPES]) & (table.unsplit != "")

@@ -44,7 +44,6 @@ from glasshead.audits.ranking.methods import MethodFacts
 from glasshead.audits.ranking.rows import GAP, RANKING, SECONDS, RankingRows, column_name, pair_name
 from glasshead.audits.ranking.standings import Judged, bonferroni, comparisons, join_and, judge_all
 from glasshead.audits.reference import REFERENCE_INPUTS, measure_labels
-from glasshead.audits.reference_facts import Reference
 from glasshead.audits.subject_facts import (
     model_facts,
     performance_facts,
@@ -143,7 +142,7 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     wanted = [Wanted(INPUT_ROWS, None, False), Wanted(RANKING, rows, False)]
     with pool_of(request, sample) as pool:
         view = view.watched(stages.on_texts)
-        view = view.but(reference=kept.reference(REFERENCE, Reference, partial(measure_labels, view)))
+        view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, view)))
         measurer = Measurer(
             sample,
             wanted,
