@@ -49,7 +49,6 @@ from glasshead.identifiability import RowSelector, value_ranks
 
 STATISTICS, PAIRS, REMOVAL = "statistics", "pairs", "removal"
 IDENTIFIABLE, RATING, UNREAD = "identifiable", "rating", "unread"
-Views = Iterator[Iterator[AttentionView]]
 
 
 @dataclass(frozen=True)
@@ -217,8 +216,9 @@ def means_over_heads(layer: LayerStatistics) -> Iterator[tuple[Key, Floats]]:
     for key in layer.totals:
         values = layer.by_head(key)
         yield key, (np.abs(values) if key[0] == "gradient-importance" else values).mean(axis=1)
-    for against in layer.about("relevance-share"):
-        yield ("inflation", against), layer.inflation(against)
+    for name, against in layer.totals:
+        if name == "relevance-share":  # of every text, whatever kinds others have
+            yield ("inflation", against), layer.inflation(against)
 
 
 def identifiable_heads(context: ExplanationContext, layers: Sequence[LayerFacts]) -> tuple[Floats, str]:
