@@ -44,7 +44,7 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         f"Of {paper.citation}.",
         "",
         *markdown_table(
-            ["claim", "where", "paper", "here", "95 % interval", "pairs of trainings", "verdict"],
+            ["claim", "verdict", "paper", "here (95 % interval; pairs of trainings)"],
             [claim_row(one) for one in claims],
         ),
         "",
@@ -60,15 +60,13 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
 def claim_row(one: ClaimVerdict) -> list[str]:
     """A claim with what was found and its verdict."""
     name = one.parts[0].claim.metrics[0] if one.parts else "accuracy"
-    return [
-        one.claim.text,
-        one.claim.where,
-        number(one.effect, name),
-        number(one.difference, name),
-        interval_in_words(one.interval, name, "+"),
-        f"{sum(len(part.gaps) for part in one.known)}" if one.known else "–",
-        verdict_in_words(one),
-    ]
+    found = number(one.difference, name)
+    if one.known:
+        pairs = sum(len(part.gaps) for part in one.known)
+        ends = interval_in_words(one.interval, name, "+")
+        found += f" ({ends}; {pairs})" if ends else f" ({pairs})"
+    text = f"{one.claim.text} ({one.claim.where})"
+    return [text, verdict_in_words(one), number(one.effect, name), found]
 
 
 def verdict_in_words(one: ClaimVerdict) -> str:
