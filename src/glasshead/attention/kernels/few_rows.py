@@ -26,7 +26,7 @@ def attend_few_rows(
     mask: Mask,
     dropout: float = 0.0,
     adds: bool = False,
-) -> Float[Tensor, "b h q d_v"]:
+) -> Float[Tensor, "b outputs q d_v"]:
     """The output of each head, or their sum ``[B, 1, Q, d_v]`` where it ``adds`` them.
 
     s = q·(W_k x + b_k) = (W_kᵀ q)·x + q·b_k, and Σ a (W_v x + b_v) = W_v Σ a x + b_v Σ a: the numbers of
