@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from glasshead.errors import pluralise
-from glasshead.papers.experiments.claims import ON_AVERAGE, TOO_SMALL, UNCLEAR, ClaimVerdict
+from glasshead.papers.experiments.claims import ON_AVERAGE, UNCLEAR, ClaimVerdict
 from glasshead.papers.experiments.differences import DifferenceSummary
 from glasshead.papers.experiments.printed_numbers import (
     decimals,
@@ -16,7 +15,7 @@ from glasshead.papers.experiments.printed_numbers import (
     markdown_table,
     scale,
 )
-from glasshead.papers.experiments.row import round_numbers
+from glasshead.papers.experiments.row import json_file
 from glasshead.papers.experiments.table import Paper
 
 HOW_TO_READ = (
@@ -44,7 +43,7 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         f"Of {paper.citation}.",
         "",
         *markdown_table(
-            ["claim", "where", "paper", "here", "95 % interval", "pairs of trainings", "verdict"],
+            ["claim", "verdict", "paper", "here (95 % interval; pairs of trainings)"],
             [claim_row(one) for one in claims],
         ),
         "",
@@ -59,36 +58,38 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
 
 def claim_row(one: ClaimVerdict) -> list[str]:
     """A claim with what was found and its verdict."""
-    name = one.parts[0].claim.metrics[0] if one.parts else "accuracy"
-    return [
-        one.claim.text,
-        one.claim.where,
-        number(one.effect, name),
-        number(one.difference, name),
-        interval_in_words(one.interval, name, "+"),
-        f"{sum(len(part.gaps) for part in one.known)}" if one.known else "–",
-        verdict_in_words(one),
-    ]
+    name = claimed_metric(one)
+    found = number(one.difference, name)
+    if one.known:
+        pairs = sum(len(part.gaps) for part in one.known)
+        ends = interval_in_words(one.interval, name, "+")
+        found += f" ({ends}; {pairs})" if ends else f" ({pairs})"
+    text = f"{one.claim.text} ({one.claim.where})"
+    return [text, verdict_in_words(one), number(one.effect, name), found]
 
 
 def verdict_in_words(one: ClaimVerdict) -> str:
     """The verdict with what it rests on."""
-    name = one.parts[0].claim.metrics[0] if one.parts else "accuracy"
-    settings = f"{len(one.known)} of {pluralise(len(one.parts), 'setting')}"
-    if not one.known:
+    known, parts = len(one.known), len(one.parts)
+    if not known:
         return f"**{UNCLEAR}**: not run"
-    run = "" if len(one.known) == len(one.parts) else f"; run in {settings}"
+    run = "" if known == parts else f"; run in {known} of {pluralise(parts, 'setting')}"
+    why = ""
     if one.verdict == ON_AVERAGE:
-        return f"**{one.verdict}**, in {one.agreeing} of {pluralise(len(one.known), 'setting')}{run}"
-    if one.verdict == TOO_SMALL:
-        return f"**{one.verdict}**{run}"
-    if one.verdict == UNCLEAR:
-        return f"**{UNCLEAR}**: {unseen(one, name)}{run}"
-    return f"**{one.verdict}**{run}"
+        why = f", in {one.agreeing} of {pluralise(known, 'setting')}"
+    elif one.verdict == UNCLEAR:
+        why = f": {unseen(one)}"
+    return f"**{one.verdict}**{why}{run}"
 
 
-def unseen(one: ClaimVerdict, name: str) -> str:
+def claimed_metric(one: ClaimVerdict) -> str:
+    """The first metric that a claim is about, by which its numbers are printed."""
+    return one.claim.parts[0][1].metrics[0]
+
+
+def unseen(one: ClaimVerdict) -> str:
     """What could not have been seen, beside what the paper has."""
+    name = claimed_metric(one)
     size = number(one.detectable, name, sign="")
     if one.effect is None:
         return f"less than {size} would mostly stay unseen"
@@ -138,7 +139,7 @@ def claims_json(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
             for one in claims
         ],
     }
-    return json.dumps(round_numbers(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_file(record)
 
 
 def difference_json(one: DifferenceSummary) -> dict[str, Any]:
