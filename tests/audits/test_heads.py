@@ -107,7 +107,7 @@ def test_heads_are_held_against_unrelated_maps(report):
     assert agreement.divergence[UNIFORM, NEXT] == pytest.approx(agreement.null[UNIFORM, NEXT], abs=1e-3)
     alike, *others = [pair for pair in agreement.pairs() if agreement.closer[pair]]
     assert alike == (DECIDES, IDLE)
-    for pair in others:  # as chance makes it in these texts
+    for pair in others:  # of eight rows they share one, where chance shares two thirds of one
         assert agreement.divergence[pair] == pytest.approx(agreement.null[pair], abs=0.1)
     low, high = agreement.interval
     pairs = tuple(np.triu_indices(len(low), k=1))

@@ -54,14 +54,12 @@ from glasshead.audits.head_report.text_statistics import (
     received_by_kind,
 )
 from glasshead.audits.judge import Wanted
-from glasshead.audits.measure import InThisProcess, Measurer
 from glasshead.audits.measured_with import find_measurements
-from glasshead.audits.measurements import Measurements
 from glasshead.audits.open_request import with_datasets
 from glasshead.audits.progress import StageProgress, no_progress
 from glasshead.audits.reference_facts import Reference
 from glasshead.audits.table import Table
-from glasshead.audits.workers import check_workers, executor_of, pool_of
+from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import ParameterError
 from glasshead.huggingface import class_name
@@ -126,7 +124,12 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     kept = find_measurements(request.store, sample, request)
     facts = describe_layers(sample)
     measures = measures_of(request, sample, facts)
-    measure_heads(request, sample, measures, int(asked.sum()), kept, stages)
+    count, nothing = int(asked.sum()), np.zeros(0, dtype=np.int64)
+    wanted = {
+        Wanted(key, measure, False): None if key == RELATIONS else count for key, measure in measures.items()
+    }
+    view = sample.view(nothing).but(reference=Reference())
+    measure_missing(request, sample, wanted, kept, stages, view, nothing)
     stages.begin("comparing")
     chosen = sample.some(np.flatnonzero(asked))
     table, shared = kept.read(STATISTICS, chosen.ids, HeadRows.columns)
@@ -211,29 +214,6 @@ def measures_of(
     if between := layers_between(sample, layers):
         measures[RELATIONS] = RelationRows(between)
     return measures
-
-
-def measure_heads(
-    request: HeadsRequest,
-    sample: HeadSample,
-    measures: Mapping[str, Measure],
-    count: int,
-    kept: Measurements,
-    stages: StageProgress,
-) -> None:
-    """Measure what the texts lack: of so many what is asked about heads, of all relations."""
-    nothing = np.zeros(0, dtype=np.int64)
-    view = sample.view(nothing).but(reference=Reference()).watched(stages.on_texts)
-    with pool_of(request, sample) as pool:
-        measurer = Measurer(
-            sample,
-            [Wanted(key, measure, False) for key, measure in measures.items()],
-            kept,
-            {key: None if key == RELATIONS else count for key in measures},
-            workers=1 if pool is None else pool.count,
-        )
-        here = InThisProcess(sample, view, nothing, None, stages.measure)
-        measurer.measure(executor_of(pool, here), stages)
 
 
 def open_requested_model(request: HeadsRequest) -> tuple[Subject, bool]:
