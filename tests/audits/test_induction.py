@@ -20,7 +20,7 @@ def test_the_share_is_what_two_loops_find(causal):
     shares /= shares.sum(dim=-1, keepdim=True)
     uniform = allowed / allowed.sum(dim=-1, keepdim=True)
     kinds, encoded = np.array([""] * n, object), as_encoded(torch.tensor([ids]))
-    tokens = TextTokens(np.array(ids), np.array(words), kinds, np.zeros(n, bool), encoded)
+    tokens = TextTokens(np.array(ids), np.array(words), kinds, encoded)
     view = SimpleNamespace(allowed=allowed.expand(2, n, n))
     real = torch.ones(2, n).bool()
     sums = {

@@ -22,7 +22,7 @@ OF_A_COMMAND = {
     "audit": {"fail_under", "format", "out", "overwrite", "resume"},
     "explain": {"file", "format", "next_token", "out", "overwrite", "pair"},
     "generate": {"file", "format", "intervals", "method", "out", "overwrite", "prompts", "target"},
-    "heads": {"format", "out", "overwrite"},
+    "heads": {"format", "out", "overwrite", "resume"},
     "rank": {"format", "out", "overwrite", "resume"},
 }
 # What nobody types: objects, and what a command adds itself.

@@ -157,8 +157,8 @@ SHELL = {
         ["comprehensiveness", "sufficiency", "random order", "Report: which.json"],
     ),
     "heads": (
-        ["heads.html", "trees.json"],
-        ["Special tokens get", "chosen on one half of the sentences", "Report: trees.json"],
+        ["heads.html", "trees.json", "my-heads/heads.json", "my-heads/report.html"],
+        ["Special tokens get", "chosen on one half of the sentences", "Report: my-heads/report.html"],
     ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
     "write": (

@@ -76,7 +76,7 @@ class Sample:
     label_note: str | None
     attention_selector: AttentionSelector
     by: tuple[str, ...]
-    columns: Mapping[str, Sequence[str | None]]
+    columns: Mapping[str, Sequence[Any]]
     method: str
     marks: Sequence[Marks] | None
     seed: int
@@ -120,6 +120,17 @@ class Sample:
         nothing: Any = None
         return replace(self, subject=nothing, model=nothing)
 
+    def context(self) -> ExplanationContext:
+        """All of the inputs before the model, and which attention is read."""
+        return make_context(
+            self.model,
+            self.encoded,
+            self.subject.tokenizer,
+            attention_selector=self.attention_selector,
+            reads_attention=True,
+            known=self.known,
+        )
+
     def view(self, places: NDArray[np.int64] | None = None) -> ModelView:
         """Some of the inputs before the model; None: all.
 
@@ -128,14 +139,7 @@ class Sample:
         """
         if places is not None:
             return self.some(places).view()
-        explanation = make_context(
-            self.model,
-            self.encoded,
-            self.subject.tokenizer,
-            attention_selector=self.attention_selector,
-            reads_attention=True,
-            known=self.known,
-        )
+        explanation = self.context()
         check_slicings(self.by, explanation, self.subject.model)
         kind, margin = read_gauge(self.subject.gauge, explanation)
         return ModelView(
@@ -223,7 +227,7 @@ def input_ids(
     seconds: Sequence[str] | None,
     indices: NDArray[np.int64],
     labels: NDArray[Any],
-    marks: Sequence[Marks] | None,
+    marks: Sequence[Any] | None,
 ) -> NDArray[np.int64]:
     """A digest of each input, what is true of it, and its place in the data, in 63 bits."""
     ids = []

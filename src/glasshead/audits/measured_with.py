@@ -48,8 +48,8 @@ def measured_with(sample: Sample, request: MeasuringRequest) -> Mapping[str, Any
         digest.update(np.ascontiguousarray(sample.subject.counts).data)
     fields = {name: value for name, value in fingerprint_fields(request).items() if name not in NOT_MEASURING}
     fields["dtype"] = str(dtype_of(request.dtype))
-    if isinstance(request.train, str | Path):
-        fields["train"] = str(Path(request.train).resolve())
+    if isinstance(train := fields.get("train"), str | Path):
+        fields["train"] = str(Path(train).resolve())
     return {
         "version": metadata.version("glasshead"),
         "weights": fingerprints(sample.subject.model, sample.encoded)["weights"],

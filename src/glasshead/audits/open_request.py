@@ -35,7 +35,6 @@ from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
 AuditInputs = TypeVar("AuditInputs", bound=DataRequest)
-Item = TypeVar("Item")
 
 
 class OpenedRequest(NamedTuple):
@@ -210,8 +209,3 @@ def source_facts(request: DataRequest, split: str, options: LoadOptions) -> dict
         "split": split,
         "data_options": asdict(options),
     }
-
-
-def sample_values(values: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
-    """A random part of so many values, in order."""
-    return [values[place] for place in sample_rows(len(values), limit, seed)]

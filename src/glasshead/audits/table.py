@@ -44,7 +44,7 @@ def column_of(name: str, columns: Sequence[Column]) -> Column | None:
     return next((column for column in columns if fnmatchcase(name, column.pattern)), None)
 
 
-def lists(values: Sequence[Any]) -> NDArray[np.object_]:
+def lists(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.object_]:
     """A column of lists."""
     column = np.empty(len(values), dtype=object)
     for place, own in enumerate(values):

@@ -93,7 +93,7 @@ class ModelView:
     label_note: str | None = None
     inputs_read: tuple[Sequence[Any], Sequence[str] | None] | None = None
     by: tuple[str, ...] = ()
-    columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     method: str = ATTENTION
     marks: Sequence[Marks] | None = None
     spares_first: bool = False

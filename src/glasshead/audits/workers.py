@@ -11,7 +11,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -23,12 +23,25 @@ from typing import Any, NamedTuple, Protocol
 import cloudpickle
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from glasshead.audits.data_view import Sample
-from glasshead.audits.measure import Answer, Executor, InThisProcess, Part, Shard, answers, union
+from glasshead.audits.judge import Wanted
+from glasshead.audits.measure import (
+    Answer,
+    Executor,
+    InThisProcess,
+    Measurer,
+    Part,
+    Shard,
+    answers,
+    union,
+)
+from glasshead.audits.measurements import Measurements
+from glasshead.audits.progress import StageProgress
 from glasshead.audits.reference import Reference
 from glasshead.audits.sent_model import Holding
-from glasshead.audits.view import share_copy
+from glasshead.audits.view import ModelView, share_copy
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError
 from glasshead.huggingface import isolated_copy
@@ -307,3 +320,30 @@ def pool_of(request: MeasuringRequest, sample: Sample) -> Iterator[Pool | None]:
                 yield pool
             finally:
                 pool.close()
+
+
+def measure_missing(
+    request: MeasuringRequest,
+    sample: Sample,
+    wanted: Mapping[Wanted, int | None],
+    kept: Measurements,
+    stages: StageProgress,
+    view: ModelView,
+    known: NDArray[np.int64],
+) -> None:
+    """Measure what inputs lack, each audit for so many at most, where a request says; of the inputs ``known``
+    the first pass is behind, in a ``view`` with its reference.
+
+    Raises:
+        InputError: as `pool_of`, and if what is measured cannot be kept.
+    """
+    with pool_of(request, sample) as pool:
+        measurer = Measurer(
+            sample,
+            list(wanted),
+            kept,
+            {one.key: most for one, most in wanted.items()},
+            workers=1 if pool is None else pool.count,
+        )
+        here = InThisProcess(sample, view.watched(stages.on_texts), known, None, stages.measure)
+        measurer.measure(executor_of(pool, here), stages)

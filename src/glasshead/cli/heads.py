@@ -1,16 +1,19 @@
 """glasshead heads: what does every head of a model do?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from glasshead.cli.app import YOUR_MODELS, app
-from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.derive import options_from
+from glasshead.cli.measured import OutFileOrFolder, answer_into, say_answer
 from glasshead.cli.options import Overwrite, PrintOption
 from glasshead.cli.progress import progress_stages
 from glasshead.requests import HeadsRequest
+
+if TYPE_CHECKING:
+    from glasshead.results import HeadReport
 
 
 @app.command(rich_help_panel=YOUR_MODELS)
@@ -21,37 +24,33 @@ from glasshead.requests import HeadsRequest
     data="What glasshead audit reads, with or without labels, a .txt file with a text on each line, or a "
     ".conllu or .conllu.gz file with dependency trees: then also which relations heads follow.",
     limit="Read this many random texts or images; else 50, and all sentences for relations.",
-    seed="Seed of the bootstrap, the halves of sentences and --limit.",
+    seed="Seed of random models and maps, the bootstrap, the halves of sentences and --limit.",
 )
 def heads(
     request: HeadsRequest,
-    out: Annotated[
-        Path, typer.Option("--out", help="The file to write: html, json, md, csv, parquet, svg, png or pdf.")
-    ] = Path("heads.html"),
+    out: OutFileOrFolder = Path("heads.html"),
     format: Annotated[PrintOption, typer.Option(help="What is printed: text or json.")] = PrintOption.text,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume an unfinished report, or add texts to a finished one.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """What does every head of a model look at, how much does it matter, and which are alike?
 
     Example: [bold]glasshead heads my-bert my_reviews.csv --out heads.html[/]
     """
-    from glasshead.drawable import TABLE_FILES, VALUE_FILES
-    from glasshead.files import check_writable, format_from_suffix
-    from glasshead.report import heads_document, terminal_view
+    from glasshead.report import heads_document
 
-    check_writable(out, overwrite=overwrite, reads=[Path(request.model), Path(request.data)])
-    format_from_suffix(out, *VALUE_FILES, *TABLE_FILES)
+    report, page = answer_into(
+        out, request, look_with_progress, name="heads", work="report", resume=resume, overwrite=overwrite
+    )
+    say_answer(report, heads_document, page, format)
+
+
+def look_with_progress(request: HeadsRequest) -> "HeadReport":
+    """Look at all heads, with a line on standard error about what is being done."""
     with progress_stages(f"looking at the heads of {request.name}") as progress:
         progress("loading")
         from glasshead.audits import run_heads
 
-        report = run_heads(request.replace(progress=progress))
-    report.save(out, overwrite=overwrite)
-    say = print_remark if format is PrintOption.json else print_line
-    if format is PrintOption.json:
-        print_output(report.to_json(), "json")
-    else:
-        console.print(terminal_view(heads_document(report)))
-    for remark in report.remarks:
-        say(remark)
-    say(f"Report: {out}")
+        return run_heads(request.replace(progress=progress))

@@ -32,7 +32,7 @@ class JudgedRequest(DataRequest):
     )
 
 
-class MeasuringRequest(JudgedRequest):
+class MeasuringRequest(DataRequest):
     """Who measures the inputs, and where what was measured is kept."""
 
     workers: int | None = option(
@@ -64,7 +64,7 @@ class MeasuringRequest(JudgedRequest):
         return self.ray is not None or (self.workers or 1) > 1
 
 
-class AuditRequest(UnitRequest, MeasuringRequest):
+class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     """Which audits of which explanation, on which data."""
 
     audits: tuple[str, ...] | None = option(
@@ -143,7 +143,7 @@ class AuditRequest(UnitRequest, MeasuringRequest):
     )
 
 
-class RankRequest(UnitRequest, MeasuringRequest):
+class RankRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     """Which explanations are held against each other, on which data."""
 
     methods: tuple[str, ...] = option(
@@ -166,7 +166,7 @@ class RankRequest(UnitRequest, MeasuringRequest):
     )
 
 
-class HeadsRequest(DataRequest):
+class HeadsRequest(MeasuringRequest):
     """Which model is asked what its heads do, before which texts."""
 
     texts: Any = option(
@@ -175,9 +175,11 @@ class HeadsRequest(DataRequest):
         flag="--text",
         read=readers.each,
         repeated=True,
+        measures=False,
     )
     effects: bool = option(
         flag="--effects/--no-effects",
         default=True,
         help="Measure what the predictions lose without each head, which takes a pass for every head.",
+        measures=False,  # else fewer rows are measured
     )

@@ -17,7 +17,8 @@ from glasshead.audits.head_report.verdicts import LITTLE, judge_attention_share,
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:  # judges need no torch
-    from glasshead.audits.head_report.inspect_heads import ablate_heads, heads, run_heads
+    from glasshead.audits.head_report.inspect_heads import heads, run_heads
+    from glasshead.audits.head_report.removal import ablate_heads
 
 __getattr__, __dir__, _ = lazy_exports(globals())
 

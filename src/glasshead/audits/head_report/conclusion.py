@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from glasshead.audits.head_report.random_heads import RANDOM_MODELS, TauRange
 from glasshead.audits.head_report.relation_tables import ALL
-from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
+from glasshead.audits.head_report.text_statistics import (
+    FIRST,
+    PUNCTUATION,
+    RANDOM_MODELS,
+    SPECIAL,
+    TauRange,
+)
 from glasshead.audits.head_report.verdicts import (
     CHANGES,
     CHANGES_MUCH,

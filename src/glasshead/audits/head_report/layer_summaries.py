@@ -8,11 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.head_report.random_heads import RandomNulls
-from glasshead.audits.head_report.row_statistics import UNSPLIT
 from glasshead.audits.head_report.summaries import Statistic, null_of, statistic_finding, summaries
-from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
-from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
+from glasshead.audits.head_report.text_statistics import (
+    FIRST,
+    PUNCTUATION,
+    SPECIAL,
+    Key,
+    LayerStatistics,
+    RandomNulls,
+)
 from glasshead.audits.head_report.verdicts import UNIFORM_NULL, UNRELATED_MAPS, layer_verdict, pair_verdict
 from glasshead.audits.slices import Group
 from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
@@ -55,11 +59,12 @@ def summarise_layers(
     ]
 
 
-def summarise_pairs(of_texts: Sequence[tuple[float, float]], rng: np.random.Generator) -> list[Finding]:
-    """How far apart two heads are on average, beside unrelated maps; nothing where there are no pairs."""
-    if not of_texts:
+def summarise_pairs(of_texts: Floats, rng: np.random.Generator) -> list[Finding]:
+    """How far apart two heads are on average [2, texts], beside unrelated maps; nothing where there are no
+    pairs."""
+    own, null = of_texts
+    if not len(own):
         return []
-    own, null = np.array(of_texts).T
     statistics = [Statistic(PAIR_DIVERGENCE, "", own, {UNRELATED_MAPS: null})]
     group = Group("all pairs of heads", np.ones(len(own), dtype=bool))
     (summary,) = summaries(statistics, rng, group.level)
@@ -94,14 +99,9 @@ def layer_statistics(layer: LayerStatistics, random: Mapping[Key, Floats]) -> It
     joined = layer.of_layer(("joined-share", SPECIAL))
     yield Statistic("joined-share", special, joined, {})
     yield Statistic("joining", special, joined - layer.of_layer(("share", special)), {})
-    if UNSPLIT in layer.about("received"):
-        kinds = [("received", kind) for kind in (SPECIAL, UNSPLIT)]
-        tokens, words = map(layer.of_layer, kinds)
-        even_tokens, even_words = map(layer.null_of_layer, kinds)
-        assert even_tokens is not None
-        assert even_words is not None
-        nulls = {UNIFORM_NULL: even_tokens - even_words}
-        yield Statistic("beyond-unsplit-words", special, tokens - words, nulls)
+    if layer.received is not None:
+        own, even = (tokens - words for tokens, words in layer.received)
+        yield Statistic("beyond-unsplit-words", special, own, {UNIFORM_NULL: even})
 
 
 def all_special(layer: LayerStatistics) -> str | None:

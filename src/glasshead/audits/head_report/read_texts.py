@@ -3,44 +3,147 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from datasets import Dataset
+from numpy.typing import NDArray
 
-from glasshead.audits.data_view import sample_split, texts_of
-from glasshead.audits.open_request import data_options, default_split, read_split, sample_values, source_facts
+from glasshead.arrays import Flags
+from glasshead.audits.data_view import (
+    Sample,
+    input_ids,
+    random_ranks_of_rows,
+    sample_rows,
+    sample_split,
+    texts_of,
+)
+from glasshead.audits.head_report.relations import SENTENCE
+from glasshead.audits.head_report.text_statistics import LayerFacts
+from glasshead.audits.head_report.token_kinds import frequent_tokens, make_token_table
+from glasshead.audits.head_report.views import attention_views
+from glasshead.audits.memory import check_memory
+from glasshead.audits.open_request import data_options, default_split, read_split, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
     ALL_SPLITS,
     LoadOptions,
     NoLabelError,
     Sentence,
+    encode,
     has_lines,
     is_conllu,
     is_undivided,
     join_pair,
     read_conllu,
     read_plain,
+    reader_of,
 )
-from glasshead.errors import ParameterError
-from glasshead.explainers import check_pairs
-from glasshead.requests import DataRequest
-from glasshead.trace import Subject
+from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import TARGETS, ExplanationContext, check_pairs, make_context
+from glasshead.huggingface import isolated_copy
+from glasshead.opening import dtype_of
+from glasshead.requests import DataRequest, HeadsRequest
+from glasshead.results import ATTENTION
+from glasshead.trace import AttentionSelector, Subject
 
 
 @dataclass(frozen=True)
 class HeadTexts:
-    """First and, of pairs, second texts (or images), both as one text, the ``sentences`` of a CoNLL-U file
-    (all, or as many as the limit says), what is recorded about the data, and whether they have ``labels``."""
+    """First and, of pairs, second texts (or images), their ``rows`` in the data of so many (``count``), the
+    ``sentences`` of a CoNLL-U file, what is recorded about the data, and whether they have ``labels``."""
 
     firsts: Sequence[Any]
     seconds: Sequence[str] | None
-    shown: Sequence[str]
+    rows: NDArray[np.int64]
+    count: int
     sentences: Sequence[Sentence]
     facts: Mapping[str, Any]
     labelled: bool = True
+
+
+@dataclass(frozen=True)
+class HeadSample(Sample):
+    """Texts before a model that may predict nothing of them; labels are not read."""
+
+    predicts: bool = True
+
+    def context(self) -> ExplanationContext:
+        if self.predicts:
+            return make_context(self.model, self.encoded, self.subject.tokenizer)
+        logits, target = torch.zeros(len(self.ids), 0), torch.zeros(len(self.ids), dtype=torch.int64)
+        return ExplanationContext(
+            self.model, self.subject.tokenizer, self.encoded, logits, target, TARGETS["log-odds"]
+        )
+
+
+def read_head_sample(
+    request: HeadsRequest, subject: Subject, predicts: bool
+) -> tuple[HeadSample, HeadTexts, NDArray[np.bool_]]:
+    """A random part of the data of a request as the model reads it, and which of the texts are asked about
+    heads: of trees all are asked about relations.
+
+    Raises:
+        InputError: if the data cannot be read, do not fit the model, or are empty.
+    """
+    texts = read_head_texts(request, subject)
+    subject = replace(
+        subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
+    )
+    encoded = encode(subject.tokenizer, texts.firsts, texts.seconds)
+    if not encoded.mask.any():
+        raise InputError("there is no text to look at: every text is empty")
+    dtype = dtype_of(request.dtype)
+    check_memory(subject.model, encoded, dtype)
+    shown, firsts = list(map(str, texts.firsts)), list(texts.firsts)
+    seconds, labels = None if texts.seconds is None else list(texts.seconds), np.zeros(len(shown), np.int64)
+    trees = [(sentence.heads, sentence.relations) for sentence in texts.sentences] or None
+    sample = HeadSample(
+        subject=subject,
+        model=isolated_copy(subject.model, dtype),
+        encoded=encoded,
+        inputs=(firsts, seconds),
+        texts=shown if seconds is None else list(map(join_pair, shown, seconds)),
+        indices=texts.rows,
+        ranks=random_ranks_of_rows(texts.count, request.seed)[texts.rows],
+        ids=input_ids(firsts, seconds, texts.rows, labels, trees),
+        labels=labels,
+        label_note=None,
+        attention_selector=AttentionSelector(),
+        by=(),
+        columns={SENTENCE: texts.sentences} if texts.sentences else {},
+        method=ATTENTION,
+        marks=None,
+        seed=request.seed,
+        predicts=predicts,
+    )
+    return sample, texts, sample.asked(TEXTS_ASKED if request.limit is None else request.limit)
+
+
+def describe_layers(sample: HeadSample) -> tuple[LayerFacts, ...]:
+    """What the longest text says of all attention calls.
+
+    Raises:
+        InputError: if the model shows no attention.
+    """
+    longest = sample.encoded.some(sample.encoded.mask.sum(dim=1).argmax()[None].numpy())
+    batches = attention_views(sample.model, longest)
+    layers = {view.facts.layer: view.facts for batch in batches for view in batch}
+    return tuple(layers[number] for number in sorted(layers))
+
+
+def masks_of_tokens(sample: Sample) -> list[tuple[Flags, Flags]]:
+    """Of each text which places are special tokens, and which are frequent words that these texts never
+    split; before them stands what a decoder begins with."""
+    encoded = sample.encoded
+    frequent = frequent_tokens(make_token_table(sample.subject.tokenizer, encoded, sample.texts))
+    return [
+        (np.append(True, encoded.words[row][keep] < 0), np.append(False, frequent[row][keep]))
+        for row, keep in enumerate(encoded.mask.numpy())
+    ]
 
 
 def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
@@ -49,30 +152,32 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     Raises:
         InputError: if the data cannot be read, or do not fit the model.
     """
-    limit = TEXTS_ASKED if request.limit is None else request.limit
     if isinstance(request.data, str | Path) and is_conllu(request.data):
         if request.split is not None:
             raise ParameterError("split", "is for data sets: a CoNLL-U file is read as a whole")
         check_pairs(subject.model, False)
-        sentences = sample_values(read_conllu(Path(request.data)), request.limit, request.seed)
-        texts = [sentence.text for sentence in sample_values(sentences, limit, request.seed)]
+        trees = read_conllu(Path(request.data))
+        rows = sample_rows(len(trees), request.limit, request.seed)
+        sentences = [trees[row] for row in rows]
         facts = {"data": str(request.data), "sentences": len(sentences)}
-        return HeadTexts(texts, None, texts, sentences, facts)
+        texts = [sentence.text for sentence in sentences]
+        return HeadTexts(texts, None, rows, len(trees), sentences, facts)
+    limit = TEXTS_ASKED if request.limit is None else request.limit
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
     if has_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:
-        rows = read_split(request.data, split, options)
+        whole = read_split(request.data, split, options)
     except NoLabelError:
         if options.classes or not is_one_table(request.data):
             raise
         return read_unlabelled(request, subject, options, limit)
-    _, rows = sample_split(rows, limit, request.seed)
-    firsts, seconds, shown = texts_of(rows)
+    rows, chosen = sample_split(whole, limit, request.seed)
+    firsts, seconds, _ = texts_of(chosen)
     check_pairs(subject.model, seconds is not None)
     facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
-    return HeadTexts(firsts, seconds, shown, (), facts)
+    return HeadTexts(firsts, seconds, rows, len(whole), (), facts)
 
 
 def is_one_table(data: object) -> bool:
@@ -93,9 +198,8 @@ def read_unlabelled(request: DataRequest, subject: Subject, options: LoadOptions
     source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
     texts = read_plain(source, options)
     check_pairs(subject.model, texts.seconds is not None)
-    chosen = sample_values(range(len(texts.firsts)), limit, request.seed)
-    firsts = [texts.firsts[place] for place in chosen]
-    seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
-    shown = list(map(str, firsts)) if seconds is None else list(map(join_pair, firsts, seconds))
+    rows = sample_rows(len(texts.firsts), limit, request.seed)
+    firsts = [texts.firsts[row] for row in rows]
+    seconds = None if texts.seconds is None else [texts.seconds[row] for row in rows]
     facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL_SPLITS}
-    return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)
+    return HeadTexts(firsts, seconds, rows, len(texts.firsts), (), facts, labelled=False)

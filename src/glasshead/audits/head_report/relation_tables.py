@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glasshead.arrays import Floats, Integers
+from glasshead.arrays import Flags, Floats, Integers
 from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
 from glasshead.statistics import (
     cluster_interval,
@@ -32,11 +31,14 @@ class TreeLike(Protocol):
 
 
 class HeadCounts:
-    """How many words of each relation have the predicted head, by direction, layer and head
-    [relations, sentences, heads]; and how many there are [relations, sentences]."""
+    """How many words of each relation have the predicted head, by direction [relations, sentences, heads];
+    and how many there are [relations, sentences]. ``found`` says by direction and sentence of which heads ×
+    words the prediction is right, in one list."""
 
-    def __init__(self, trees: Sequence[TreeLike], directions: Sequence[str]) -> None:
-        self.trees, self.directions = trees, directions
+    def __init__(
+        self, trees: Sequence[TreeLike], names: Sequence[str], found: Mapping[str, Sequence[Flags]]
+    ) -> None:
+        self.trees, self.names = trees, names
         labels = Counter(
             relation
             for tree in trees
@@ -51,9 +53,9 @@ class HeadCounts:
         self.totals = np.stack(
             [self.tally(text, tree.heads >= 0) for text, tree in enumerate(trees)], axis=1
         )  # [relations, sentences]
-        self.correct: dict[tuple[str, int], Floats] = {}
+        self.correct = {direction: self.counts_of(flags) for direction, flags in found.items()}
 
-    def tally(self, text: int, right: NDArray[np.bool_]) -> Floats:
+    def tally(self, text: int, right: Flags) -> Floats:
         """Words [w] or [h, w] of a sentence, counted by relation [relations] or [h, relations]."""
         size = len(self.relations)
         counted = right & (self.trees[text].heads >= 0)
@@ -65,26 +67,14 @@ class HeadCounts:
         sums[..., 0] = sums.sum(-1) - (0 if punct is None else sums[..., punct])
         return np.asarray(sums)
 
-    def add(self, layer: int, text: int, *predictions: Integers) -> None:
-        """What the heads of a layer predict for a sentence [h, w], by direction."""
-        for direction, predicted in zip(self.directions, predictions, strict=True):
-            key = (direction, layer)
-            if key not in self.correct:
-                shape = (len(self.relations), len(self.trees), len(predicted))
-                self.correct[key] = np.zeros(shape)
-            right = predicted == self.trees[text].heads
-            self.correct[key][:, text] = self.tally(text, right).T
-
-    def of_direction(self, direction: str) -> tuple[list[str], Floats]:
-        """The names of all heads, and their counts [relations, sentences, heads]."""
-        layers = sorted(layer for one, layer in self.correct if one == direction)
-        parts = [self.correct[direction, layer] for layer in layers]
-        names = [
-            f"{layer}-{head}"
-            for layer, part in zip(layers, parts, strict=True)
-            for head in range(part.shape[2])
-        ]
-        return names, np.concatenate(parts, axis=2)
+    def counts_of(self, flags: Sequence[Flags]) -> Floats:
+        """What the heads find in each sentence [relations, sentences, heads]."""
+        shape = len(self.names), -1
+        sums = [self.tally(text, own.reshape(shape)).T for text, own in enumerate(flags) if len(own)]
+        counts = np.zeros((len(self.relations), len(self.trees), len(self.names)))
+        if sums:
+            counts[:, [bool(len(own)) for own in flags]] = np.stack(sums, axis=1)
+        return counts
 
 
 def judge_relations(
@@ -110,18 +100,17 @@ def judge_relations(
         for row in range(len(counts.relations))
         if min(occurs[row, first].sum(), occurs[row, ~first].sum()) >= MIN_UNITS
     ]
-    level = simultaneous_level(len(frequent) * len(counts.directions))
+    level = simultaneous_level(len(frequent) * len(counts.correct))
     results = []
     for row in frequent:
-        for direction in counts.directions:
-            names, correct = counts.of_direction(direction)
+        for direction, correct in counts.correct.items():
             halves = (first, ~first)
             head = int(correct[row, first].sum(0).argmax())
             offset = int(by_offset[row, first].sum(0).argmax())
             own, other = (part[row, halves[1]] for part in (correct[..., head], by_offset[..., offset]))
             results.append(
                 relation_finding(
-                    counts.relations[row], direction, names[head], numbers[offset],
+                    counts.relations[row], direction, counts.names[head], numbers[offset],
                     np.stack([own, other, counts.totals[row, ~first]]), level, rng,
                 )
             )  # fmt: skip

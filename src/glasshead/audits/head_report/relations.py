@@ -10,24 +10,30 @@ Source: Clark et al. (2019), section 4.2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import Integers
+from glasshead.audits.base import Measure, Measured
+from glasshead.audits.data_view import Sample
 from glasshead.audits.head_report.relation_tables import HeadCounts, judge_relations
 from glasshead.audits.head_report.row_statistics import rows_as_shares
+from glasshead.audits.head_report.text_statistics import LayerFacts, names_of_heads, places_of_heads
 from glasshead.audits.head_report.views import AttentionView, attention_views
-from glasshead.audits.progress import StageProgress
-from glasshead.data import ROOT, Encoded, Sentence, encode
+from glasshead.audits.measurements import Measurements
+from glasshead.audits.table import Column, lists
+from glasshead.audits.view import ModelView
+from glasshead.data import ROOT, Encoded, Sentence
 from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, HeadRelation
 from glasshead.trace import unit_of_each, word_map
 
+RELATIONS, SENTENCE = "relations", "sentence"
 RELATION_DIRECTIONS = ("dependent → head", "head → dependent")
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
 
@@ -41,30 +47,53 @@ class Tree(NamedTuple):
     relations: Sequence[str]
 
 
+@dataclass(frozen=True)
+class RelationRows(Measure):
+    """Which words of a tree have the head that each attention head between them predicts, by direction."""
+
+    layers: tuple[LayerFacts, ...]
+
+    columns: ClassVar[tuple[Column, ...]] = tuple(
+        Column(direction, "flags", "", "by head and word whether the head of the word is found")
+        for direction in RELATION_DIRECTIONS
+    )
+
+    def measure(self, view: ModelView) -> Measured:
+        encoded, places = view.explanation.encoded, places_of_heads(self.layers)
+        trees = [align(sentence, encoded, row) for row, sentence in enumerate(view.columns[SENTENCE])]
+        found = {
+            direction: [np.zeros((len(names_of_heads(self.layers)), len(tree.heads)), bool) for tree in trees]
+            for direction in RELATION_DIRECTIONS
+        }
+        for batch in attention_views(view.explanation.model, encoded):
+            for one in batch:
+                tree = trees[one.text]
+                if one.facts.layer in places and len(tree.heads) > 1:
+                    for direction, predicted in zip(found, predict_heads(one, tree), strict=True):
+                        found[direction][one.text][places[one.facts.layer]] = predicted == tree.heads
+        return Measured({name: lists([own.ravel() for own in flags]) for name, flags in found.items()})
+
+
+def layers_between(sample: Sample, layers: Sequence[LayerFacts]) -> tuple[LayerFacts, ...]:
+    """The layers that are asked about relations, where texts have trees: those within a text."""
+    return tuple(one for one in layers if one.within) if SENTENCE in sample.columns else ()
+
+
 def follow_relations(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    sentences: Sequence[Sentence],
-    seed: int,
-    stages: StageProgress,
+    sample: Sample, layers: Sequence[LayerFacts], kept: Measurements, seed: int
 ) -> tuple[list[HeadRelation], list[str]]:
-    """How well heads follow the relations of sentences, and remarks; nothing where there are no sentences."""
+    """How well heads follow the relations of all sentences of a sample, and remarks; nothing where there are
+    no sentences."""
+    sentences: Sequence[Sentence] = sample.columns.get(SENTENCE, ())
+    layers = layers_between(sample, layers)
     if not sentences:
         return [], []
-    stages.begin("relations")
-    encoded = encode(tokenizer, [sentence.text for sentence in sentences])
-    trees = [align(sentence, encoded, text) for text, sentence in enumerate(sentences)]
-    counts, done = HeadCounts(trees, RELATION_DIRECTIONS), 0
-    for batch in attention_views(model, encoded):
-        texts_of_batch = set()
-        for view in batch:
-            if view.within and len(trees[view.text].heads) > 1:
-                counts.add(view.facts.layer, view.text, *predict_heads(view, trees[view.text]))
-            texts_of_batch.add(view.text)
-        done += len(texts_of_batch)
-        stages.on_texts(done, len(sentences))
-    if not counts.correct:
+    if not layers:
         return [], ["No attention here is one between the words of a text: no relation was asked about."]
+    trees = [align(sentence, sample.encoded, row) for row, sentence in enumerate(sentences)]
+    table = kept.read(RELATIONS, sample.ids, RelationRows.columns).columns
+    found = {direction: list(table[direction]) for direction in RELATION_DIRECTIONS}
+    counts = HeadCounts(trees, [f"{layer}-{head}" for layer, head in names_of_heads(layers)], found)
     lost = sum(len(sentence.heads) for sentence in sentences) - sum(len(tree.heads) for tree in trees)
     notes = []
     if lost:

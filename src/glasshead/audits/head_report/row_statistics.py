@@ -16,14 +16,17 @@ from jaxtyping import Bool, Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL, TokenTable
+from glasshead.arrays import Integers
+from glasshead.audits.head_report.text_statistics import (
+    FIRST,
+    PROFILE_REACH,
+    PUNCTUATION,
+    SPECIAL,
+)
+from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import START_TOKEN, AttentionView
 from glasshead.data import Encoded
 from glasshead.trace import unit_of_each, word_map
-
-PROFILE_REACH = 10
-"""The largest distance of a profile; what is further away counts there."""
-UNSPLIT = "unsplit words"
 
 
 class RowSum(NamedTuple):
@@ -37,14 +40,21 @@ class RowSum(NamedTuple):
     null: Float[Tensor, " h"] | None = None
 
 
-class TextTokens(NamedTuple):
-    """The tokens of one text: their ids, words, kinds, and which are frequent words; ``encoded`` knows
-    where they stand."""
+class UnitMeans(NamedTuple):
+    """What each word or special token receives in the map between words, on average over heads and rows; the
+    same of uniform attention. ``places`` are those of their first pieces."""
 
-    ids: NDArray[np.int64]
-    words: NDArray[np.int64]
+    places: Integers
+    own: Float[Tensor, " w"]
+    uniform: Float[Tensor, " w"]
+
+
+class TextTokens(NamedTuple):
+    """The tokens of one text: their ids, words and kinds; ``encoded`` knows where they stand."""
+
+    ids: Integers
+    words: Integers
     kinds: NDArray[np.object_]
-    frequent: NDArray[np.bool_]
     encoded: Encoded
 
 
@@ -52,9 +62,8 @@ def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
     """The tokens of one of many texts."""
     keep = encoded.mask[text].numpy()
     return TextTokens(
-        encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
-        table.frequent[text][keep], encoded,
-    )  # fmt: skip
+        encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep], encoded
+    )
 
 
 def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
@@ -64,7 +73,6 @@ def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
         np.where(start, -1, tokens.ids[places]),
         np.where(start, -1, tokens.words[places]),
         np.where(start, "start of the decoder", tokens.kinds[places]),
-        np.where(start, False, tokens.frequent[places]),
         tokens.encoded,
     )
 
@@ -76,7 +84,7 @@ def rows_as_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Te
     return sizes / totals.masked_fill(totals == 0, 1.0), totals[..., 0] > 0
 
 
-def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
+def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum | UnitMeans]:
     """Every statistic of a view."""
     shares, real = rows_as_shares(view)
     allowed = view.allowed & real[..., None]
@@ -87,11 +95,11 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
         at = torch.from_numpy(mask).to(shares.device)
         yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
     yield from entropy_statistics(view, shares, allowed)
-    if view.within:
+    if view.facts.within:
         yield from neighbour_shares(view, shares, uniform, real, keys)
         if tokens.encoded.in_line:
             yield from repeat_shares(view, shares, uniform, real, keys)
-            yield from row_sums_of_words(shares, uniform, real, keys)
+            yield from row_sums_of_words(view, shares, uniform, real, keys)
         else:
             yield mean_distance(shares, uniform, real, keys)
     if view.gradient is not None:
@@ -205,35 +213,24 @@ def repeat_shares(
 
 
 def row_sums_of_words(
+    view: AttentionView,
     shares: Float[Tensor, "h q k"],
     uniform: Float[Tensor, "h q k"],
     real: Bool[Tensor, "h q"],
     keys: TextTokens,
-) -> Iterator[RowSum]:
-    """The share of special tokens once the pieces of words are joined; what one special token, and one
-    frequent word that is never split, receives there on average, which in causal models depends on how many
-    rows see it."""
+) -> Iterator[RowSum | UnitMeans]:
+    """The share of special tokens once the pieces of words are joined; what every one of them, and every
+    word, receives there, which in causal models depends on how many rows see it."""
     special = keys.words < 0
     if not special.any():
         return
-    kinds = torch.from_numpy(np.stack([special, keys.frequent])).to(shares)
     words = keys.words.tolist()
     between, even = word_map(shares, words), word_map(uniform.to(shares), words)
     present = word_map(real.to(shares)[..., None].expand_as(shares) / len(words), words).sum(-1) > 0.5
-    units = units_of_kind(kinds, words)
-    masses, nulls = between @ units.T, even @ units.T  # [h, w, 2]
-    yield mean_over("joined-share", SPECIAL, masses[..., 0], present)
-    sizes = units.sum(-1)
-    if sizes[1]:
-        for place, kind in enumerate((SPECIAL, UNSPLIT)):
-            one, null = masses[..., place] / sizes[place], nulls[..., place] / sizes[place]
-            yield mean_over("received", kind, one, present, null)
-
-
-def units_of_kind(kinds: Float[Tensor, "2 k"], words: list[int]) -> Float[Tensor, "2 w"]:
-    """Which units of a word map are of a kind: those whose first piece is."""
-    units = np.array(unit_of_each(words))
-    return kinds[:, torch.from_numpy(np.unique(units, return_index=True)[1]).to(kinds.device)]
+    first = np.unique(unit_of_each(words), return_index=True)[1]
+    of_special = torch.from_numpy(special[first]).to(shares.device)
+    yield mean_over("joined-share", SPECIAL, between[..., of_special].sum(-1), present)
+    yield UnitMeans(view.keys[first], between[present].mean(0), even[present].mean(0))
 
 
 def gradient_sums(

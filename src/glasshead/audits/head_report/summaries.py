@@ -8,9 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.audits.head_report.random_heads import RANDOM
-from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
-from glasshead.audits.head_report.token_kinds import SPECIAL
+from glasshead.audits.head_report.text_statistics import RANDOM, SPECIAL, Key, LayerStatistics
 from glasshead.audits.head_report.verdicts import HALF, UNIFORM_NULL, head_verdict
 from glasshead.audits.question import SHARE, SIZE, TAU, Within, change_size, range_of, signed_change
 from glasshead.audits.slices import Group
@@ -110,7 +108,8 @@ def row_statistics(layer: LayerStatistics, head: int, random: Mapping[Key, Float
 def of_predictions(more: Mapping[str, Floats], random: Mapping[Key, Floats]) -> Iterator[Statistic]:
     """Statistics of what a head does to predictions."""
     for name, values in more.items():
-        yield Statistic(name, "", values, null_of(random, (name, "")))
+        if not np.isnan(values).all():
+            yield Statistic(name, "", values, null_of(random, (name, "")))
 
 
 def null_of(random: Mapping[Key, Floats], key: Key) -> dict[str, Floats]:

@@ -1,50 +1,106 @@
-"""Statistics of every head before every text, gathered over batches; how alike heads are."""
+"""Statistics of every head before every text, as rows keep them: by statistic a list over all heads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from torch import Tensor
-from transformers import PreTrainedModel
 
-from glasshead.arrays import Floats
-from glasshead.audits.head_report.head_agreement import AgreementSums
-from glasshead.audits.head_report.row_statistics import PROFILE_REACH, RowSum, row_sums, text_tokens
-from glasshead.audits.head_report.token_kinds import TokenTable
-from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
-from glasshead.audits.progress import StageProgress
-from glasshead.data import Encoded
+from glasshead.arrays import Flags, Floats
+from glasshead.audits.table import Table
+from glasshead.results import LayerKind
 
+PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
+PROFILE_REACH = 10
+"""The largest distance of a profile; what is further away counts there."""
+RANDOM, RANDOM_MODELS = "random weights", 3
+"""A null: the mean over the heads of a layer of so many models that learned nothing."""
+TOTAL, ROWS, UNIFORM, OF_RANDOM = "total", "rows", "uniform", "random"
+"""Columns: a sum over the rows of a text, over how many, the same sum of uniform attention, and the null of
+random weights."""
+RANDOM_ENTROPY = "entropy of random weights"
+RECEIVED, RECEIVED_EVEN, PARTS = "received", "received of uniform", "parts"
+"""Columns: by layer what every place of the text receives, the start of a decoder first, NaN where no word
+begins; and of every place where the part begins that attends to itself alone."""
 Key = tuple[str, str]
 """A statistic, and what it is about."""
+ENTROPY: Key = ("entropy", "")
+RandomNulls = Mapping[int, Mapping[Key, Floats]]
+"""By layer and statistic one number for each text."""
+TauRange = tuple[float, float]
 
 
-@dataclass
+class LayerFacts(NamedTuple):
+    """One attention call: its number, the name of its module, who attends to whom, and by which mechanism."""
+
+    layer: int
+    name: str
+    kind: LayerKind
+    mechanism: str
+    num_heads: int
+    signed: bool
+    sums_to_one: bool
+
+    @property
+    def within(self) -> bool:
+        """Whether tokens attend to tokens of the same sequence."""
+        return self.kind in ("encoder", "causal")
+
+
+def names_of_heads(layers: Sequence[LayerFacts]) -> list[tuple[int, int]]:
+    """Layer and number of every head, in the order of a column."""
+    return [(one.layer, head) for one in layers for head in range(one.num_heads)]
+
+
+def places_of_heads(layers: Sequence[LayerFacts]) -> dict[int, slice]:
+    """Where the heads of each layer are in a column."""
+    ends = np.cumsum([one.num_heads for one in layers]).tolist()
+    return {one.layer: slice(end - one.num_heads, end) for one, end in zip(layers, ends, strict=True)}
+
+
+def column_name(kind: str, key: Key) -> str:
+    """The name of a column."""
+    return ".".join((kind, *key))
+
+
+def columns_of(table: Table, width: int) -> dict[str, Floats]:
+    """Columns of lists as arrays [texts, width]; zeros of texts that lack one."""
+    columns = {}
+    for name, values in table.items():
+        kind = name.partition(".")[0]
+        if kind in (TOTAL, ROWS, UNIFORM):
+            columns[name] = full_lists(values, width, 0.0)
+    return columns
+
+
+def full_lists(values: Any, width: int, fill: float = np.nan) -> Floats:
+    """Lists as an array [texts, width], filled where a text has none."""
+    full = np.full((len(values), width), fill)
+    for row, own in enumerate(values):
+        if len(own):
+            full[row] = own
+    return full
+
+
+@dataclass(frozen=True)
 class LayerStatistics:
     """Sums, counts and sums of nulls [texts, heads] of the statistics of a layer."""
 
     facts: LayerFacts
     texts: int
-    totals: dict[Key, Floats] = field(default_factory=dict)
-    counts: dict[Key, Floats] = field(default_factory=dict)
-    nulls: dict[Key, Floats] = field(default_factory=dict)
-
-    def add(self, text: int, row_sum: RowSum) -> None:
-        """The rows of a text, or of a part of it."""
-        key = (row_sum.statistic, row_sum.against)
-        for sums, values in (
-            (self.totals, row_sum.total),
-            (self.counts, row_sum.rows),
-            (self.nulls, row_sum.null),
-        ):
-            if values is not None:
-                sums.setdefault(key, np.zeros((self.texts, self.facts.num_heads)))
-                sums[key][text] += values.detach().cpu().numpy()
+    totals: Mapping[Key, Floats]
+    counts: Mapping[Key, Floats]
+    nulls: Mapping[Key, Floats]
+    received: Floats | None = None
+    """What a special token and a frequent word that is never split receive of a row, on average, and what
+    they would of uniform attention [own or uniform, kind, texts]."""
 
     def by_head(self, key: Key) -> Floats:
         """The mean over the rows of each text [texts, heads]; NaN where there is none."""
+        if key not in self.totals:
+            return np.full((self.texts, self.facts.num_heads), np.nan)
         return ratio(self.totals[key], self.counts[key])
 
     def null_by_head(self, key: Key) -> Floats | None:
@@ -53,6 +109,8 @@ class LayerStatistics:
 
     def of_layer(self, key: Key) -> Floats:
         """The mean over the rows of all heads [texts]; of shares of a gradient, the share of all heads."""
+        if key not in self.totals:
+            return np.full(self.texts, np.nan)
         return ratio(self.totals[key].sum(axis=1), self.counts[key].sum(axis=1))
 
     def null_of_layer(self, key: Key) -> Floats | None:
@@ -73,8 +131,8 @@ class LayerStatistics:
         return share - self.of_layer(("uniform-relevance", against))
 
     def about(self, statistic: str) -> list[str]:
-        """What a statistic is about here, in the order in which it came; kinds of tokens that no text has are
-        left out."""
+        """What a statistic is about here: of kinds of tokens special ones by their names, then all of them;
+        kinds that no text has are left out."""
         return [
             against
             for name, against in self.totals
@@ -98,31 +156,66 @@ def ratio(totals: Floats, counts: Floats) -> Floats:
     return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
 
 
-def gather_statistics(
-    model: PreTrainedModel,
-    encoded: Encoded,
-    table: TokenTable,
-    score: Callable[[Tensor], Score] | None,
-    agreement: AgreementSums | None,
-    stages: StageProgress,
-) -> list[LayerStatistics]:
-    """Every statistic of rows, by layer in the order of a pass; ``agreement`` takes how alike heads are."""
-    layers: dict[int, LayerStatistics] = {}
-    texts, done = len(encoded.ids), 0
-    for batch in attention_views(model, encoded, score):
-        texts_of_batch = set()
-        for view in batch:
-            facts = view.facts
-            layer = layers.setdefault(facts.layer, LayerStatistics(facts, texts))
-            if facts.kind == "encoder" and layer.facts.kind == "causal":
-                layer.facts = facts  # one token sees nothing behind it in any model
-            for row_sum in row_sums(view, text_tokens(encoded, table, view.text)):
-                layer.add(view.text, row_sum)
-            if agreement is not None:
-                agreement.add(view)
-            texts_of_batch.add(view.text)
-        if agreement is not None:
-            agreement.finish_batch()
-        done += len(texts_of_batch)
-        stages.on_texts(done, texts)
-    return [layers[number] for number in sorted(layers)]
+def layer_statistics(
+    layers: Sequence[LayerFacts], columns: Mapping[str, Floats], texts: int
+) -> Iterator[LayerStatistics]:
+    """The statistics of each layer from columns [texts, heads], without those that it has no rows of."""
+    sums: dict[str, dict[Key, Floats]] = {TOTAL: {}, ROWS: {}, UNIFORM: {}}
+    for name in columns:
+        kind, statistic, against = name.split(".", 2)
+        sums[kind][statistic, against] = columns[name]
+    keys = sorted(sums[ROWS], key=lambda key: (key[1] in (SPECIAL, PUNCTUATION, FIRST), key))
+    for layer, heads in places_of_heads(layers).items():
+        facts = next(one for one in layers if one.layer == layer)
+        known = [key for key in keys if sums[ROWS][key][:, heads].any()]
+        totals, counts, nulls = (
+            {key: own[key][:, heads] for key in known if key in own} for own in sums.values()
+        )
+        yield LayerStatistics(facts, texts, totals, counts, nulls)
+
+
+def received_by_kind(
+    layers: Sequence[LayerFacts], table: Table, masks: Sequence[tuple[Flags, Flags]]
+) -> Iterator[Floats]:
+    """What a special token and a frequent word receive on average, by layer [own or uniform, kind, texts]: in
+    the parts of a text that have both. ``masks`` say where these are among the places of each text."""
+    result = np.full((len(layers), 2, 2, len(masks)), np.nan)
+    for text, (own, even, parts) in enumerate(
+        zip(table[RECEIVED], table[RECEIVED_EVEN], table[PARTS], strict=True)
+    ):
+        received = np.stack([own, even]).reshape(2, 1, len(layers), -1)
+        units = ~np.isnan(received[0]) & (parts == np.unique(parts)[:, None, None])  # [parts, layers, places]
+        of_kinds = [units & mask for mask in masks[text]]
+        weights = units.sum(-1) * np.all([one.any(-1) for one in of_kinds], axis=0)
+        for kind, one in enumerate(of_kinds):
+            sums = np.where(one, received, 0.0).sum(-1)  # [own or uniform, parts, layers]
+            means = sums / np.maximum(one.sum(-1), 1)
+            result[:, :, kind, text] = ratio((means * weights).sum(1), np.stack([weights.sum(0)] * 2)).T
+    yield from result
+
+
+def random_nulls(layers: Sequence[LayerFacts], table: Table) -> RandomNulls:
+    """The means over the heads of each layer of random models, text by text."""
+    nulls: dict[int, dict[Key, Floats]] = {one.layer: {} for one in layers}
+    for name, values in table.items():
+        kind, *key = name.split(".", 2)
+        if kind != OF_RANDOM:
+            continue
+        for facts, own in zip(layers, full_lists(values, len(layers)).T, strict=True):
+            if not np.isnan(own).all():
+                nulls[facts.layer][key[0], key[1]] = own
+    return nulls
+
+
+def random_entropies(layers: Sequence[LayerFacts], table: Table) -> dict[int, TauRange]:
+    """By layer between which entropies the heads of all random models lie, each in the mean over the texts
+    that have one."""
+    width = len(names_of_heads(layers))
+    models = full_lists(table[RANDOM_ENTROPY], RANDOM_MODELS * width).reshape(-1, RANDOM_MODELS, width)
+    ranges = {}
+    for layer, heads in places_of_heads(layers).items():
+        known = [own[~np.isnan(own).any(axis=1)] for own in models[:, :, heads].swapaxes(0, 1)]
+        means = [own.mean(axis=0) for own in known if len(own)]
+        if means:
+            ranges[layer] = (float(np.min(means)), float(np.max(means)))
+    return ranges

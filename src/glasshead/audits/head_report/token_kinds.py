@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.audits.head_report.text_statistics import PUNCTUATION, WORD
 from glasshead.data import Encoded, UnitReader, token_names
 
-PUNCTUATION, WORD, FIRST, SPECIAL = "punctuation", "word", "first token", "special tokens"
 FREQUENT_TYPES = 20
 """So many of the commonest words that are never split stand beside special tokens."""
 
 
 @dataclass(frozen=True)
 class TokenTable:
-    """Tokens of encoded texts: of each its name and ``kinds`` [texts, tokens]: the name of a special token,
-    punctuation, or word; and whether it is a ``frequent`` word that these texts never split."""
+    """Tokens of encoded texts [texts, tokens]. ``kinds`` are the name of a special token, punctuation, or
+    word; ``unsplit`` are the words that are one token there, in lower case, else empty; ``split`` are the
+    words of these texts that are several tokens somewhere."""
 
-    names: Sequence[Sequence[str]]
-    kinds: NDArray[np.str_]
-    frequent: NDArray[np.bool_]
-    specials: tuple[str, ...]
+    kinds: NDArray[np.object_]
+    unsplit: NDArray[np.object_]
+    split: frozenset[str]
 
 
 def make_token_table(
@@ -34,22 +34,23 @@ def make_token_table(
 ) -> TokenTable:
     """The table of some texts; of a pair, of both with a line between."""
     real = encoded.mask.numpy()
-    kinds = np.full(real.shape, WORD, dtype=object)
-    names = [
-        token_names(tokenizer, ids[keep].tolist())
-        for ids, keep in zip(encoded.ids.numpy(), real, strict=True)
-    ]
-    pieces: Counter[tuple[int, int]] = Counter()
-    for row, words in enumerate(encoded.words):
-        for place in np.flatnonzero(real[row]):
+    kinds, unsplit = np.full(real.shape, WORD, dtype=object), np.full(real.shape, "", dtype=object)
+    split = set()
+    for row, (ids, keep, words) in enumerate(zip(encoded.ids.numpy(), real, encoded.words, strict=True)):
+        names = token_names(tokenizer, ids[keep].tolist())
+        pieces = Counter(words[keep].tolist())
+        for place in np.flatnonzero(keep):
             if words[place] < 0:
-                kinds[row, place] = names[row][place]
+                kinds[row, place] = names[place]
                 continue
-            pieces[row, int(words[place])] += 1
-            if is_punctuation(texts[row][slice(*encoded.offsets[row, place])]):
+            written = texts[row][slice(*encoded.offsets[row, place])]
+            if is_punctuation(written):
                 kinds[row, place] = PUNCTUATION
-    specials = dict.fromkeys(kinds[real & (encoded.words < 0)].tolist())
-    return TokenTable(names, kinds, frequent_words(encoded, kinds, pieces, texts), tuple(specials))
+            elif pieces[int(words[place])] > 1:
+                split.add(written.strip().lower())
+            else:
+                unsplit[row, place] = written.strip().lower()
+    return TokenTable(kinds, unsplit, frozenset(split))
 
 
 def is_punctuation(text: str) -> bool:
@@ -57,20 +58,8 @@ def is_punctuation(text: str) -> bool:
     return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
 
 
-def frequent_words(
-    encoded: Encoded, kinds: NDArray[np.object_], pieces: Counter[tuple[int, int]], texts: Sequence[str]
-) -> NDArray[np.bool_]:
+def frequent_tokens(table: TokenTable) -> NDArray[np.bool_]:
     """Which tokens are among the commonest words that are one token wherever they occur."""
-    written = np.full(kinds.shape, "", dtype=object)
-    counts: Counter[str] = Counter()
-    split: set[str] = set()
-    for row, place in zip(*np.nonzero(encoded.mask.numpy() & (kinds == WORD)), strict=True):
-        word = int(encoded.words[row, place])
-        text = texts[row][slice(*encoded.offsets[row, place])].strip().lower()
-        if pieces[row, word] > 1:
-            split.add(text)
-        else:
-            written[row, place] = text
-            counts[text] += 1
-    common = [text for text, count in counts.most_common() if text and text not in split and count > 1]
-    return np.isin(written, common[:FREQUENT_TYPES]) & (written != "")
+    counts = Counter(table.unsplit[table.unsplit != ""].tolist())
+    common = [word for word, count in counts.most_common() if word not in table.split and count > 1]
+    return np.isin(table.unsplit, common[:FREQUENT_TYPES]) & (table.unsplit != "")

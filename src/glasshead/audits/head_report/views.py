@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.arrays import Integers
+from glasshead.audits.head_report.text_statistics import LayerFacts
 from glasshead.data import Encoded, Inputs, batches, heads_of, layers_of
 from glasshead.identifiability import read_pooled_batches
 from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
@@ -35,19 +36,6 @@ START_TOKEN = -1
 """The place of what a decoder begins with, which is no token of the text."""
 
 
-@dataclass(frozen=True)
-class LayerFacts:
-    """One attention call: its number, the name of its module, who attends to whom, and by which mechanism."""
-
-    layer: int
-    name: str
-    kind: LayerKind
-    mechanism: str
-    num_heads: int
-    signed: bool
-    sums_to_one: bool
-
-
 @dataclass(frozen=True, eq=False)
 class AttentionView:
     """One attention call before one text, or before one part of it that attends to itself alone.
@@ -68,10 +56,10 @@ class AttentionView:
     query_vectors: Float[Tensor, "h q d"] | None = None
     key_vectors: Float[Tensor, "h k d"] | None = None
 
-    @property
-    def within(self) -> bool:
-        """Whether tokens attend to tokens of the same sequence."""
-        return self.facts.kind in ("encoder", "causal")
+    def of(self, facts: LayerFacts) -> AttentionView:
+        """The view with what is known of its call from other texts: one token sees nothing behind it in any
+        model."""
+        return self if facts == self.facts else replace(self, facts=facts)
 
 
 def attention_views(

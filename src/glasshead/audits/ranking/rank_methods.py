@@ -21,7 +21,6 @@ from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.judge import INPUTS as INPUT_ROWS
 from glasshead.audits.judge import REFERENCE, Wanted, base_rows
-from glasshead.audits.measure import InThisProcess, Measurer
 from glasshead.audits.measured_with import find_measurements
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS_ASKED
@@ -54,7 +53,7 @@ from glasshead.audits.subject_facts import (
 from glasshead.audits.summary import null_column
 from glasshead.audits.table import Table, jsonable
 from glasshead.audits.view import ModelView
-from glasshead.audits.workers import check_workers, executor_of, pool_of
+from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
@@ -140,17 +139,9 @@ def run_ranking(request: RankRequest) -> MethodRanking:
     kept = find_measurements(request.store, sample, request)
     rows = RankingRows(request.methods, tuple(meanings))
     wanted = [Wanted(INPUT_ROWS, None, False), Wanted(RANKING, rows, False)]
-    with pool_of(request, sample) as pool:
-        view = view.watched(stages.on_texts)
-        view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, view)))
-        measurer = Measurer(
-            sample,
-            wanted,
-            kept,
-            {one.key: None for one in wanted},
-            workers=1 if pool is None else pool.count,
-        )
-        measurer.measure(executor_of(pool, InThisProcess(sample, view, known, None, stages.measure)), stages)
+    watched = view.watched(stages.on_texts)
+    view = view.but(reference=kept.reference(REFERENCE, partial(measure_labels, watched)))
+    measure_missing(request, sample, dict.fromkeys(wanted), kept, stages, view, known)
     stages.begin("comparing")
     methods = [MethodFacts.of(view, name) for name in request.methods]
     inputs = base_rows(wanted, kept, sample.ids, {})[False]
