@@ -81,7 +81,7 @@ def name_cell(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{parameter.metavar or parameter.name.upper()}`"
     repeatable = "<br>(repeatable)" if parameter.multiple else ""
-    return ", ".join(f"`{option}`" for option in parameter.opts) + repeatable
+    return ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts)) + repeatable
 
 
 def default(parameter: Any) -> str:

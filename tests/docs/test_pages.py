@@ -60,7 +60,7 @@ def options() -> dict[str, set[str]]:
     for name, command in commands.items():
         below = [] if command is root else list(getattr(command, "commands", {}).values())
         params = [parameter for each in (command, *below) for parameter in each.params]
-        found[name] = shared | {option for parameter in params for option in parameter.opts}
+        found[name] = shared | {one for each in params for one in (*each.opts, *each.secondary_opts)}
     # Typer adds these only where it can tell the shell.
     found[""] |= {"--install-completion", "--show-completion"}
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from glasshead.audits.question import Question, prediction_range
 from glasshead.audits.summary import Interval
-from glasshead.results import MIN_UNITS, SMALL_CHANGE, AuditCard, Finding, extent_of
+from glasshead.results import MIN_UNITS, SMALL_CHANGE, AuditCard, Finding, PairedDifference, extent_of
 from glasshead.statistics import share_interval
 
 MOST = 1_000
@@ -111,14 +111,22 @@ def needed_for_share(share: float, n: int, level: float) -> int | None:
     return None
 
 
+def needed_for_difference(difference: PairedDifference) -> int | None:
+    """How many inputs in all move the interval of a difference to one side of 0."""
+    if difference.estimate is None or difference.interval is None:
+        return None
+    end = difference.interval[difference.estimate < 0]
+    distance = abs(difference.estimate)
+    factor = ((end - difference.estimate) / distance) ** 2 if distance else math.inf
+    return round_to_two(difference.n * factor) if 1 < factor <= MOST else None
+
+
 def needed_beyond(finding: Finding, threshold: float) -> int | None:
     """How many inputs move the interval of a mean to one side of a threshold."""
     assert finding.estimate is not None
     assert finding.interval is not None
-    distance = abs(finding.estimate - threshold)
-    end = finding.interval[finding.estimate < threshold]
-    factor = ((end - finding.estimate) / distance) ** 2 if distance else math.inf
-    return round_to_two(finding.n * factor) if 1 < factor <= MOST else None
+    low, high = (end - threshold for end in finding.interval)
+    return needed_for_difference(PairedDifference(finding.estimate - threshold, (low, high), finding.n))
 
 
 def round_to_two(number: float) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.inputs_needed import needed_for_difference
 from glasshead.audits.question import SHARE, SIZE, Question
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval
@@ -224,7 +225,9 @@ def performance_verdict(
         if same:
             return Verdict(f"as good as {guess} on these {difference.n:,} {nouns.texts}, which are too few")
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
-        return Verdict(f"{settled} whether it is better than {guess}")
+        needed = needed_for_difference(difference)
+        more = "" if needed is None else f": about {needed:,} would decide it"
+        return Verdict(f"{settled} whether it is better than {guess}{more}")
     not_better = "as good as" if same or difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 
