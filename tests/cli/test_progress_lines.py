@@ -59,13 +59,15 @@ def test_what_is_quickly_done_says_nothing(monkeypatch):
 
 def test_a_line_says_how_far_it_is_and_how_long_the_rest_takes():
     """The time that is left is that of all work of one kind, whatever it is about."""
-    times = iter([0, 0, 10, 60, 100, 130, 160])
+    times = iter([0, 10, 60, 70, 100, 130])
     lines = LineProgress("auditing bert", lambda: next(times))
     lines("loading")
     assert lines.line() == "auditing bert: loading (10 s)"
     lines("measuring inputs: 0 of 200 texts")
-    lines("measuring agreement: 50 of 200 texts", 0.25)
-    said = "auditing bert: measuring agreement: 50 of 200 texts, 25%, about 2 minutes left (1 min 40 s)"
+    lines("measuring agreement: 40 of 200 texts", 0.2)  # at 60 seconds: of those before it nothing is known
+    assert lines.line() == "auditing bert: measuring agreement: 40 of 200 texts, 20% (1 min 10 s)"
+    lines("measuring faithfulness: 80 of 200 texts", 0.4)
+    said = "auditing bert: measuring faithfulness: 80 of 200 texts, 40%, about 2 minutes left (1 min 40 s)"
     assert lines.line() == said
     lines("measuring faithfulness: 200 of 200 texts", 1.0)
     assert lines.line() == "auditing bert: measuring faithfulness: 200 of 200 texts, 100% (2 min 10 s)"

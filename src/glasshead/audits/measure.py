@@ -25,6 +25,8 @@ SHARD, SHARD_TOKENS = 32, 4096
 FIRST_SHARD = 2
 """Inputs of the first shards where there is much to do, or a budget: the time that is left follows from
 them."""
+QUICK = 2e9
+"""Parameters × tokens of a pass over all inputs, up to which nobody waits for an estimate."""
 LONG = 10.0
 """Seconds from which on an estimate is worth a line."""
 WARM = 5.0
@@ -120,7 +122,8 @@ class Measurer:
         """Inputs that lack a row, in random order, fewer at a time where they are long or time is short."""
         order = np.argsort(self.sample.ranks, kind="stable")
         order = order[missing[order]]
-        needs_estimate = self.deadline is not None or self.tokens[order].sum() > SHARD_TOKENS
+        size = sum(parameter.numel() for parameter in self.sample.model.parameters())
+        needs_estimate = self.deadline is not None or size * self.tokens[order].sum() > QUICK
         start = 0
         while start < len(order) and not (self.is_enough and self.is_enough(self.complete())):
             is_first = needs_estimate and not self.estimate.is_known

@@ -30,18 +30,20 @@ def kind_of(stage: str) -> str:
 
 class LineProgress:
     """Where nobody looks at a terminal: a line now and then, also while a stage says nothing, and none of
-    what is quickly done."""
+    what is quickly done. The rest takes as long as what is behind since the first share that was known."""
 
     def __init__(self, title: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.title, self.clock = title, clock
         self.stage, self.share = "", None  # type: tuple[str, float | None]
-        self.begun = self.stage_begun = clock()
+        self.begun, self.first = clock(), None  # type: float, tuple[float, float] | None
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __call__(self, stage: str, share: float | None = None) -> None:
         if kind_of(stage) != kind_of(self.stage):
-            self.stage_begun = self.clock()
+            self.first = None
+        if share is not None and self.first is None:  # what came before, as starting workers, is no measure
+            self.first = self.clock(), share
         self.stage, self.share = stage, share
 
     def remark(self, words: str) -> None:
@@ -55,8 +57,9 @@ class LineProgress:
             words.append(f": {self.stage}")
         if self.share is not None:
             words.append(f", {self.share:.0%}")
-        if self.share:
-            left = (now - self.stage_begun) * (1 - self.share) / self.share
+        if self.share is not None and self.first is not None and self.share > self.first[1]:
+            begun, behind = self.first
+            left = (now - begun) * (1 - self.share) / (self.share - behind)
             words.append(f", about {rough_duration(left)} left" if left >= 1 else "")
         return f"{''.join(words)} ({duration(now - self.begun)})"
 
