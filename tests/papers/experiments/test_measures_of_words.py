@@ -34,6 +34,9 @@ def test_words_that_are_watched_part_by_their_class(data, tmp_path):
     numbers = measure("dynamics-close", data, tmp_path, "s4", epochs=10, temperature=1.0)
     assert numbers["polarity_positive"] > 0.9
     assert numbers["polarity_negative"] < 0.1
+    assert numbers["product_positive_positive"] > 0 > numbers["product_positive_negative"]
+    assert 0 < numbers["settling_steps"] <= numbers["steps"]
+    assert numbers["late_gap"] >= 0
     assert abs(numbers["positive_rest"]) < 0.1 * max(abs(numbers[f"positive_{term}"]) for term in "DEF")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from glasshead.errors import pluralise
@@ -32,6 +32,10 @@ HOW_TO_READ = (
     "size that is named would be missed more often than in one of five cases.",
     "- Settings are described, not tested: each with the interval of its mean difference.",
 )
+OF_ONE_CELL = (
+    "- A claim about one cell is held against what would be so without it, training by training: an AUC "
+    "against ½, a change against 0.",
+)
 
 
 def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
@@ -44,11 +48,20 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         f"Of {paper.citation}.",
         "",
         *markdown_table(
-            ["claim", "where", "paper", "here", "95 % interval", "pairs of trainings", "verdict"],
+            [
+                "claim",
+                "where",
+                "paper",
+                "here",
+                "95 % interval",
+                count_head(part for one in claims for part in one.parts),
+                "verdict",
+            ],
             [claim_row(one) for one in claims],
         ),
         "",
         *HOW_TO_READ,
+        *(OF_ONE_CELL if any(is_of_one_cell(part) for one in claims for part in one.parts) else ()),
         "",
         "## By setting",
     ]
@@ -69,6 +82,17 @@ def claim_row(one: ClaimVerdict) -> list[str]:
         f"{sum(len(part.gaps) for part in one.known)}" if one.known else "–",
         verdict_in_words(one),
     ]
+
+
+def is_of_one_cell(part: DifferenceSummary) -> bool:
+    """Whether a cell is held against a number."""
+    return len(part.claim.cells) == 1
+
+
+def count_head(parts: Iterable[DifferenceSummary]) -> str:
+    """What is counted of some settings."""
+    alone = {is_of_one_cell(part) for part in parts}
+    return "trainings" if alone == {True} else "trainings or pairs" if True in alone else "pairs of trainings"
 
 
 def verdict_in_words(one: ClaimVerdict) -> str:
@@ -98,7 +122,7 @@ def unseen(one: ClaimVerdict, name: str) -> str:
 def setting_lines(parts: Sequence[DifferenceSummary]) -> Iterator[str]:
     """How far the cells of every setting are apart."""
     yield from markdown_table(
-        ["setting", "paper", "here", "95 % interval", "pairs of trainings"],
+        ["setting", "paper", "here", "95 % interval", count_head(parts)],
         [
             [
                 part.claim.text,

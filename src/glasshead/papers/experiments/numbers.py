@@ -81,20 +81,25 @@ def longer(
 
 
 def own_polarity(numbers: Mapping[str, Any]) -> float | None:
-    """The mean AUC of polarity on the side of its class: of two classes that of negative words is below."""
-    turned = {"polarity_negative": 1 - value for value in [numbers.get("polarity_negative")] if value is not None}
-    return over_groups(CLASS.format("polarity"), np.mean)(dict(numbers) | turned)
+    """The mean AUC of the polarity of words on the side of their class; of two classes the negative one's is
+    below."""
+    negative = numbers.get("polarity_negative")
+    turned = {} if negative is None else {"polarity_negative": 1 - negative}
+    own: float | None = over_groups(CLASS.format("polarity"), np.mean)({**numbers, **turned})
+    return own
 
 
 def term_lead(numbers: Mapping[str, Any]) -> float | None:
-    """What a word's own lead (E) added to its score, less the largest of all else, as a mean over classes."""
+    """What a word's own lead (E) has added to its score, less the largest of all else by its size, as a mean
+    over both classes."""
     leads = []
     for group in ("positive", "negative"):
-        values = [numbers.get(f"{group}_{term}") for term in ("E", "D", "F", "M", "rest")]
-        own, *others = [abs(value) for value in values if value is not None] or [None]
-        if own is None or len(others) < 3:
+        own = numbers.get(f"{group}_E")
+        others = [numbers.get(f"{group}_{term}") for term in ("D", "F", "M", "rest")]
+        known = [abs(other) for other in others if other is not None]
+        if own is None or not known:
             return None
-        leads.append(float(numbers[f"{group}_E"]) - max(others))
+        leads.append(own - max(known))
     return float(np.mean(leads))
 
 
