@@ -221,11 +221,13 @@ def test_numbers_of_classes_are_put_together():
     }  # fmt: skip
     told = Row("cell", "key", 0, "d", numbers)
     expected = {
-        "score_average": 0.6, "score_behind": 0.3, "polarity_own": 0.9, "VᵀW_size": 3.0,
+        "score_average": 0.6, "score_unfavoured": 0.9, "polarity_own": 0.9, "VᵀW_size": 3.0,
         "product_within": 3.0, "product_between": -2.0, "product_lead": 1.0, "product_over_neutral": 2.6,
         "term_lead": (1.0 - 2.0) / 2,
     }  # fmt: skip
     assert {name: number_of(told, name) for name in expected} == pytest.approx(expected)
+    turned = Row("cell", "key", 0, "d", {**numbers, "VᵀW": 3.0})
+    assert number_of(turned, "score_unfavoured") == 0.3
     nothing = Row("cell", "key", 0, "d", {"accuracy": 0.5})
     assert {number_of(nothing, name) for name in expected} == {None}
     three = {f"polarity_{name}": 0.9 for name in ("comedy", "romance", "horror")}

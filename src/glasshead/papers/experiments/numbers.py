@@ -89,6 +89,14 @@ def own_polarity(numbers: Mapping[str, Any]) -> float | None:
     return own
 
 
+def unfavoured_score(numbers: Mapping[str, Any]) -> float | None:
+    """The AUC of the scores of the class against which VᵀW works: negative words where it is positive. The
+    class with the smaller AUC would lie below ½ by chance."""
+    coupling = numbers.get("VᵀW")
+    auc: float | None = numbers.get("score_negative" if coupling and coupling > 0 else "score_positive")
+    return auc if coupling else None
+
+
 def term_lead(numbers: Mapping[str, Any]) -> float | None:
     """What a word's own lead (E) has added to its score, less the largest of all else by its size, as a mean
     over both classes."""
@@ -117,7 +125,7 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "parted": distance("rising_positive", "rising_negative"),
     "polarity_own": own_polarity,
     "score_average": over_groups(CLASS.format("score"), np.mean),
-    "score_behind": over_groups(CLASS.format("score"), min),
+    "score_unfavoured": unfavoured_score,
     "product_within": within_classes,
     "product_between": between_classes,
     "product_neutral": with_neutral,
