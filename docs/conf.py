@@ -29,7 +29,6 @@ exclude_patterns = [
     "_ext",
     "examples/**",
     "reference/tables/**",
-    "reproduction/tables/**",
 ]
 default_role = "literal"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from glasshead.papers.experiments import PAPERS, ReproduceRequest, Reproduction, reproduce
-from reproduction.study import DATA, HERE, PAGES
+from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce
+from reproduction.study import DATA, HERE, TABLES
 
 HELD_OUT = 2
 """Seeds more than those of the tables, held against the interval for a new one."""
@@ -31,11 +31,23 @@ class PaperStudy:
         return len(result.failures)
 
     def write(self) -> list[Path]:
-        """Write the pages of the rows that there are."""
-        return self.move_pages(reproduce(self.name, ReproduceRequest(held_out=HELD_OUT, hours=0, out=HERE)))
+        """Write the pages of the rows that there are, beside these; the claims are on the page of the paper,
+        too."""
+        result = reproduce(self.name, ReproduceRequest(held_out=HELD_OUT, hours=0, out=HERE))
+        return [*result.files, *self.write_claims()]
 
-    def move_pages(self, result: Reproduction) -> list[Path]:
-        """Move what `reproduce` wrote, but for the JSON files, to the pages."""
-        folder = PAGES / self.name
-        folder.mkdir(parents=True, exist_ok=True)
-        return [path.replace(folder / path.name) for path in result.files if path.suffix != ".json"]
+    def write_claims(self) -> list[Path]:
+        """The verdicts alone, as the page of the paper includes them; none of a paper without claims."""
+        page = HERE / self.name / "claims.md"
+        if not page.is_file():
+            return []
+        part = TABLES / f"{self.name}-claims.md"
+        part.write_text(verdicts_of(page.read_text(encoding="utf-8")), encoding="utf-8")
+        return [part]
+
+
+def verdicts_of(page: str) -> str:
+    """The comment and the first table of a page of claims."""
+    comment, *_ = page.splitlines()
+    table = [line for line in page.partition("\n## ")[0].splitlines() if line.startswith("|")]
+    return "\n".join([comment, "", *table]) + "\n"

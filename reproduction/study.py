@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 PAGES = ROOT / "docs" / "reproduction"
+TABLES = HERE / "tables"
 RUNS = ROOT / "runs"
 DATA = Path(os.environ.get("GLASSHEAD_DATA", ROOT.parent / "shared" / "data"))
 Numbers = dict[str, Any]
@@ -46,7 +47,7 @@ class Study:
 
     def write(self) -> list[Path]:
         """Write the pages of what was measured, and draw."""
-        paths = [PAGES / "tables" / f"{name}.md" for name in self.pages]
+        paths = [TABLES / f"{name}.md" for name in self.pages]
         for path in paths:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.page(path.stem), encoding="utf-8")

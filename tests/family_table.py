@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -47,10 +47,10 @@ Row = dict[str, str]
 """Capability → yes, or the reason of the refusal."""
 
 
-def row_of(family: ClassifierFamily) -> Row:
-    """What a classifier of the family can do."""
+def row_of(family: ClassifierFamily, methods_asked: Sequence[str] = METHODS) -> Row:
+    """What a classifier of the family can do; of the methods, some."""
     model, tokenizer = family.build(), family.tokenizer()
-    methods = {name: lambda name=name: explained(model, tokenizer, name) for name in METHODS}
+    methods = {name: lambda name=name: explained(model, tokenizer, name) for name in methods_asked}
     methods["intervals"] = lambda: explained(model, tokenizer, "attention", intervals=True)
     others = {
         "pairs": lambda: explained(model, tokenizer, pairs=TEXTS[::-1]),

@@ -231,8 +231,9 @@ def test_nor_does_it_after_transformers(said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["ours first", "theirs first"])
-@pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
+@pytest.mark.parametrize(
+    ("package", "order"), [("glasshead.huggingface", "theirs first"), ("glasshead.models", "ours first")]
+)
 def test_either_import_makes_every_folder_known(said, package, order):
     """And all plain loads of what is plugged need no more than `glasshead.huggingface`."""
     imports = [f"import {package}", "from transformers import AutoConfig"]

@@ -1,2 +1,2 @@
 glasshead reproduce s2 --only trec --quick --seeds 5 --out tables
-glasshead reproduce s3 --only certainty,figure2 --quick --out tables
+glasshead reproduce s3 --only certainty --quick --out tables

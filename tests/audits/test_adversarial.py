@@ -298,10 +298,10 @@ def test_a_model_that_shows_no_values_is_asked_what_it_can_be_asked():
 @pytest.mark.parametrize("kind", ["pair-encoder", "hierarchical", "ratings", "pooled ratings"])
 def test_every_kind_of_classifier_is_asked(kind, tmp_path):
     run = train(data(kind), recipe(kind).with_changes(epochs=1), tmp_path / "run")
-    card = audit(run, data(kind), audits=AUDIT)
+    card = audit(run, data(kind), audits=AUDIT, limit=8)
     finding = card.finding("adversarial.jsd.free.all")
     left_out = finding.undefined.get("flat prediction", 0) + finding.undefined.get("one token", 0)
-    assert finding.n + left_out == 23
+    assert finding.n + left_out == 8
     same = card.finding("adversarial.jsd.same-output.all")
     assert same.estimate <= card.finding("adversarial.bound.same-output.all").estimate + 1e-9
     assert "producible" in card.facts["adversarial"] or "producible" in card.facts["adversarial"]["left_out"]

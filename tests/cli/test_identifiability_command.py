@@ -99,7 +99,9 @@ def test_interrupted_and_resumed(saved, tmp_path):
     many = saved / "many.csv"
     many.write_text(
         (saved / "texts.csv").read_text()
-        + "".join(f"the {one} film {two} {three},1\n" for one in WORDS for two in WORDS for three in WORDS),
+        + "".join(
+            f"the {one} film {two} {three},1\n" for one in WORDS for two in WORDS for three in WORDS[:3]
+        ),
         encoding="utf-8",
     )
     typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
@@ -115,7 +117,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
     glasshead(*typed, "--resume")
     card = AuditCard.load(tmp_path / "out")
     assert begun
-    assert card.finding("identifiability.identifiable.all").n == 36 + 216
+    assert card.finding("identifiability.identifiable.all").n == 36 + 108
     assert not (tmp_path / "out.parts").exists()
 
 

@@ -173,19 +173,15 @@ class TestRealProcesses:
         assert "nothing was written" in one_line(errors)
         assert tree(tmp_path) == {}
 
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-    def test_interrupted_later_and_on(self, tmp_path, number):
+    def test_interrupted_later_and_on(self, tmp_path):
         process = shell("train", *LONG, "--out", "run", cwd=tmp_path)
         wait_for("run.partial/checkpoints/checkpoint-*/trainer_state.json", tmp_path, process)
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
-        if number == signal.SIGINT:
-            assert process.returncode == 130, errors
-            assert "--resume" in one_line(errors)
-        else:
-            assert process.returncode == -number
+        assert process.returncode == 130, errors
+        assert "--resume" in one_line(errors)
         assert "Run in" not in output
-        assert names(tmp_path) - {".run.glasshead-lock"} == {"run.partial"}
+        assert names(tmp_path) == {"run.partial"}
         glasshead("train", *LONG, "--out", tmp_path / "run", "--resume")
         glasshead("train", *LONG, "--out", tmp_path / "unbroken")
         assert names(tmp_path) == {"run", "unbroken"}

@@ -195,6 +195,15 @@ def test_more_texts_and_other_audits_measure_what_is_missing(audited, tiny, tmp_
     assert not out.with_name("audit.parts").exists()
 
 
+def test_fewer_texts_than_were_measured_are_said_to_be_fewer(audited, tiny, tmp_path):
+    out = shutil.copytree(audited[0], tmp_path / "audit")
+    glasshead("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 20, "--out", out, "--resume")
+    card = AuditCard.load(out)
+    assert card.facts["examples"] == 20
+    assert any("Judged 20 texts; 10 more were measured before" in note for note in card.facts["notes"])
+    assert not any("measured before" in note for note in audited[1].facts["notes"])
+
+
 def test_what_was_measured_otherwise_is_refused(audited, tiny, tmp_path):
     folder, _ = audited
     given = ("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", folder, "--resume")
@@ -217,9 +226,12 @@ def test_an_audit_that_is_killed_again_and_again_is_the_audit(audited, tiny, tmp
     command = [sys.executable, "-m", "glasshead", *asked]
     environment = os.environ | {"PYTHONPATH": str(Path(front_door.__file__).parents[1])}
     killed = 0
-    for seconds in (3.0, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0):
-        resume = ["--resume"] if out.with_name("audit.parts").exists() else []
+    for seconds in (0.0, 0.3, 1.0):  # after something was written
+        before = set(out.with_name("audit.parts").rglob("*"))
+        resume = ["--resume"] if before else []
         process = subprocess.Popen([*command, *resume], env=environment, stdout=-3, stderr=-3)
+        while process.poll() is None and set(out.with_name("audit.parts").rglob("*")) == before:
+            time.sleep(0.02)
         time.sleep(seconds)
         if process.poll() is not None:
             break

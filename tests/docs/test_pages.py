@@ -21,7 +21,7 @@ from glasshead.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FOLDERS = ("tutorials", "how-to", "explanation", "reference", "reproduction", "reproduction/tables")
+FOLDERS = ("tutorials", "how-to", "explanation", "reference", "reproduction")
 # Pages, and the tables that pages include; what is generated of the reference is tested apart.
 WRITTEN = [
     DOCS / "index.md",

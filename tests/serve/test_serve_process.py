@@ -72,40 +72,43 @@ def ended(process, number, code, said=()):
     assert seconds < ENDS
 
 
-@pytest.mark.parametrize("leaves", ["stays", "closes", "closes at work", "stays at work"])
-def test_after_a_browser_has_used_heads(browser, large, leaves):
+@pytest.mark.parametrize(
+    ("leaves", "seconds"),
+    [
+        ("stays", None),
+        ("closes", None),
+        ("stays at work", 0.5),
+        ("closes at work", 0.5),
+        ("closes at work", 1.0),
+    ],
+)
+def test_after_a_browser_has_used_heads(browser, large, leaves, seconds):
     lines = "\n".join(f"unaffordable and heartwarmingly bad, {word}" for word in "abcdefghijklmnopqrst")
-    for attempt in range(2):
-        with serving(large) as server:
-            server.wait_until_open()
-            context = browser.new_context()
-            page = context.new_page()
-            text = {"text": lines, "lines": "true"} if "work" in leaves else {"text": "a bad film"}
-            page.goto(server.address + link("heads", model="large", **text))
-            if "work" in leaves:
-                page.wait_for_timeout(500 * (attempt + 1))
-            else:
-                frame = page.frame_locator("section[data-view=heads] iframe")
-                expect(frame.locator("button[data-head]").first).to_be_visible(timeout=60_000)
-            if "closes" in leaves:
-                context.close()
-            ended(server.process, signal.SIGINT, 130)
-            if "stays" in leaves:
-                context.close()
+    with serving(large) as server:
+        server.wait_until_open()
+        context = browser.new_context()
+        page = context.new_page()
+        text = {"text": lines, "lines": "true"} if seconds else {"text": "a bad film"}
+        page.goto(server.address + link("heads", model="large", **text))
+        if seconds:
+            page.wait_for_timeout(1000 * seconds)
+        else:
+            frame = page.frame_locator("section[data-view=heads] iframe")
+            expect(frame.locator("button[data-head]").first).to_be_visible(timeout=60_000)
+        if "closes" in leaves:
+            context.close()
+        ended(server.process, signal.SIGINT, 130)
+        if "stays" in leaves:
+            context.close()
 
 
 class TestSignals:
-    @pytest.mark.parametrize(("number", "code"), SIGNALS)
-    def test_at_rest(self, models, number, code):
-        with serving(models / "planted") as server:
-            server.wait_until_open()
-            ended(server.process, number, code)
+    """At rest: the last lines of the tests of sentences and of tokens, below."""
 
-    @pytest.mark.parametrize(("number", "code"), SIGNALS)
-    def test_while_a_model_is_loading(self, models, number, code):
+    def test_while_a_model_is_loading(self, models):
         with serving(models / "planted", program=LOADS_SLOWLY) as server:
             assert server.states() == {"planted": "loading"}
-            ended(server.process, number, code)
+            ended(server.process, *SIGNALS[0])
 
     @pytest.mark.parametrize(
         ("number", "code", "path", "question"),
@@ -155,14 +158,13 @@ class TestSignals:
             return  # the connection was cut
         assert status != 200
 
-    @pytest.mark.parametrize(("number", "code"), SIGNALS)
-    def test_with_an_open_connection(self, models, number, code):
+    def test_with_an_open_connection(self, models):
         with serving(models / "planted") as server:
             server.wait_until_open()
             where = urllib.parse.urlsplit(server.address)
             with socket.create_connection((where.hostname, where.port)) as idle:
                 idle.sendall(b"GET /api/models HTTP/1.1\r\n")  # and no more
-                ended(server.process, number, code)
+                ended(server.process, *SIGNALS[1])
 
 
 def test_a_client_that_leaves_frees_the_model(large):

@@ -250,19 +250,13 @@ OURS = "import glasshead.models"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "imports",
-    [
-        f"{OURS}\nfrom transformers import {AUTO}, pipeline",
-        f"from transformers import {AUTO}, pipeline\n{OURS}",
-        f"from transformers import pipeline\n{OURS}\nfrom transformers import {AUTO}",
-    ],
-    ids=["glasshead first", "transformers first", "between"],
-)
-def test_one_import_is_enough(imports, folders):
+def test_one_import_is_enough(folders):
+    """Between two of Transformers; before and after them, tests/test_import_effects.py."""
     program = f"""
 import sys
-{imports}
+from transformers import pipeline
+{OURS}
+from transformers import {AUTO}
 for folder in sys.argv[1:]:
     model = AutoModelForSequenceClassification.from_pretrained(folder)
     (told,) = pipeline("text-classification", model=folder, device="cpu")(["the film was good ."])

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from glasshead.papers.experiments import PAPERS, ReproduceRequest, reproduce
+from reproduction.paper import verdicts_of
 
 LARGEST_PICTURE = 60_000
 """Bytes."""
 ROOT = Path(__file__).parents[3]
-PAGES = ROOT / "docs" / "reproduction"
+PAGES = ROOT / "reproduction"
 
 
 @pytest.mark.parametrize("paper", list(PAPERS))
@@ -23,7 +24,16 @@ def test_the_pages_are_those_of_the_rows(paper, tmp_path):
 @pytest.mark.parametrize("paper", list(PAPERS))
 def test_every_table_has_a_page(paper):
     names = {path.stem for path in (PAGES / paper).glob("*.md")}
-    assert names == {table.name for table in PAPERS[paper].tables}
+    claims = {"claims"} if PAPERS[paper].claims else set()
+    assert names == {table.name for table in PAPERS[paper].tables} | claims
+
+
+@pytest.mark.parametrize("paper", [name for name in PAPERS if PAPERS[name].claims])
+def test_the_page_of_a_paper_has_the_verdicts_of_its_claims(paper):
+    whole = (PAGES / paper / "claims.md").read_text(encoding="utf-8")
+    part = (PAGES / "tables" / f"{paper}-claims.md").read_text(encoding="utf-8")
+    assert part == verdicts_of(whole)
+    assert all(claim.text in part for claim in PAPERS[paper].claims)
 
 
 @pytest.mark.parametrize("paper", list(PAPERS))

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from glasshead.papers.experiments import PAPERS
 from reproduction import study
 from reproduction.__main__ import main
-from reproduction.study import PAGES, Study, load_study, measure_missing, read_numbers, studies
+from reproduction.study import TABLES, Study, load_study, measure_missing, read_numbers, studies
 
 PARTS = [
     (name, part) for name in studies() if isinstance(each := load_study(name), Study) for part in each.pages
@@ -17,18 +18,19 @@ PARTS = [
 def empty(monkeypatch, tmp_path):
     """No numbers and no pages yet."""
     monkeypatch.setattr(study, "HERE", tmp_path / "numbers")
-    monkeypatch.setattr(study, "PAGES", tmp_path / "pages")
+    monkeypatch.setattr(study, "TABLES", tmp_path / "tables")
     (tmp_path / "numbers").mkdir()
     return tmp_path
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS, ids=[part for _, part in PARTS])
 def test_a_page_is_what_its_numbers_say(name, part):
-    assert (PAGES / "tables" / f"{part}.md").read_text(encoding="utf-8") == load_study(name).page(part)
+    assert (TABLES / f"{part}.md").read_text(encoding="utf-8") == load_study(name).page(part)
 
 
 def test_every_table_of_a_page_is_of_a_study():
-    assert {path.stem for path in (PAGES / "tables").glob("*.md")} == {part for _, part in PARTS}
+    claims = {f"{paper}-claims" for paper in PAPERS if PAPERS[paper].claims}
+    assert {path.stem for path in TABLES.glob("*.md")} == {part for _, part in PARTS} | claims
 
 
 def test_the_studies_are_listed_with_a_question(capsys):
@@ -86,5 +88,5 @@ def test_the_usual_tables_are_measured_unless_others_are_named(empty):
     of_three.measure()
     of_three.measure(["b"], 2)
     assert measured == [("a", 1), ("c", 1), ("b", 2)]
-    assert of_three.write() == [empty / "pages" / "tables" / "part.md"]
-    assert (empty / "pages" / "tables" / "part.md").read_text(encoding="utf-8").endswith("\n\nwords\n")
+    assert of_three.write() == [empty / "tables" / "part.md"]
+    assert (empty / "tables" / "part.md").read_text(encoding="utf-8").endswith("\n\nwords\n")

@@ -164,7 +164,7 @@ def reproduce(
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
-    if not request.quick:
+    if not request.quick and PAPERS[paper].claims:
         everything = Schedule(PAPERS[paper].tables, store, request.seeds_wanted, request.held_out)
         files += write_claims(everything, paper, request.out / paper)
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
