@@ -38,9 +38,9 @@ class PaperStudy:
 
     def write_claims(self) -> list[Path]:
         """The verdicts alone, as the page of the paper includes them; none of a paper without claims."""
-        page = HERE / self.name / "claims.md"
-        if not page.is_file():
+        if not PAPERS[self.name].claims:
             return []
+        page = HERE / self.name / "claims.md"
         part = TABLES / f"{self.name}-claims.md"
         part.write_text(verdicts_of(page.read_text(encoding="utf-8")), encoding="utf-8")
         return [part]

@@ -213,6 +213,13 @@ def test_an_undecided_claim_says_how_many_texts_would_decide_it(over, texts):
     assert claim.because == f"Words that nobody may read. About {texts} texts would decide it."
 
 
+def test_what_an_audit_leaves_undecided_although_its_interval_decides_says_no_number():
+    """That it holds under one type of deletion of two, the other one being undecided, is no interval."""
+    half = ("operators", "attention-absolute", "survival")
+    (claim,) = card(finding(half, (0.4, 0.6), status="undecided")).conclusion.claims
+    assert (claim.holds, claim.because) == ("undecided", "Words that nobody may read.")
+
+
 def test_a_claim_that_no_number_of_texts_would_decide_says_none():
     fall = finding(FLAT, (0.5, 0.7))  # a search's bound: what did not change may still change
     (claim,) = (claim for claim in card(fall).conclusion.claims if claim.says == MOVES)

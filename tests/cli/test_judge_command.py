@@ -195,15 +195,6 @@ def test_more_texts_and_other_audits_measure_what_is_missing(audited, tiny, tmp_
     assert not out.with_name("audit.parts").exists()
 
 
-def test_fewer_texts_than_were_measured_are_said_to_be_fewer(audited, tiny, tmp_path):
-    out = shutil.copytree(audited[0], tmp_path / "audit")
-    glasshead("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 20, "--out", out, "--resume")
-    card = AuditCard.load(out)
-    assert card.facts["examples"] == 20
-    assert any("Judged 20 texts; 10 more were measured before" in note for note in card.facts["notes"])
-    assert not any("measured before" in note for note in audited[1].facts["notes"])
-
-
 def test_what_was_measured_otherwise_is_refused(audited, tiny, tmp_path):
     folder, _ = audited
     given = ("audit", tiny.tanhmax, "synthetic", *NAMED, *SPLIT, "--limit", 30, "--out", folder, "--resume")

@@ -17,7 +17,6 @@ from glasshead.audits.conclude import conclude
 from glasshead.audits.data_view import Sample, read_sample
 from glasshead.audits.example_selection import read_highlights
 from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability
-from glasshead.audits.judge import INPUTS as ROWS_OF_ALL
 from glasshead.audits.judge import (
     REFERENCE,
     REST,
@@ -126,9 +125,6 @@ def audit_subject(
         notes.append(looks_note(measured, sample, request, looks))
     elif len(measured) < len(sample.texts):
         notes.append(part_note(measured, sample, request))
-    elif others := kept.others(ROWS_OF_ALL, sample.ids):
-        judged = stages.nouns.count(len(sample.texts))
-        notes.append(f"Judged {judged}; {others:,} more were measured before")
     if len(measured) < len(sample.texts):
         view = view.some(np.flatnonzero(np.isin(known, measured)))
         sample = sample.some(measured)

@@ -30,7 +30,8 @@ def inputs_needed(card: AuditCard, finding: Finding, question: Question) -> int 
 
 def needed_for_claim(card: AuditCard, finding: Finding, question: Question) -> int | None:
     """How many inputs in all would decide a claim, if all intervals shrank around their estimates as 1/√n,
-    and that of a share that is the same in every input as the exact one does."""
+    and that of a share that is the same in every input as the exact one does; None where that would not, or
+    where it is not the intervals that leave it undecided."""
     if finding.inputs_needed is not None or finding.reason or question.holds is None or not finding.n:
         return finding.inputs_needed
 
@@ -44,9 +45,11 @@ def needed_for_claim(card: AuditCard, finding: Finding, question: Question) -> i
             found = replace(found, interval=share_interval(alike, found.level).interval)
         return question.holds(sharper, found) != "undecided"
 
-    factor, below = 1.0, 1.0
+    if decided(1.0):
+        return None
+    below, factor = 1.0, 2.0
     while not decided(factor):
-        factor, below = 2.0 * factor, factor
+        below, factor = factor, 2.0 * factor
         if factor > MOST:
             return None
     while factor > 1.0001 * below:

@@ -79,10 +79,6 @@ class Measurements:
         """Whether one of some inputs has a row of that audit."""
         return any(np.isin(table[ID], ids).any() for table, _ in self.shards(audit, [ID]))
 
-    def others(self, audit: str, ids: NDArray[np.int64]) -> int:
-        """How many inputs have rows of that audit beside some."""
-        return sum(int(np.sum(~np.isin(table[ID], ids))) for table, _ in self.shards(audit, [ID]))
-
     def missing(self, audit: str, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of some inputs have no row of that audit."""
         known = [table[ID] for table, _ in self.shards(audit, [ID])]

@@ -28,9 +28,7 @@ from glasshead.results import (
     by_construction,
     guess_in_words,
 )
-from glasshead.statistics import (
-    root_difference,
-)
+from glasshead.statistics import root_difference
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings

@@ -26,7 +26,7 @@ def attend_few_rows(
     mask: Mask,
     dropout: float = 0.0,
     adds: bool = False,
-) -> Float[Tensor, "b h q d_v"]:
+) -> Float[Tensor, "b outputs q d_v"]:
     """The output of each head, or their sum ``[B, 1, Q, d_v]`` where it ``adds`` them.
 
     s = q·(W_k x + b_k) = (W_kᵀ q)·x + q·b_k, and Σ a (W_v x + b_v) = W_v Σ a x + b_v Σ a: the numbers of
@@ -35,26 +35,25 @@ def attend_few_rows(
     """
     _, heads, rows, head_dim = q.shape
     groups = key.out_features // head_dim
-    maps = key.weight.unflatten(0, (groups, head_dim)).repeat_interleave(heads // groups, dim=0)
+
+    def of_heads(parameter: Tensor) -> Float[Tensor, "h m ..."]:
+        """The part of every query head."""
+        return parameter.unflatten(0, (groups, -1)).repeat_interleave(heads // groups, dim=0)
+
     call = AttentionInputs.of(
-        mechanism, by_head(q, maps), source[:, None], source[:, None],
+        mechanism, by_head(q, of_heads(key.weight)), source[:, None], source[:, None],
         mask=mask, scale=head_dim**-0.5, dropout=dropout,
     )  # fmt: skip
     with no_autocast(q.device):
         asked, tokens = upcast_half(call.q).flatten(1, 2), upcast_half(call.k[:, 0])
         scores = (asked @ tokens.transpose(1, 2)).unflatten(1, (heads, rows))
         if key.bias is not None:
-            bias = key.bias.unflatten(0, (groups, head_dim)).repeat_interleave(heads // groups, dim=0)
-            scores = scores + upcast_half((q * bias[:, None]).sum(dim=-1, keepdim=True))
-        weights = mechanism.weights(call, scores * call.scale)
-        weights = mechanism.apply_dropout(call, weights)
+            scores = scores + upcast_half((q * of_heads(key.bias)[:, None]).sum(dim=-1, keepdim=True))
+        weights = mechanism.apply_dropout(call, mechanism.weights(call, scores * call.scale))
         read = (weights.flatten(1, 2) @ upcast_half(call.v[:, 0])).unflatten(1, (heads, rows)).to(q.dtype)
-    size = value.out_features // groups
-    maps = value.weight.unflatten(0, (groups, size)).repeat_interleave(heads // groups, dim=0)
-    output = by_head(read, maps.transpose(1, 2))
+    output = by_head(read, of_heads(value.weight).transpose(1, 2))
     if value.bias is not None:
-        bias = value.bias.unflatten(0, (groups, size)).repeat_interleave(heads // groups, dim=0)
-        output = output + weights.sum(dim=-1, keepdim=True).to(q.dtype) * bias[:, None]
+        output = output + weights.sum(dim=-1, keepdim=True).to(q.dtype) * of_heads(value.bias)[:, None]
     return output.sum(dim=1, keepdim=True) if adds else output
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from glasshead.papers.experiments.differences import DifferenceSummary, possible_gap
 from glasshead.papers.experiments.metric_ranges import cut
 from glasshead.papers.experiments.numbers import ENOUGH_SEEDS
+from glasshead.papers.experiments.summary import SIGNIFICANT, UNCLEAR
 from glasshead.papers.experiments.table import Paper, PaperClaim
 from glasshead.results import Interval
 from glasshead.statistics import detectable_difference, holm
 
-SIGNIFICANT = 0.05
 SHOWN, ON_AVERAGE, REVERSED = "shown", "shown on average", "the opposite is shown"
-TOO_SMALL, UNCLEAR = "too small to matter", "cannot tell"
+TOO_SMALL = "too small to matter"
 
 
 @dataclass(frozen=True)

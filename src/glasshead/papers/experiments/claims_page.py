@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from glasshead.errors import pluralise
-from glasshead.papers.experiments.claims import ON_AVERAGE, TOO_SMALL, UNCLEAR, ClaimVerdict
+from glasshead.papers.experiments.claims import ON_AVERAGE, UNCLEAR, ClaimVerdict
 from glasshead.papers.experiments.differences import DifferenceSummary
 from glasshead.papers.experiments.printed_numbers import (
     decimals,
@@ -16,7 +15,7 @@ from glasshead.papers.experiments.printed_numbers import (
     markdown_table,
     scale,
 )
-from glasshead.papers.experiments.row import round_numbers
+from glasshead.papers.experiments.row import json_file
 from glasshead.papers.experiments.table import Paper
 
 HOW_TO_READ = (
@@ -25,21 +24,20 @@ HOW_TO_READ = (
     "- Each claim is tested once, over all settings that have five pairs of trainings or more: the mean of "
     "their mean differences, each setting counting alike, by a t-test whose error counts seeds and, of "
     "accuracies, test texts (degrees of freedom of Welch and Satterthwaite). p is corrected by Holm for all "
-    "claims of this page, run or not.",
+    "claims of the paper, run or not.",
+    "- A claim about one model compares each of its trainings, five or more, with a fixed number: an AUC "
+    "with ½, a change with 0.",
     "- *Shown*: p < 0.05 in the direction of the paper, and so in every setting; *on average*: not in every "
     "one. *Too small to matter*: the interval at the level that the number of claims asks for lies within "
     "the paper's own effect on either side of zero. *Cannot tell*: it was not run, or a difference of the "
     "size that is named would be missed more often than in one of five cases.",
     "- Settings are described, not tested: each with the interval of its mean difference.",
 )
-OF_ONE_CELL = (
-    "- A claim about one cell is held against what would be so without it, training by training: an AUC "
-    "against ½, a change against 0.",
-)
 
 
 def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
     """The claims of a paper, each with one verdict, and below how every setting came out."""
+    counted = count_head(part for one in claims for part in one.parts)
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name}`: do not edit. -->",
         "",
@@ -48,20 +46,11 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         f"Of {paper.citation}.",
         "",
         *markdown_table(
-            [
-                "claim",
-                "where",
-                "paper",
-                "here",
-                "95 % interval",
-                count_head(part for one in claims for part in one.parts),
-                "verdict",
-            ],
+            ["claim", "verdict", "paper", f"here (95 % interval; {counted})"],
             [claim_row(one) for one in claims],
         ),
         "",
         *HOW_TO_READ,
-        *(OF_ONE_CELL if any(is_of_one_cell(part) for one in claims for part in one.parts) else ()),
         "",
         "## By setting",
     ]
@@ -72,47 +61,44 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
 
 def claim_row(one: ClaimVerdict) -> list[str]:
     """A claim with what was found and its verdict."""
-    name = one.parts[0].claim.metrics[0] if one.parts else "accuracy"
-    return [
-        one.claim.text,
-        one.claim.where,
-        number(one.effect, name),
-        number(one.difference, name),
-        interval_in_words(one.interval, name, "+"),
-        f"{sum(len(part.gaps) for part in one.known)}" if one.known else "–",
-        verdict_in_words(one),
-    ]
-
-
-def is_of_one_cell(part: DifferenceSummary) -> bool:
-    """Whether a cell is held against a number."""
-    return len(part.claim.cells) == 1
+    name = claimed_metric(one)
+    found = number(one.difference, name)
+    if one.known:
+        pairs = sum(len(part.gaps) for part in one.known)
+        ends = interval_in_words(one.interval, name, "+")
+        found += f" ({ends}; {pairs})" if ends else f" ({pairs})"
+    text = f"{one.claim.text} ({one.claim.where})"
+    return [text, verdict_in_words(one), number(one.effect, name), found]
 
 
 def count_head(parts: Iterable[DifferenceSummary]) -> str:
     """What is counted of some settings."""
-    alone = {is_of_one_cell(part) for part in parts}
+    alone = {len(part.claim.cells) == 1 for part in parts}
     return "trainings" if alone == {True} else "trainings or pairs" if True in alone else "pairs of trainings"
 
 
 def verdict_in_words(one: ClaimVerdict) -> str:
     """The verdict with what it rests on."""
-    name = one.parts[0].claim.metrics[0] if one.parts else "accuracy"
-    settings = f"{len(one.known)} of {pluralise(len(one.parts), 'setting')}"
-    if not one.known:
+    known, parts = len(one.known), len(one.parts)
+    if not known:
         return f"**{UNCLEAR}**: not run"
-    run = "" if len(one.known) == len(one.parts) else f"; run in {settings}"
+    run = "" if known == parts else f"; run in {known} of {pluralise(parts, 'setting')}"
+    why = ""
     if one.verdict == ON_AVERAGE:
-        return f"**{one.verdict}**, in {one.agreeing} of {pluralise(len(one.known), 'setting')}{run}"
-    if one.verdict == TOO_SMALL:
-        return f"**{one.verdict}**{run}"
-    if one.verdict == UNCLEAR:
-        return f"**{UNCLEAR}**: {unseen(one, name)}{run}"
-    return f"**{one.verdict}**{run}"
+        why = f", in {one.agreeing} of {pluralise(known, 'setting')}"
+    elif one.verdict == UNCLEAR:
+        why = f": {unseen(one)}"
+    return f"**{one.verdict}**{why}{run}"
 
 
-def unseen(one: ClaimVerdict, name: str) -> str:
+def claimed_metric(one: ClaimVerdict) -> str:
+    """The first metric that a claim is about, by which its numbers are printed."""
+    return one.claim.parts[0][1].metrics[0]
+
+
+def unseen(one: ClaimVerdict) -> str:
     """What could not have been seen, beside what the paper has."""
+    name = claimed_metric(one)
     size = number(one.detectable, name, sign="")
     if one.effect is None:
         return f"less than {size} would mostly stay unseen"
@@ -162,7 +148,7 @@ def claims_json(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
             for one in claims
         ],
     }
-    return json.dumps(round_numbers(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_file(record)
 
 
 def difference_json(one: DifferenceSummary) -> dict[str, Any]:

@@ -137,6 +137,6 @@ def pair_by_seed(
 
 
 def correctness(rows: Sequence[Row]) -> Predictions:
-    """The hits of rows as predictions of two classes, of which all texts have the second."""
+    """The hits of rows as predictions of two classes; the label of every text is the second."""
     hits = np.stack([row.hits for row in rows if row.hits is not None]).astype(np.int64)
     return Predictions(tuple(range(len(hits))), np.ones(hits.shape[1], dtype=np.int64), hits, 2)

@@ -140,6 +140,11 @@ class RowStore:
         index_of(self.folders[0] / self.paper).add(path)
 
 
+def json_file(record: Mapping[str, Any]) -> str:
+    """What a file of unrounded numbers holds."""
+    return json.dumps(round_numbers(dict(record), None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def round_numbers(value: Any, digits: int | None = DIGITS) -> Any:
     """The numbers in a value with so many decimals, or with all; None in the place of those that JSON does
     not know (NaN, ∞)."""

@@ -158,15 +158,17 @@ def reproduce(
         check_data(schedule, request.data_folder)
         remove_finished_runs(schedule, request)
         run_schedule(schedule, request, on_change)
-    # Of a part of a table nothing is written: a verdict corrects for all claims.
-    full = [table for table in PAPERS[paper].tables if table.name in {one.name for one in chosen}]
-    known = Schedule(quick_or_not(full, request), store, request.seeds_wanted, request.held_out)
-    summaries = [known.summary(table) for table in known.tables]
+    # Of a part of a table nothing is written, and claims are judged on all tables.
+    every, names = PAPERS[paper].tables, {one.name for one in chosen}
+    judged = bool(PAPERS[paper].claims) and not request.quick
+    read = every if judged else [table for table in every if table.name in names]
+    known = Schedule(quick_or_not(read, request), store, request.seeds_wanted, request.held_out)
+    found = [known.summary(table) for table in known.tables]
+    summaries = [one for one in found if one.table.name in names] if judged else found
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
-    if not request.quick and PAPERS[paper].claims:
-        everything = Schedule(PAPERS[paper].tables, store, request.seeds_wanted, request.held_out)
-        files += write_claims(everything, paper, request.out / paper)
+    if judged:
+        files += write_claims(found, paper, request.out / paper)
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
@@ -320,9 +322,9 @@ def write_paper_table(
         yield path
 
 
-def write_claims(schedule: Schedule, paper: str, folder: Path) -> Iterator[Path]:
-    """claims.md and claims.json, of all that is known of the paper."""
-    differences = {table.name: schedule.summary(table).differences for table in schedule.tables}
+def write_claims(summaries: Sequence[TableSummary], paper: str, folder: Path) -> Iterator[Path]:
+    """claims.md and claims.json, of all tables of the paper."""
+    differences = {summary.table.name: summary.differences for summary in summaries}
     verdicts = judge_claims(PAPERS[paper], differences)
     for suffix, write in (("md", claims_markdown), ("json", claims_json)):
         path = folder / f"{CLAIMS}.{suffix}"

@@ -90,7 +90,7 @@ class CellSummary:
 
 @dataclass(frozen=True)
 class TableSummary:
-    """All lines of a table, and how far the cells are apart of which something is claimed."""
+    """All lines of a table, and how far apart the cells of its claims are."""
 
     table: PaperTable
     cells: list[CellSummary]

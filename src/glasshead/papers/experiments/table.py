@@ -38,8 +38,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """What a paper says ``where``, tested once over all ``parts``: claims of its tables, by their names, one
-    for each setting of which the paper says it."""
+    """What a paper says ``where``, tested once over all ``parts``: claims of its tables, with the names of
+    these, one for each setting."""
 
     text: str
     where: str

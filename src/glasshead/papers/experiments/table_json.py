@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from glasshead.papers.experiments.claims_page import difference_json
 from glasshead.papers.experiments.cost import Price, table_costs
 from glasshead.papers.experiments.numbers import number_of
-from glasshead.papers.experiments.row import round_numbers
+from glasshead.papers.experiments.row import json_file
 from glasshead.papers.experiments.summary import CellSummary, TableSummary
 from glasshead.papers.experiments.table import Paper
 
@@ -38,7 +37,7 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         ],
         "not_at_hand": list(table.not_at_hand),
     }
-    return json.dumps(round_numbers(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_file(record)
 
 
 def cell_json(cell: CellSummary) -> dict[str, Any]:

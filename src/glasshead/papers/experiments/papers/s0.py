@@ -260,12 +260,10 @@ TABLES = (
     TABLE4,
 )
 
-TABLES_BY_NAME = {table.name: table for table in TABLES}
-
 
 def claims() -> Iterator[PaperClaim]:
     """What the paper says of these tables."""
-    of = TABLES_BY_NAME
+    of = {table.name: table for table in TABLES}
     yield claim_of_tables("TanhMax classifies better than softmax", "Table 2", [of["table2"]])
     yield claim_of_tables(
         "Attention by TanhMax agrees more with gradients", "Table 1", [of["table1-gradients"]]

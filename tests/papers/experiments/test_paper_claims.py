@@ -92,7 +92,7 @@ def test_the_test_is_that_of_the_mean_over_settings():
         (0.98, False, 0.0, "shown"),
     ],
 )
-def test_one_cell_is_held_against_a_number(mean, below, noise, verdict):
+def test_one_cell_is_compared_with_a_number(mean, below, noise, verdict):
     """Planted: the mean of two AUC, which lies so far above or below ½ in each of two sets."""
     paper = paper_of_one_cell(below)
     (table,), rng = paper.tables, np.random.default_rng(0)
@@ -111,7 +111,7 @@ def test_one_cell_is_held_against_a_number(mean, below, noise, verdict):
     assert -0.5 <= found.interval[0] <= found.interval[1] <= 0.5
     page = claims_markdown(paper, [found])
     assert "| trainings |" in page
-    assert "held against what would be so without it" in page
+    assert "here (95 % interval; trainings)" in page
     one, _ = found.parts
     gaps = [np.mean(list(each.numbers.values())) - 0.5 for each in rows["one"]]
     assert one.gaps == pytest.approx([-gap if below else gap for gap in gaps])
