@@ -14,7 +14,7 @@ from glasshead.training import TrainingConfig, preset_config
 NEWS20 = DataSource("20news_sports", "20 Newsgroups, baseball (negative) and hockey (positive)")
 DATA_1 = DataSource("synthetic", "Data I")
 DATA_2 = DataSource("synthetic-noisy", "Data II (5 % noise)")
-THREE = DataSource("synthetic", "three classes", LoadOptions(generator={"classes": 3}))
+THREE = DataSource("synthetic", "Three classes", LoadOptions(generator={"classes": 3}))
 MODELS: dict[str, dict[str, Any]] = {
     "DP": {},
     "AD": {"score": "additive"},
@@ -121,7 +121,7 @@ def made_up() -> Iterator[Cell]:
     yield training("DP-three", "DP", THREE)
     for ratio in RATIOS:
         data = DataSource(
-            "synthetic", f"{ratio:g} positive texts to 1", LoadOptions(generator={"ratio": ratio})
+            "synthetic", f"{ratio:g} positive texts to 1 negative", LoadOptions(generator={"ratio": ratio})
         )
         yield training(f"DP-ratio-{ratio:g}", "DP", data)
 
@@ -143,13 +143,14 @@ def made_up_claims() -> Iterator[Claim]:
     """Section C, and Figs. 1 and 7 to 12, which show one training each."""
     both = {"DP": "DP on Data I", "DP-noisy": "DP on Data II"}
     three = {"DP-three": "DP, three classes"}
-    penalised = {"DP-A-penalty": "DP-A on Data I"}
+    affine = {"DP-A-penalty": "DP-A on Data I, with a penalty"}
+    penalised = {"DP-penalty": "DP on Data I", "DP-A-penalty": "DP-A on Data I"}
     additive = {"AD": "AD on Data I"}
     for cells, says, number, metric in (
-        (both | additive | penalised | three, POLARITY, 0.5, "polarity_own"),
+        (both | additive | affine | three, POLARITY, 0.5, "polarity_own"),
         (both | additive | three, AVERAGE, 0.5, "score_average"),
         (both | additive, UNFAVOURED, 0.5, "score_unfavoured"),
-        ({"DP-penalty": "DP on Data I"} | penalised, PENALISED, 0.5, "score_unfavoured"),
+        (penalised, PENALISED, 0.5, "score_unfavoured"),
         (both | three, WITHIN, 0.0, "product_within"),
         (both | three, LONGER, 0.0, "product_lead"),
         (both | three, NEUTRAL, 0.0, "product_over_neutral"),
@@ -191,13 +192,14 @@ MADE_UP = PaperTable(
         "Embeddings of 100, rate 1, 30 epochs of batches of 32, 2,800 train texts that are the same for all "
         "seeds, and the form and weight of the penalty (0.001 times the square) are ours: the paper states "
         "none.",
-        "The paper shows one training of each model, and of Fig. 7 four; it prints no numbers.",
-        "AUC is the probability that a word of a class has more than a neutral one, ½ if they are alike. VᵀW "
-        "works against negative words where it is positive, and against positive ones where it is negative.",
-        "Ω are mean dot products of embeddings after the last step. Their signs have settled where three "
-        "quarters of the pairs of a kind have the derived one from then on; if they never do, the last step "
-        "counts. The gap is that between the mean scores of both classes, over the last half of the "
-        "training.",
+        "The paper shows one training of each model, four in Fig. 7, and prints no numbers.",
+        "AUC is the probability that a word of a class has a larger value than a neutral one: ½ if they are "
+        "alike. VᵀW works against negative words where it is positive, and against positive ones where it is "
+        "negative.",
+        "Ω is a mean dot product of embeddings after the last step. Signs settle at the step from which on "
+        "three quarters of the pairs of each kind have the derived sign; if that never happens, the last "
+        "step counts. The gap is the size of the difference between the mean scores of both classes, "
+        "averaged over the last half of the training.",
     ),
     data_differences={
         DATA_2.name: ["5 % of the polar places have words of the other class; in the paper a few."]
@@ -228,8 +230,8 @@ SWEEP = PaperTable(
     labels=SHARE_LABELS,
     claims=[*sweep_claims(SWEPT)],
     differences=(
-        "AUC is the probability that a word of the class has more than a neutral one, ½ if they are "
-        "alike. The paper prints figures of one training each.",
+        "AUC is the probability that a word of the class has a larger value than a neutral one: ½ if they "
+        "are alike. The paper prints figures of one training each.",
         "Adagrad at 0.05, 15 epochs, words that occur twice, texts of 256 tokens: the paper states none "
         "of these numbers.",
         "Accuracy is that of the best epoch on dev, all else of the last step.",
@@ -274,19 +276,19 @@ def claims() -> Iterator[PaperClaim]:
             UNFAVOURED,
         ),
         (
-            f"With a penalty on VᵀW {against} {more} (AUC above ½)",
+            f"With a penalty on VᵀW, {against} {more} (AUC above ½)",
             "Fig. 5b, DP",
             MADE_UP,
             f"DP on Data I: {PENALISED}",
         ),
         (
-            f"With a penalty on V′ᵀW′ {against} {more} (AUC above ½)",
+            f"With a penalty on V′ᵀW′, {against} {more} (AUC above ½)",
             "Fig. 9, DP-A",
             MADE_UP,
             f"DP-A on Data I: {PENALISED}",
         ),
-        ("With a penalty on VᵀW the gap between the classes is smaller (score)", "Fig. 5", MADE_UP, NO_GAP),
-        ("On skewed data VᵀW is larger in size than on balanced data", "Fig. 7", MADE_UP, SKEWED),
+        ("With a penalty on VᵀW, the gap between the classes is smaller (score)", "Fig. 5", MADE_UP, NO_GAP),
+        ("On skewed data, VᵀW is larger in size than on balanced data", "Fig. 7", MADE_UP, SKEWED),
         ("Ω within a class rises above 0", "eqs. 46, 50; Figs. 1, 6", MADE_UP, WITHIN),
         ("Ω between classes falls below 0", "eqs. 46, 53; Figs. 1, 6", MADE_UP, BETWEEN),
         (
@@ -296,20 +298,20 @@ def claims() -> Iterator[PaperClaim]:
             LONGER,
         ),
         ("Ω becomes larger in size within classes than with neutral words", "Figs. 2, 6", MADE_UP, NEUTRAL),
-        ("From a wider initial range the signs of Ω settle later (steps)", "Fig. 1", MADE_UP, SETTLING),
+        ("From a wider initial range, the signs of Ω settle later (steps)", "Fig. 1", MADE_UP, SETTLING),
         (
-            "Under additive attention a word's own lead (E) adds more to its score than any other term",
+            "Under additive attention, a word's own lead (E) adds more to its score than any other term",
             "eq. 71",
             TERMS,
             OWN_LEAD,
         ),
         (
-            f"On real texts words with a polarity {more} (AUC above ½, mean over classes)",
+            f"On real texts, words with a polarity {more} (AUC above ½, mean over classes)",
             "Figs. 14–28",
             SWEEP,
             AVERAGE,
         ),
-        (f"On real texts {against} {more}, too (AUC above ½)", "Figs. 14–28", SWEEP, UNFAVOURED),
+        (f"On real texts, {against} {more}, too (AUC above ½)", "Figs. 14–28", SWEEP, UNFAVOURED),
     ):
         yield claim_of_tables(text, where, [table], says)
 
