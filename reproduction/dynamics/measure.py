@@ -8,7 +8,6 @@ from sklearn.metrics import roc_auc_score
 
 from glasshead.data import LoadOptions
 from glasshead.papers.dynamics import dynamics_callback, groups_from_source
-from glasshead.papers.dynamics.findings import LARGEST_PART, term_shares
 from glasshead.papers.results import History, read_history
 from glasshead.training import TrainingConfig, preset_config
 from reproduction.trainings import Cell, Set, Trainings
@@ -20,8 +19,6 @@ MODELS: dict[str, dict[str, Any]] = {
     "AD": {"score": "additive"},
 }
 SCALES = (1.0, 10.0, 20.0, 50.0)
-RATIOS = (0.25, 0.5, 2.0, 4.0)
-RANGES = (0.3, 1.0)
 PUBLISHED = "s0-code"
 SNAPSHOT_INTERVAL = 44
 """Steps between two snapshots: half an epoch of the made-up data."""
@@ -65,28 +62,11 @@ def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
     return cells
 
 
-PENALTY = 0.001
-"""Weight of (VᵀW)²: under plain descent VᵀW shrinks by 1 − 2·rate·weight·(‖V‖² + ‖W‖²) a step, which must
-not go below −1; ‖W‖² comes to a few hundred. Behind an affine layer V′ᵀW′ comes back in bursts, with a
-tenth of this weight and a fiftieth as well (one seed each)."""
-
-
 TABLES: dict[str, list[Cell]] = {
     "data_1": grid(ONE),
     "data_2": grid(TWO),
     "skewed": grid(SKEWED),
     "three_classes": grid(THREE),
-    # The ratio 1, the usual range ± 0.1 and the models without a penalty are in the grids.
-    "ratios": [
-        Cell(f"DP {ratio:g}", Set("synthetic", LoadOptions(generator={"ratio": ratio})), recipe("DP"), 5)
-        for ratio in RATIOS
-    ],
-    "ranges": [Cell(f"DP {bound:g}", ONE, recipe("DP", initializer_range=bound), 5) for bound in RANGES],
-    "penalty": [
-        Cell(f"{name} {model}", data, recipe(model, penalties={"context-output": PENALTY}), 5)
-        for name, data in (("data_1", ONE), ("skewed", SKEWED))
-        for model in ("DP", "DP-A")
-    ],
     # At the settings of the grids TanhMax does not learn; the second are those of its own paper's code.
     "tanhmax": [
         *(Cell(f"{model} tanhmax", ONE, recipe(model, attention="tanhmax"), 5) for model in MODELS),
@@ -126,11 +106,7 @@ def summary(run: Path) -> dict[str, Any]:
             for group in history.groups
             if group != "neutral"
         },
-        "settled": settled(history),
-        "late": late(history),
         "moved": moved(history),
-        "added": added(history),
-        "largest": largest(history),
     }
 
 
@@ -160,39 +136,6 @@ def separation(history: History, quantity: str, group: str, step: int) -> float:
     return float(roc_auc_score(np.arange(len(first) + len(second)) < len(first), np.r_[first, second]))
 
 
-def settled(history: History) -> int | None:
-    """The first step from which on the signs of Ω between and within the first two groups are those of the
-    claim (same group positive, across negative), at the first quartile, the third across; None: never."""
-    first, second = history.groups[:2]
-    good = np.ones(len(history.steps), dtype=bool)
-    for pair, part, sign in (
-        (f"{first} × {first}", "lower", 1),
-        (f"{second} × {second}", "lower", 1),
-        (f"{first} × {second}", "upper", -1),
-    ):
-        chosen = (history.products["of"] == "e") & (history.products["pair"] == pair)
-        good &= sign * history.products[part][chosen] > 0
-    from_here_on = np.logical_and.accumulate(good[::-1])[::-1]
-    return int(history.steps[from_here_on.argmax()]) if from_here_on[-1] else None
-
-
-def late(history: History) -> dict[str, float]:
-    """Mean size of the gap between positive and negative scores, and of VᵀW, over the snapshots of the last
-    half, and the maximum of that: where a number comes and goes, the last snapshot alone says little."""
-    if set(history.groups) - {"neutral"} != {"positive", "negative"}:
-        return {}
-    half = history.steps[-1] / 2
-    curves = [history.curve("score", group) for group in ("positive", "negative")]
-    gaps = curves[0]["mean"] - curves[1]["mean"]
-    found = {"gap": float(np.abs(gaps[curves[0]["step"] >= half]).mean())}
-    for name in COUPLINGS:
-        curve = history.curve(name)
-        if len(curve["step"]):
-            sizes = np.abs(curve["mean"][curve["step"] >= half])
-            return found | {"VᵀW": float(sizes.mean()), "largest VᵀW": float(sizes.max())}
-    return found
-
-
 def moved(history: History) -> dict[str, float]:
     """How far the tokens of every group have come, either way, on average over tokens."""
     table = history.tokens
@@ -203,33 +146,6 @@ def moved(history: History) -> dict[str, float]:
         for member in [table["group"] == group]
         if (last & member).any()
     }
-
-
-def largest(history: History) -> dict[str, str]:
-    """Of every group the term that surely moved its scores most, or why none did."""
-    if not history.facts["exact"]:
-        return {}
-    found: dict[str, str] = {}
-    for each in term_shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
-        if each.verdict:
-            found[each.group] = each.against if each.verdict.startswith(LARGEST_PART) else each.verdict
-    return found
-
-
-def added(history: History) -> dict[str, dict[str, float]]:
-    """What every term has added to the attention score of a group's tokens, and what they changed by."""
-    table, found = history.tokens, {}
-    names = [name for name in table if name.startswith("added score ")]
-    first, last = (table["step"] == step for step in (history.steps[0], history.steps[-1]))
-    for group in history.groups if names else ():
-        member = table["group"] == group
-        found[group] = {
-            name.removeprefix("added score "): float(table[name][last & member].mean()) for name in names
-        }
-        found[group]["change"] = float(
-            (table["score"][last & member] - table["score"][first & member]).mean()
-        )
-    return found
 
 
 def callbacks(cell: Cell) -> list[Any]:

@@ -1,6 +1,5 @@
 """Every claim with its verdict, and by data, λ and model."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 from math import factorial
@@ -9,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from glasshead.papers.results import NOT_EXPLAINED
-from glasshead.results import NONE_LEADS, TOO_MUCH_LEFT, TOO_SPARSE
 from reproduction.dynamics.claims import (
     AROUND_ZERO,
     DASH,
@@ -25,11 +22,10 @@ from reproduction.dynamics.claims import (
     common,
     coupling,
     estimate,
-    every_class_ahead,
     gap,
     opened,
 )
-from reproduction.dynamics.measure import MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, TRAININGS
+from reproduction.dynamics.measure import MODELS, PUBLISHED, SCALES, TRAININGS
 from reproduction.markdown import markdown, t_half
 
 GRIDS = {
@@ -40,8 +36,6 @@ GRIDS = {
 }
 REAL = {"sst2": "SST-2", "sports": "20 Newsgroups sports", "imdb": "IMDB, 5,000 reviews"}
 BINARY = ("data_1", "data_2", "skewed")
-GONE = 0.1
-"""A gap is almost gone if less than this part of it is left."""
 LEVEL = 0.05
 """A p-value above it shows nothing."""
 
@@ -113,68 +107,6 @@ def ahead_table() -> str:
         for model in MODELS
     ]
     return markdown(("data", "model", *(f"λ = {scale:g}" for scale in SCALES)), rows, rule="---")
-
-
-def range_table() -> str:
-    """Fig. 1: when the signs of Ω settle, by the range in which embeddings start."""
-    starts = {0.1: cells("data_1", "DP", "10")} | {bound: cells("ranges", f"{bound:g}") for bound in RANGES}
-    steps: dict[float, dict[int, float]] = {}
-    rows = []
-    for bound, found in starts.items():
-        runs = next(iter(found.values()), {})
-        # A run that has not settled counts as settled at its last step: a lower bound.
-        steps[bound] = {
-            seed: float(run["steps"] if run["settled"] is None else run["settled"])
-            for seed, run in runs.items()
-        }
-        never = sum(run["settled"] is None for run in runs.values())
-        said = estimate(list(steps[bound].values())).describe(0)
-        rows.append([f"± {bound:g}", said, str(len(runs)), str(never)])
-    first, *others = steps
-    for other in others:
-        seeds = sorted(steps[first].keys() & steps[other].keys())
-        later = estimate([steps[other][seed] - steps[first][seed] for seed in seeds])
-        verdict = {1: "**later**", -1: "**sooner**", 0: "no difference that these seeds show"}[later.side(0)]
-        rows.append([f"± {other:g} against ± {first:g}, paired", later.describe(0), str(later.n), verdict])
-    return markdown(
-        ("embeddings start in", "signs of Ω settle at step", "seeds", "never settled"), rows, rule="---"
-    )
-
-
-def ratio_table() -> str:
-    """Fig. 7: VᵀW by the ratio of positive to negative texts."""
-    found = {ratio: cells("ratios", f"{ratio:g}") for ratio in RATIOS} | {1.0: cells("data_1", "DP", "10")}
-    runs = {ratio: next(iter(each.values()), {}) for ratio, each in sorted(found.items())}
-    balanced = {seed: abs(coupling(run)) for seed, run in runs[1.0].items()}
-    rows = []
-    for ratio, seeds in runs.items():
-        both = sorted(seeds.keys() & balanced.keys())
-        more = estimate([abs(coupling(seeds[seed])) - balanced[seed] for seed in both])
-        signed = estimate([coupling(run) for run in seeds.values()])
-        rows.append(
-            [
-                f"{ratio:g}",
-                str(len(seeds)),
-                signed.describe(),
-                estimate([abs(coupling(run)) for run in seeds.values()]).describe(),
-                "" if ratio == 1 else more.describe(),
-                estimate([gap(run) for run in seeds.values()]).describe(3),
-                "" if ratio == 1 else of_the_frequent_class(ratio, signed, more),
-            ]
-        )
-    heads = (
-        "positive : negative", "seeds", "VᵀW", "\\|VᵀW\\|", "\\|VᵀW\\| more than at 1, paired", "gap",
-        "larger than at 1, with the sign of the frequent class",
-    )  # fmt: skip
-    return markdown(heads, rows, rule="---")
-
-
-def of_the_frequent_class(ratio: float, signed: Estimate, more: Estimate) -> str:
-    """The verdict of a ratio other than 1."""
-    if min(signed.n, more.n) < MIN_SEEDS:
-        return "too few seeds"
-    found = {signed.side(0) * (1 if ratio > 1 else -1), more.side(0)}
-    return "**holds**" if found == {1} else "**fails**" if -1 in found else "**not shown**"
 
 
 def ranked(settings: Runs, seeds: Sequence[int], number: Callable[[Run], float]) -> NDArray[np.float64]:
@@ -260,47 +192,6 @@ def gap_table() -> str:
     return markdown(HEADS, rows, rule="---")
 
 
-def penalty_table() -> str:
-    """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W, as means over the
-    snapshots of the last half."""
-    rows = []
-    for name in ("data_1", "skewed"):
-        for model in ("DP", "DP-A"):
-            without, with_ = cells(name, model, "10"), cells("penalty", name, model)
-            first, second = (next(iter(each.values()), {}) for each in (without, with_))
-            seeds = sorted(first.keys() & second.keys())
-            left_of = [second[s]["late"]["gap"] / first[s]["late"]["gap"] for s in seeds]
-            logs = estimate([float(np.log10(each)) for each in left_of])
-            left = [10**each for each in (logs.mean, logs.mean - logs.half, logs.mean + logs.half)]
-            verdict = (
-                "too few seeds" if logs.n < MIN_SEEDS
-                else "**almost gone**" if left[2] < GONE
-                else "**smaller**" if left[2] < 1
-                else "**larger**" if left[1] > 1
-                else "**not shown**"
-            )  # fmt: skip
-            rows.append(
-                [
-                    f"{GRIDS[name]}, {model}",
-                    str(logs.n),
-                    *(
-                        estimate([each[s]["late"][name] for s in seeds]).describe(digits)
-                        for name, digits in (("VᵀW", 2), ("largest VᵀW", 2), ("gap", 3))
-                        for each in (first, second)
-                    ),
-                    f"{left[0]:.2f} [{left[1]:.2f}, {left[2]:.2f}]" if logs.n > 1 else "–",
-                    verdict,
-                    *(f"{[every_class_ahead(each[s]) for s in seeds].count(1)}" for each in (first, second)),
-                ]
-            )
-    heads = (
-        "", "seeds", "\\|VᵀW\\| without", "with", "its maximum without", "with", "\\|gap\\| without", "with",
-        "what is left", "the gap is",
-        "every class ahead of neutral without", "with",
-    )  # fmt: skip
-    return markdown(heads, rows, rule="---")
-
-
 def signed_table() -> str:
     """Huang, Yang and Wang (2024), after eq. 7: positive and negative scores part, neutral ones stay."""
     runs = {name: cells("tanhmax", PUBLISHED, name) for name in ("tanhmax", "softmax")}
@@ -344,61 +235,6 @@ def signed_table() -> str:
     )
 
 
-SHORT = {
-    TOO_SPARSE.words: "snapshots too far apart",
-    TOO_MUCH_LEFT.words: "too much left",
-    NONE_LEADS.words: "none leads",
-}
-"""Why no part is surely the largest, as there is room for."""
-
-
-def rest_of(told: dict[str, float]) -> float:
-    """What the terms do not explain of a change."""
-    return told["change"] - sum(value for name, value in told.items() if name != "change")
-
-
-def ledger_table() -> str:
-    """What moved the attention scores of Data I at λ = 1 and 10, term by term."""
-    rows = []
-    for model in MODELS:
-        for scale in (1.0, 10.0):
-            seeds = next(iter(cells("data_1", model, f"{scale:g}").values()), {})
-            for group in ("positive", "negative"):
-                runs = [run for run in seeds.values() if group in run["added"]]
-                told = [run["added"][group] for run in runs]
-                if told:
-                    terms = [name for name in told[0] if name != "change"]
-                    parts = [
-                        {name: each[name] for name in terms} | {NOT_EXPLAINED: rest_of(each)} for each in told
-                    ]
-                    largest = Counter(SHORT.get(run["largest"][group], run["largest"][group]) for run in runs)
-                    rows.append(
-                        [
-                            f"{model}, λ = {scale:g}",
-                            group,
-                            "; ".join(
-                                f"{name} {estimate([each[name] for each in parts]).describe(3)}"
-                                for name in terms
-                            ),
-                            estimate([each[NOT_EXPLAINED] for each in parts]).describe(3),
-                            estimate([each["change"] for each in told]).describe(3),
-                            ", ".join(f"{name} {count}" for name, count in largest.most_common()),
-                        ]
-                    )
-    return markdown(
-        (
-            "",
-            "tokens",
-            "added by the terms",
-            NOT_EXPLAINED,
-            "change of the score",
-            "surely the largest part, in seeds",
-        ),
-        rows,
-        rule="---",
-    )
-
-
 def page() -> Iterator[str]:
     """A part of training-claims.md."""
     yield from ("### What every model should show", verdicts())
@@ -406,9 +242,5 @@ def page() -> Iterator[str]:
     yield from ("### λ by λ, two classes", by_scale())
     yield from ("### Model by model, two classes", by_model())
     yield from ("### Where every class gets larger attention scores, in trainings", ahead_table())
-    yield from ("### Where embeddings start", range_table())
     yield from ("### VᵀW and the gap", gap_table())
-    yield from ("### VᵀW and the ratio of classes", ratio_table())
-    yield from (f"### A penalty of {PENALTY:g} on (VᵀW)²", penalty_table())
     yield from ("### TanhMax", signed_table())
-    yield from ("### What moved the scores of Data I", ledger_table())

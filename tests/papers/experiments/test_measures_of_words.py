@@ -1,11 +1,14 @@
 """What is measured of the words of a class, on made-up texts whose words are known."""
 
+import numpy as np
 import pytest
 
 from glasshead.data import LoadOptions
 from glasshead.papers.dynamics import groups_from_source
 from glasshead.papers.experiments import MEASURES, Cell, DataSource, Job
+from glasshead.papers.experiments.measures.dynamics import product_numbers
 from glasshead.papers.experiments.measures.example_sentences import SENTENCES, TOP_WORDS
+from glasshead.papers.results import History
 from glasshead.training import preset_config
 
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}
@@ -34,7 +37,36 @@ def test_words_that_are_watched_part_by_their_class(data, tmp_path):
     numbers = measure("dynamics-close", data, tmp_path, "s4", epochs=10, temperature=1.0)
     assert numbers["polarity_positive"] > 0.9
     assert numbers["polarity_negative"] < 0.1
+    assert numbers["product_positive_positive"] > 0 > numbers["product_positive_negative"]
+    assert 0 < numbers["settling_steps"] <= numbers["steps"]
+    assert numbers["late_gap"] >= 0
     assert abs(numbers["positive_rest"]) < 0.1 * max(abs(numbers[f"positive_{term}"]) for term in "DEF")
+
+
+@pytest.mark.parametrize(
+    ("changes", "step"),
+    [
+        ({}, 30),  # right at 10 already, wrong again at 20
+        ({"positive × positive": [0.1, 0.2, 0.1, 0.3]}, 10),
+        ({"positive × positive": [0.1, 0.2, 0.1, -0.3]}, 30),  # never
+        ({"positive × negative": [-0.1, -0.1, -0.005, -0.3], "positive × positive": [0.1] * 4}, 30),
+        ({"positive × negative": [-0.1] * 4, "positive × positive": [0.1] * 4}, 0),
+    ],
+)
+def test_signs_settle_when_they_no_longer_change(changes, step):
+    pairs = {
+        "positive × positive": [0.1, 0.2, -0.1, 0.3],
+        "negative × negative": [0.1, 0.2, 0.3, 0.4],
+        "positive × negative": [0.1, -0.1, -0.2, -0.3],
+    } | changes
+    rows = [(10 * place, "e", pair, value - 0.01, value + 0.01, value)
+            for pair, values in pairs.items() for place, value in enumerate(values)]  # fmt: skip
+    names = ("step", "of", "pair", "lower", "upper", "mean")
+    products = {name: np.array([row[place] for row in rows]) for place, name in enumerate(names)}
+    history = History({}, {"step": products["step"]}, products, {})
+    numbers = product_numbers(history)
+    assert numbers["settling_steps"] == step
+    assert numbers["product_negative_negative"] == 0.4
 
 
 def test_contributions_tell_words_apart_whatever_the_sign(data, tmp_path):

@@ -6,11 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
-from small_tables import cell, row
+from small_tables import RECIPE, cell, row
 
+from glasshead.data import LoadOptions
 from glasshead.papers.experiments import (
     PAPERS,
+    Cell,
     Claim,
+    DataSource,
     Paper,
     PaperClaim,
     PaperTable,
@@ -79,6 +82,69 @@ def test_the_test_is_that_of_the_mean_over_settings():
     assert found.interval == pytest.approx((found.difference - half, found.difference + half))
 
 
+@pytest.mark.parametrize(
+    ("mean", "below", "noise", "verdict"),
+    [
+        (0.7, False, 0.05, "shown"),
+        (0.7, True, 0.05, "the opposite is shown"),
+        (0.3, True, 0.05, "shown"),
+        (0.5, False, 0.05, "cannot tell"),
+        (0.98, False, 0.0, "shown"),
+    ],
+)
+def test_one_cell_is_compared_with_a_number(mean, below, noise, verdict):
+    """Planted: the mean of two AUC, which lies so far above or below ½ in each of two sets."""
+    paper = paper_of_one_cell(below)
+    (table,), rng = paper.tables, np.random.default_rng(0)
+    names = ("score_positive", "score_negative")
+    rows = {
+        each.name: [
+            replace(row(each, seed, None), numbers={name: mean + rng.normal(0, noise) for name in names})
+            for seed in range(5)
+        ]
+        for each in table.cells
+    }
+    summary = summary_of(table, rows, dict.fromkeys(rows, range(5)))
+    (found,) = judge_claims(paper, {table.name: summary.differences})
+    assert found.verdict == verdict
+    assert found.difference == pytest.approx((0.5 - mean) if below else (mean - 0.5), abs=0.03)
+    assert -0.5 <= found.interval[0] <= found.interval[1] <= 0.5
+    page = claims_markdown(paper, [found])
+    assert "| trainings |" in page
+    assert "here (95 % interval; trainings)" in page
+    one, _ = found.parts
+    gaps = [np.mean(list(each.numbers.values())) - 0.5 for each in rows["one"]]
+    assert one.gaps == pytest.approx([-gap if below else gap for gap in gaps])
+
+
+def paper_of_one_cell(below):
+    """Two sets with one cell each, whose scores are claimed to lie above ½, or below."""
+    cells = [cell(data) for data in SETTINGS[:2]]
+    sides = [(0.5, data) if below else (data, 0.5) for data in SETTINGS[:2]]
+    claims = [Claim("scores", *side, ("score_positive", "score_negative")) for side in sides]
+    table = PaperTable("small", "a small table", cells, metrics=("score_positive",), claims=claims)
+    pooled = PaperClaim("scores", "Fig. 1", tuple(("small", claim) for claim in claims))
+    return Paper("paper", "Somebody", [table], [pooled])
+
+
+def test_sets_that_a_claim_compares_may_differ():
+    """Pairs are of one seed; of cells with one source, other data are a mistake."""
+    one, other, third = (
+        Cell(name, name, DataSource("synthetic", name, LoadOptions(generator={"ratio": ratio})), RECIPE)
+        for name, ratio in (("one", 1.0), ("other", 2.0), ("third", 1.0))
+    )
+    third = third.with_fields(data=one.data)
+    claims = [Claim(worse, "one", worse) for worse in ("other", "third")]
+    table = PaperTable("small", "a small table", [one, other, third], claims=claims)
+    rows = {
+        each.name: [row(each, seed, 0.5 + seed / 100 * (each is one), data=each.name) for seed in range(5)]
+        for each in table.cells
+    }
+    differ, mistake = summary_of(table, rows, dict.fromkeys(rows, range(5))).differences
+    assert differ.gaps == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])
+    assert len(mistake.gaps) == 0
+
+
 def test_settings_that_are_not_run_do_not_count_and_are_said():
     paper, (found,) = judged((0.2, 0.2, 0.2, 0.2), settings=SETTINGS[:2])
     assert (found.verdict, len(found.known), len(found.parts)) == ("shown", 2, 4)
@@ -124,9 +190,9 @@ def test_a_claim_about_what_no_table_claims_is_a_mistake():
         replace(paper, claims=[other])
 
 
-@pytest.mark.parametrize("name", ["s0", "s2", "s3"])
+@pytest.mark.parametrize("name", ["s0", "s2", "s3", "s4"])
 def test_every_paper_claims_something_of_its_tables(name):
     claims = PAPERS[name].claims
-    assert 5 < len(claims) <= 12
+    assert 5 < len(claims) <= 15
     assert all(claim.parts for claim in claims)
     assert len({(claim.text, claim.where) for claim in claims}) == len(claims)

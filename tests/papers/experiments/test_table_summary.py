@@ -210,6 +210,30 @@ def test_numbers_that_follow_from_others():
     assert number_of(told, "parted") == 0.75
 
 
+def test_numbers_of_classes_are_put_together():
+    numbers = {
+        "score_positive": 0.9, "score_negative": 0.3, "score_sd": [["pooling", 0.0, 1.0]],
+        "polarity_positive": 1.0, "polarity_negative": 0.2, "VᵀW": -3.0,
+        "product_positive_positive": 4.0, "product_negative_negative": 2.0, "product_positive_negative": -2.0,
+        "product_positive_neutral": 0.5, "product_negative_neutral": -0.7, "product_neutral_neutral": 0.0,
+        "positive_E": 2.0, "positive_D": -1.0, "positive_F": 0.5, "positive_rest": 0.1,
+        "negative_E": 1.0, "negative_D": 0.5, "negative_F": 3.0, "negative_rest": 0.1,
+    }  # fmt: skip
+    told = Row("cell", "key", 0, "d", numbers)
+    expected = {
+        "score_average": 0.6, "score_unfavoured": 0.9, "polarity_own": 0.9, "VᵀW_size": 3.0,
+        "product_within": 3.0, "product_between": -2.0, "product_lead": 1.0, "product_over_neutral": 2.6,
+        "term_lead": (1.0 - 2.0) / 2,
+    }  # fmt: skip
+    assert {name: number_of(told, name) for name in expected} == pytest.approx(expected)
+    turned = Row("cell", "key", 0, "d", {**numbers, "VᵀW": 3.0})
+    assert number_of(turned, "score_unfavoured") == 0.3
+    nothing = Row("cell", "key", 0, "d", {"accuracy": 0.5})
+    assert {number_of(nothing, name) for name in expected} == {None}
+    three = {f"polarity_{name}": 0.9 for name in ("comedy", "romance", "horror")}
+    assert number_of(Row("cell", "key", 0, "d", three), "polarity_own") == pytest.approx(0.9)
+
+
 def test_the_next_seed_falls_where_the_metric_can():
     cells = [cell("softmax"), cell("tanhmax", attention="tanhmax")]
     rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate((0.99, 1.0, 0.9, 1.0, 0.8))]}

@@ -3,13 +3,11 @@
 import re
 from pathlib import Path
 
-import fake_histories
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
 from glasshead.papers.results import History
-from glasshead.results import TOO_SPARSE
 from reproduction import study
 from reproduction.dynamics import STUDY, claims
 from reproduction.dynamics import measure as dynamics
@@ -34,12 +32,9 @@ def run(
     negative=1.0,
     coupling=0.5,
     neutral=0.0,
-    settled=88,
     accuracy=1.0,
     tokens=50,
     restless=None,
-    largest="undecided: none leads",
-    **added,
 ):
     """What is kept of a run whose groups ended at these scores."""
     noise = np.random.default_rng(seed).uniform(-0.01, 0.01)
@@ -47,7 +42,6 @@ def run(
         "groups": {"positive": tokens, "negative": tokens, "neutral": 1000},
         "steps": 2640,
         "accuracy": accuracy,
-        "settled": settled,
         "curves": {
             "score/positive": [0.0, positive + noise],
             "score/negative": [0.0, negative],
@@ -65,14 +59,7 @@ def run(
             "e/negative × negative": [0.0, 2.0 + noise],
             "e/positive × negative": [0.0, -2.5 + noise],
         },
-        "late": {
-            "gap": abs(positive + noise - negative),
-            "VᵀW": abs(coupling),
-            "largest VᵀW": abs(coupling),
-        },
         "moved": {"neutral": abs(neutral) if restless is None else restless},
-        "added": {group: added for group in ("positive", "negative") if added},
-        "largest": dict.fromkeys(("positive", "negative"), largest) if added else {},
     }
 
 
@@ -195,26 +182,6 @@ def fill(tables, name, words, **given):
     study.write_numbers("dynamics", name, values)
 
 
-def test_the_gap_with_a_penalty_is_paired_with_the_one_without(tables):
-    fill(tables, "data_1", ["DP", "10"], negative=2.0)
-    fill(tables, "penalty", ["data_1", "DP"], negative=1.02)
-    rows = [row for row in tables.penalty_table().splitlines() if row.startswith("| Data I, DP |")]
-    assert len(rows) == 1
-    assert "**almost gone**" in rows[0]
-    fill(tables, "penalty", ["data_1", "DP"], negative=3.0)
-    assert "**larger**" in next(
-        row for row in tables.penalty_table().splitlines() if row.startswith("| Data I, DP |")
-    )
-
-
-def test_a_run_that_never_settled_counts_with_its_last_step(tables):
-    fill(tables, "data_1", ["DP", "10"])
-    fill(tables, "ranges", ["1"], settled=None)
-    lines = tables.range_table().splitlines()
-    assert "| ± 1 | 2640 [2640, 2640] | 5 | 5 |" in lines
-    assert "| ± 1 against ± 0.1, paired | 2552 [2552, 2552] | 5 | **later** |" in lines
-
-
 def test_tanhmax_is_judged_where_it_learns_and_against_softmax(tables):
     fill(tables, "tanhmax", ["s0-code", "tanhmax"], negative=-1.0, neutral=0.05, accuracy=1.0)
     fill(tables, "tanhmax", ["s0-code", "softmax"], negative=1.2, neutral=0.05, accuracy=1.0)
@@ -282,33 +249,6 @@ def test_seeds_are_left_out_of_all_settings_at_once(tables):
     assert alone.half > 0.1
 
 
-def test_the_ratio_of_classes_is_compared_with_balance(tables):
-    fill(tables, "data_1", ["DP", "10"], coupling=0.5)
-    fill(tables, "ratios", ["4"], coupling=-3.0, positive=0.5)
-    (row,) = [line for line in tables.ratio_table().splitlines() if line.startswith("| 4 |")]
-    assert row.startswith("| 4 | 5 | -3.00 [-3.00, -3.00] | 3.00 [3.00, 3.00] | 2.50 [2.50, 2.50] | -0.5")
-
-
-@pytest.mark.parametrize(
-    ("coupling", "said"),
-    [(3.0, "**holds**"), (-3.0, "**fails**"), (0.2, "**fails**"), (0.5, "**not shown**")],
-)
-def test_the_coupling_of_the_more_frequent_class(tables, coupling, said):
-    fill(tables, "data_1", ["DP", "10"], coupling=0.5)
-    fill(tables, "ratios", ["4"], coupling=coupling)
-    fill(tables, "ratios", ["0.25"], coupling=-coupling)
-    rows = [line for line in tables.ratio_table().splitlines() if line.startswith(("| 4 |", "| 0.25 |"))]
-    assert [row.endswith(f"| {said} |") for row in rows] == [True, True]
-
-
-def test_the_ledger_tells_what_is_largest_and_what_is_left(tables):
-    fill(tables, "data_1", ["DP", "10"], D=-2.0, E=1.0, change=-0.5, largest="D")
-    fill(tables, "data_1", ["AD", "10"], D=1.0, E=0.5, change=4.0)
-    rows = {row.split(" | ")[0]: row for row in tables.ledger_table().splitlines() if "positive" in row}
-    assert rows["| DP, λ = 10"].endswith("| 0.500 [0.500, 0.500] | -0.500 [-0.500, -0.500] | D 5 |")
-    assert rows["| AD, λ = 10"].endswith("| none leads 5 |")
-
-
 def history(**columns):
     """Two polar words and two neutral ones, looked at four times."""
     steps = np.arange(0, 40, 10)
@@ -328,11 +268,7 @@ def history(**columns):
     scores = {"superb": [0, 1, 2, 3], "dire": [0, 0, -1, -2], "the": [0, 0, 0, 1], "of": [0, 0, 0, -3]}
     tokens = [
         {"step": step, "token": word, "group": group, "score": float(scores[word][place])}
-        | {
-            "polarity": float(scores[word][place]),
-            "added score D": 0.5 * place,
-            "added score E": -0.25 * place,
-        }
+        | {"polarity": float(scores[word][place])}
         for word, group in words.items()
         for place, step in enumerate(steps)
     ]
@@ -363,30 +299,11 @@ def test_what_is_kept_of_a_run(tables, monkeypatch):
     assert (kept["steps"], kept["accuracy"]) == (30, pytest.approx(0.8))
     ends = {"score/positive": [0.0, 3.0], "score/negative": [0.0, -2.0], "VᵀW/": [0.0, 2.0]}
     assert kept["curves"] == ends
-    assert kept["late"] == {"gap": 4.0, "VᵀW": 1.5, "largest VᵀW": 2.0}  # of the looks at 20 and 30
     assert kept["moved"] == {"positive": 3.0, "negative": 2.0, "neutral": 2.0}
-    assert kept["largest"] == {}  # of a ledger that is none
     assert kept["products"]["e/positive × negative"] == [0.1, -0.3]
     assert kept["separation"] == {
         "score/positive": 1.0, "score/negative": 0.5, "polarity/positive": 1.0, "polarity/negative": 0.5,
     }  # fmt: skip
-    assert kept["added"]["negative"] == {"D": 1.5, "E": -0.75, "change": -2.0}
-
-
-def test_only_a_term_that_is_surely_the_largest_is_kept(tables):
-    whole = {"positive": "D", "negative": "D", "neutral": TOO_SPARSE.words}
-    assert dynamics.largest(fake_histories.history()) == whole
-    assert dynamics.largest(fake_histories.history(steps=[0, 40])) == dict.fromkeys(whole, TOO_SPARSE.words)
-    even = fake_histories.history()
-    even.tokens["added score E"] = even.tokens["added score D"]
-    assert dynamics.largest(even)["positive"] != "D"
-
-
-def test_signs_settle_when_they_no_longer_change(tables):
-    assert dynamics.settled(history()) == 30  # right at 10 already, wrong again at 20
-    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, 0.3]})) == 10
-    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, -0.3]})) is None
-    assert dynamics.settled(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
 
 
 def test_the_page_is_written_before_anything_is_measured(tables):

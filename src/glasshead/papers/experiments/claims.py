@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glasshead.papers.experiments.differences import DifferenceSummary
-from glasshead.papers.experiments.metric_ranges import within_difference
+from glasshead.papers.experiments.differences import DifferenceSummary, possible_gap
+from glasshead.papers.experiments.metric_ranges import cut
 from glasshead.papers.experiments.numbers import ENOUGH_SEEDS
 from glasshead.papers.experiments.summary import SIGNIFICANT, UNCLEAR
 from glasshead.papers.experiments.table import Paper, PaperClaim
@@ -85,7 +85,7 @@ def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -
     difference = float(np.mean([part.gaps.mean() for part in known]))
     errors = np.array([part.error for part in known], dtype=float) ** 2 / len(known) ** 2
     total = float(errors.sum())
-    metrics = tuple(dict.fromkeys(name for part in known for name in part.claim.metrics))
+    possible = np.mean([possible_gap(part.claim) for part in known], axis=0).tolist()
     if total == 0:
         same = (difference, difference)
         p = 1.0 if difference == 0 else 0.0
@@ -102,7 +102,7 @@ def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -
 
     def interval(level: float) -> Interval | None:
         half = float(t.ppf((1 + level) / 2, freedom)) * error
-        return within_difference((difference - half, difference + half), metrics)
+        return cut((difference - half, difference + half), possible)
 
     return replace(
         test,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from glasshead.errors import pluralise
@@ -24,7 +24,9 @@ HOW_TO_READ = (
     "- Each claim is tested once, over all settings that have five pairs of trainings or more: the mean of "
     "their mean differences, each setting counting alike, by a t-test whose error counts seeds and, of "
     "accuracies, test texts (degrees of freedom of Welch and Satterthwaite). p is corrected by Holm for all "
-    "claims of this page, run or not.",
+    "claims of the paper, run or not.",
+    "- A claim about one model compares each of its trainings, five or more, with a fixed number: an AUC "
+    "with ½, a change with 0.",
     "- *Shown*: p < 0.05 in the direction of the paper, and so in every setting; *on average*: not in every "
     "one. *Too small to matter*: the interval at the level that the number of claims asks for lies within "
     "the paper's own effect on either side of zero. *Cannot tell*: it was not run, or a difference of the "
@@ -35,6 +37,7 @@ HOW_TO_READ = (
 
 def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
     """The claims of a paper, each with one verdict, and below how every setting came out."""
+    counted = count_head(part for one in claims for part in one.parts)
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name}`: do not edit. -->",
         "",
@@ -43,7 +46,7 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         f"Of {paper.citation}.",
         "",
         *markdown_table(
-            ["claim", "verdict", "paper", "here (95 % interval; pairs of trainings)"],
+            ["claim", "verdict", "paper", f"here (95 % interval; {counted})"],
             [claim_row(one) for one in claims],
         ),
         "",
@@ -66,6 +69,12 @@ def claim_row(one: ClaimVerdict) -> list[str]:
         found += f" ({ends}; {pairs})" if ends else f" ({pairs})"
     text = f"{one.claim.text} ({one.claim.where})"
     return [text, verdict_in_words(one), number(one.effect, name), found]
+
+
+def count_head(parts: Iterable[DifferenceSummary]) -> str:
+    """What is counted of some settings."""
+    alone = {len(part.claim.cells) == 1 for part in parts}
+    return "trainings" if alone == {True} else "trainings or pairs" if True in alone else "pairs of trainings"
 
 
 def verdict_in_words(one: ClaimVerdict) -> str:
@@ -99,7 +108,7 @@ def unseen(one: ClaimVerdict) -> str:
 def setting_lines(parts: Sequence[DifferenceSummary]) -> Iterator[str]:
     """How far the cells of every setting are apart."""
     yield from markdown_table(
-        ["setting", "paper", "here", "95 % interval", "pairs of trainings"],
+        ["setting", "paper", "here", "95 % interval", count_head(parts)],
         [
             [
                 part.claim.text,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from glasshead.arrays import Floats
-from glasshead.papers.experiments.metric_ranges import within_difference
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.metric_ranges import cut, possible_range
 from glasshead.papers.experiments.numbers import ENOUGH_SEEDS, number_of, seed_intervals
 from glasshead.papers.experiments.row import Row
 from glasshead.papers.experiments.table import Claim, PaperTable
@@ -22,10 +23,10 @@ NORMAL_95 = 1.959964
 
 @dataclass(frozen=True)
 class DifferenceSummary:
-    """What the trainings of two cells say of a claim: ``gaps`` are the differences of pairs of trainings with
-    the same seed on the same data, each the mean over the metrics of the claim. The ``interval`` and the
-    standard ``error`` of the mean count seeds and, where the hits are kept, the ``texts``, too; of fewer than
-    five pairs there is none."""
+    """What the trainings of one cell or two say of a claim: ``gaps`` are the differences of pairs of
+    trainings with the same seed on the same data, or of every training from a number, each the mean over the
+    metrics of the claim. The ``interval`` and the standard ``error`` of the mean count seeds and, where the
+    hits of pairs are kept, the ``texts``, too; of fewer than five gaps there is none."""
 
     claim: Claim
     gaps: Floats
@@ -43,43 +44,86 @@ def summarise_differences(
     table: PaperTable, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
 ) -> list[DifferenceSummary]:
     """The difference of every claim about cells of a table."""
-    seedless = {cell.name for cell in table.cells if cell.seedless}
-    return [
-        summarise_difference(
+    cells = {cell.name: cell for cell in table.cells}
+    return [summarise_claim(claim, cells, rows) for claim in claims]
+
+
+def summarise_claim(
+    claim: Claim, cells: Mapping[str, Cell], rows: Mapping[str, Sequence[Row]]
+) -> DifferenceSummary:
+    """How far the two cells of a claim are apart, or its only one from a number."""
+    if isinstance(claim.better, str) and isinstance(claim.worse, str):
+        better, worse = cells[claim.better], cells[claim.worse]
+        return summarise_difference(
             claim,
-            rows.get(claim.better, []),
-            rows.get(claim.worse, []),
-            stands_for_all=claim.worse in seedless,
+            rows.get(better.name, []),
+            rows.get(worse.name, []),
+            stands_for_all=worse.seedless,
+            same_data=better.data == worse.data,
         )
-        for claim in claims
-    ]
+    values = [[number_of(row, name) for name in claim.metrics] for row in rows.get(claim.cells[0], [])]
+    means = np.array([np.mean(each) for each in values if None not in each])  # type: ignore[arg-type]
+    first, second = (means if isinstance(side, str) else side for side in (claim.better, claim.worse))
+    return summarise_gaps(claim, np.asarray(first - second))
 
 
 def summarise_difference(
-    claim: Claim, better: Sequence[Row], worse: Sequence[Row], *, stands_for_all: bool = False
+    claim: Claim,
+    better: Sequence[Row],
+    worse: Sequence[Row],
+    *,
+    stands_for_all: bool = False,
+    same_data: bool = True,
 ) -> DifferenceSummary:
-    """How far the rows of two cells are apart; the worse one ``stands_for_all`` seeds if it knows none."""
-    pairs = pair_by_seed(better, worse, claim.metrics, stands_for_all)
+    """How far the rows of two cells are apart; the worse one ``stands_for_all`` seeds if it knows none, and
+    pairs have the ``same_data`` unless the claim is about sets that differ."""
+    pairs = pair_by_seed(better, worse, claim.metrics, stands_for_all, same_data)
     gaps = np.array(
         [np.mean([number_of(first, name) - number_of(second, name) for name in claim.metrics])  # type: ignore[operator]
          for first, second in pairs]
     )  # fmt: skip
-    if len(pairs) < ENOUGH_SEEDS:
+    found = summarise_gaps(claim, gaps)
+    if found.error is None or claim.metrics != ("accuracy",) or not same_data:
+        return found
+    if any(row.hits is None for pair in pairs for row in pair):
+        return found
+    first, second = (correctness([pair[side] for pair in pairs]) for side in (0, 1))
+    interval = difference_intervals(first, second, [METRICS["accuracy"]], rng=np.random.default_rng(0))[0]
+    return replace(
+        found,
+        texts=len(first.labels),
+        interval=cut(interval, possible_gap(claim)),
+        error=max(found.error, (interval[1] - interval[0]) / 2 / NORMAL_95),
+    )
+
+
+def summarise_gaps(claim: Claim, gaps: Floats) -> DifferenceSummary:
+    """The mean of gaps with the interval and the error that seeds alone give it."""
+    if len(gaps) < ENOUGH_SEEDS:
         return DifferenceSummary(claim, gaps, 0, None, None)
-    interval, texts = seed_intervals(gaps.tolist())[0], 0
     error = float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
-    if claim.metrics == ("accuracy",) and all(row.hits is not None for pair in pairs for row in pair):
-        first, second = (correctness([pair[side] for pair in pairs]) for side in (0, 1))
-        texts, rng = len(first.labels), np.random.default_rng(0)
-        interval = difference_intervals(first, second, [METRICS["accuracy"]], rng=rng)[0]
-        error = max(error, (interval[1] - interval[0]) / 2 / NORMAL_95)
-    return DifferenceSummary(claim, gaps, texts, within_difference(interval, claim.metrics), error)
+    interval = cut(seed_intervals(gaps.tolist())[0], possible_gap(claim))
+    return DifferenceSummary(claim, gaps, 0, interval, error)
+
+
+def possible_gap(claim: Claim) -> Interval:
+    """The smallest and the largest gap that there can be."""
+    low, high = np.mean([possible_range(name) for name in claim.metrics], axis=0).tolist()
+    (least, most), (floor, ceiling) = (
+        (low, high) if isinstance(side, str) else (side, side) for side in (claim.better, claim.worse)
+    )
+    return least - ceiling, most - floor
 
 
 def pair_by_seed(
-    better: Sequence[Row], worse: Sequence[Row], metrics: Sequence[str], stands_for_all: bool = False
+    better: Sequence[Row],
+    worse: Sequence[Row],
+    metrics: Sequence[str],
+    stands_for_all: bool = False,
+    same_data: bool = True,
 ) -> list[tuple[Row, Row]]:
-    """The rows of two cells with the same seed on the same data that have all ``metrics``."""
+    """The rows of two cells with the same seed, on the same data where that is meant, that have all
+    ``metrics``."""
     by_seed = {row.seed: row for row in worse}
     if stands_for_all and worse:
         by_seed = {row.seed: worse[0] for row in better}
@@ -87,7 +131,7 @@ def pair_by_seed(
     return [
         pair
         for pair in pairs
-        if pair[0].data == pair[1].data
+        if (pair[0].data == pair[1].data or not same_data)
         and all(number_of(row, name) is not None for row in pair for name in metrics)
     ]
 

@@ -1,7 +1,5 @@
 """Which numbers a metric of a table can be, so that no interval leaves them."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from glasshead.registry import did_you_mean
@@ -18,14 +16,15 @@ METRIC_RANGES = {
     "rmse": SIZE, "mae": SIZE, "width": SIZE, "neutral_change": SIZE, "neutral_size": SIZE,
     "step_seconds": SIZE, "short_of_full": SIZE, "full_rank_tokens": SIZE,
     "perplexity": (1.0, np.inf),
-    "gap": ANY, "VᵀW": ANY, "least_w": ANY, "most_w": ANY,
+    "gap": ANY, "late_gap": SIZE, "VᵀW": ANY, "VᵀW_size": SIZE, "settling_steps": SIZE, "term_lead": ANY,
+    "least_w": ANY, "most_w": ANY,
 }  # fmt: skip
 """The smallest and the largest value of a metric, by its whole name."""
 RANGE_BY_PREFIX = {
     "gradient_share_": SHARE, "erasure_share_": SHARE, "gradient_": CORRELATION, "erasure_": CORRELATION,
     "permutation_": SHARE, "random_": SHARE, "probability_": SHARE, "rising_": SHARE, "as_": SHARE,
     "score_": SHARE, "polarity_": SHARE,  # AUC
-    "rank_": SIZE, "null_": SIZE, "_words": SIZE, "weight_": ANY, "_rest": ANY,
+    "product_": ANY, "rank_": SIZE, "null_": SIZE, "_words": SIZE, "weight_": ANY, "_rest": ANY,
 }  # fmt: skip
 """The same by how a name begins, or ends, for those that are not named whole."""
 
@@ -33,12 +32,6 @@ RANGE_BY_PREFIX = {
 def within(interval: Interval | None, name: str) -> Interval | None:
     """The part of an interval that a metric can have."""
     return cut(interval, possible_range(name))
-
-
-def within_difference(interval: Interval | None, names: Iterable[str]) -> Interval | None:
-    """The part of an interval that a difference between two values of one of the metrics can have."""
-    most = max(high - low for low, high in map(possible_range, names))
-    return cut(interval, (-most, most))
 
 
 def cut(interval: Interval | None, possible: Interval) -> Interval | None:

@@ -28,10 +28,12 @@ def scale(name: str) -> float:
 
 
 def decimals(name: str) -> int:
-    """Decimals of a metric where it is printed: none of a count of words or tokens, one of a mean rank."""
+    """Decimals of a metric where it is printed: none of a count, one of a mean rank."""
     if name in PERCENTS:
         return 2
-    return 0 if name.endswith(("_words", "_tokens")) else 1 if name.startswith(("rank_", "null_")) else 3
+    if name.endswith(("_words", "_tokens", "_steps")):
+        return 0
+    return 1 if name.startswith(("rank_", "null_")) else 3
 
 
 def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> str:

@@ -153,7 +153,7 @@ class Schedule:
         of which nothing is claimed waits for all others. A point of a grid is as urgent as its cell."""
         place = self._tuned_by.get(place, place)
         table, cell = self.cells[place]
-        claims = [claim for claim in table.every_claim if cell.name in (claim.better, claim.worse)]
+        claims = [claim for claim in table.every_claim if cell.name in claim.cells]
         if table.every_claim and not claims:
             return -math.inf
         metric = claims[0].metrics[0] if claims else table.metrics[0]

@@ -166,7 +166,7 @@ def smallest_effect(table: PaperTable, cell: Cell, metric: str) -> float | None:
     effects = [
         abs(claim.effect)
         for claim in table.claims
-        if claim.effect and metric in claim.metrics and data[claim.better] == cell.data
+        if claim.effect and metric in claim.metrics and data[claim.cells[0]] == cell.data
     ]
     printed = {
         row.paper[metric].value for row in table.cells if row.data == cell.data and metric in row.paper

@@ -18,13 +18,22 @@ SEEDS, QUICK_SEEDS = 5, 2
 @dataclass(frozen=True)
 class Claim:
     """The paper says that the cell ``better`` has more of the ``metrics`` than ``worse``, the mean of several
-    being meant, by ``effect`` if it prints both."""
+    being meant, by ``effect`` if it prints both.
+
+    A number in the place of one of the cells is what the metrics of the other one are held against, training
+    by training: 0 of a change, ½ of an AUC.
+    """
 
     text: str
-    better: str
-    worse: str
+    better: str | float
+    worse: str | float
     metrics: tuple[str, ...] = ("accuracy",)
     effect: float | None = None
+
+    @property
+    def cells(self) -> list[str]:
+        """The names of its cells."""
+        return [side for side in (self.better, self.worse) if isinstance(side, str)]
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class PaperTable:
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
         for claim in self.every_claim:
-            if not {claim.better, claim.worse} <= set(names):
+            if not claim.cells or not set(claim.cells) <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
     @property
@@ -90,7 +99,7 @@ class PaperTable:
         """The table with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
         claims, floor_claims = (
-            [claim for claim in several if {claim.better, claim.worse} <= names]
+            [claim for claim in several if set(claim.cells) <= names]
             for several in (self.claims, self.floor_claims)
         )
         return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)

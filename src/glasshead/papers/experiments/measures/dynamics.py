@@ -13,6 +13,12 @@ from glasshead.papers.results import NOT_EXPLAINED, History, read_history
 
 CLOSE = 4
 """Steps between two snapshots of a close look; else a hundredth of the training or so."""
+SIGNS = {
+    "positive × positive": ("lower", 1),
+    "negative × negative": ("lower", 1),
+    "positive × negative": ("upper", -1),
+}
+"""Of dot products of embeddings: the quartile that has the sign of three quarters of them."""
 COUPLINGS = ("V′ᵀW′", "V′ᵀW", "VᵀW")
 """VᵀW of the model at hand is the first of these that it has."""
 
@@ -39,7 +45,8 @@ def watch(job: Job, every: int | None) -> Measured:
     job.train([dynamics_callback(truth, every)])
     measured = classifier(job)
     history = read_history(job.folder)
-    return Measured(measured.numbers | separation_numbers(history) | term_numbers(history), measured.hits)
+    numbers = separation_numbers(history) | product_numbers(history) | term_numbers(history)
+    return Measured(measured.numbers | numbers, measured.hits)
 
 
 def separation_numbers(history: History) -> dict[str, Any]:
@@ -57,11 +64,39 @@ def separation_numbers(history: History) -> dict[str, Any]:
                 numbers[f"{quantity}_{group}"] = float(roc_auc_score(is_own, np.r_[own, neutral]))
     means = {group: history.curve("score", group)["mean"] for group in history.groups}
     if {"positive", "negative"} <= means.keys():
-        numbers["gap"] = float(means["positive"][-1] - means["negative"][-1])
+        gaps = means["positive"] - means["negative"]
+        numbers["gap"] = float(gaps[-1])
+        late = history.curve("score", "positive")["step"] >= history.steps[-1] / 2
+        numbers["late_gap"] = float(np.abs(gaps[late]).mean())
     for name in COUPLINGS:
         if len(values := history.curve(name)["mean"]):
             return numbers | {"VᵀW": float(values[-1])}
     return numbers
+
+
+def product_numbers(history: History) -> dict[str, Any]:
+    """The mean dot product of the embeddings of every two groups after the last step, and from which step on
+    the signs of those of words with a polarity are what the paper derives."""
+    last = (history.products["step"] == history.steps[-1]) & (history.products["of"] == "e")
+    pairs, means = history.products["pair"][last], history.products["mean"][last]
+    numbers: dict[str, Any] = {
+        f"product_{pair.replace(' × ', '_')}": float(mean) for pair, mean in zip(pairs, means, strict=True)
+    }
+    if all(pair in pairs for pair in SIGNS):
+        numbers["settling_steps"] = settling_step(history)
+    return numbers
+
+
+def settling_step(history: History) -> int:
+    """The first step from which on three quarters of the dot products within a class are positive, and three
+    quarters of those between the classes negative; the last step, if there is none."""
+    right = np.ones(len(history.steps), dtype=bool)
+    for pair, (quartile, sign) in SIGNS.items():
+        chosen = (history.products["of"] == "e") & (history.products["pair"] == pair)
+        right &= sign * history.products[quartile][chosen] > 0
+    wrong = np.flatnonzero(~right)
+    first = wrong[-1] + 1 if len(wrong) else 0
+    return int(history.steps[min(first, len(right) - 1)])
 
 
 def term_numbers(history: History) -> dict[str, Any]:
