@@ -196,3 +196,40 @@ def test_every_paper_claims_something_of_its_tables(name):
     assert 5 < len(claims) <= 15
     assert all(claim.parts for claim in claims)
     assert len({(claim.text, claim.where) for claim in claims}) == len(claims)
+
+
+def verdict_with_one_reference(rng, seeds=5):
+    """Four cells that are all held against the trainings of a fifth, which err most; and the mean gap of each
+    seed."""
+    names = [*SETTINGS, "reference"]
+    parts = [Claim(name, name, "reference", ("erasure_0",)) for name in SETTINGS]
+    table = PaperTable("small", "a small table", [cell(name) for name in names], claims=parts)
+    paper = Paper("paper", "Somebody", [table], [
+        PaperClaim("claim", "Table 1", tuple(("small", part) for part in parts))
+    ])  # fmt: skip
+    values = rng.normal(0, [0.1, 0.1, 0.1, 0.1, 0.3], (seeds, 5))
+    rows = {
+        each.name: [
+            replace(row(each, seed, None), numbers={"erasure_0": values[seed, place]})
+            for seed in range(seeds)
+        ]
+        for place, each in enumerate(table.cells)
+    }
+    summary = summary_of(table, rows, dict.fromkeys(rows, range(seeds)))
+    (verdict,) = judge_claims(paper, {table.name: summary.differences})
+    return verdict, values[:, :4].mean(axis=1) - values[:, 4]
+
+
+def test_settings_that_share_trainings_are_judged_by_their_mean_over_seeds():
+    verdict, gaps = verdict_with_one_reference(np.random.default_rng(3))
+    tested = stats.ttest_1samp(gaps, 0.0)
+    assert verdict.difference == pytest.approx(gaps.mean())
+    assert verdict.p == pytest.approx(tested.pvalue)
+    assert verdict.interval == pytest.approx(tuple(tested.confidence_interval()))
+
+
+def test_settings_that_share_trainings_are_not_shown_by_chance():
+    """As if they were independent, a third of such claims would be."""
+    rng = np.random.default_rng(5)
+    found = [verdict_with_one_reference(rng)[0].p < 0.05 for _ in range(200)]
+    assert np.mean(found) < 0.1

@@ -26,11 +26,11 @@ class ClaimVerdict:
 
     Each setting with five pairs of trainings or more counts alike: the ``difference`` d = Σ dₛ / S is the
     mean over their mean gaps, with the standard error √(Σ eₛ²) / S, eₛ that of a setting, and the degrees of
-    freedom of Welch and Satterthwaite. ``p`` is that of a t-test of d = 0, ``corrected`` the same after Holm
-    for all claims of the paper, run or not; ``interval`` is one of 95 %, and ``equivalence`` that of
-    1 − 2·0.05 / (number of claims), by which a difference is called too small (two one-sided tests).
-    ``effect`` is the mean of what the paper prints of the same settings, and ``detectable`` what would be
-    found in four of five such experiments.
+    freedom of Welch and Satterthwaite. Settings that share trainings err together and are one (`pool`). ``p``
+    is that of a t-test of d = 0, ``corrected`` the same after Holm for all claims of the paper, run or not;
+    ``interval`` is one of 95 %, and ``equivalence`` that of 1 − 2·0.05 / (number of claims), by which a
+    difference is called too small (two one-sided tests). ``effect`` is the mean of what the paper prints of
+    the same settings, and ``detectable`` what would be found in four of five such experiments.
     """
 
     claim: PaperClaim
@@ -83,8 +83,9 @@ def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -
     if not known:
         return replace(test, effect=effect)
     difference = float(np.mean([part.gaps.mean() for part in known]))
-    errors = np.array([part.error for part in known], dtype=float) ** 2 / len(known) ** 2
-    total = float(errors.sum())
+    variances, degrees = np.array([pool(group) for group in group_by_trainings(known)]).T
+    variances = variances / len(known) ** 2
+    total = float(variances.sum())
     possible = np.mean([possible_gap(part.claim) for part in known], axis=0).tolist()
     if total == 0:
         same = (difference, difference)
@@ -94,9 +95,7 @@ def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -
         )
     from scipy.stats import t
 
-    freedom = total**2 / sum(
-        error**2 / (len(part.gaps) - 1) for error, part in zip(errors, known, strict=True) if error
-    )
+    freedom = total**2 / float((variances**2 / degrees).sum())
     error = math.sqrt(total)
     p = 2 * float(t.sf(abs(difference) / error, freedom))
 
@@ -113,6 +112,34 @@ def assess(claim: PaperClaim, parts: Sequence[DifferenceSummary], claims: int) -
         p=p,
         detectable=detectable_difference(error, freedom, significance=SIGNIFICANT / claims),
     )
+
+
+def group_by_trainings(parts: Sequence[DifferenceSummary]) -> list[list[DifferenceSummary]]:
+    """Settings that share trainings, themselves or through others, together."""
+    groups: list[tuple[frozenset[tuple[str, str]], list[DifferenceSummary]]] = []
+    for part in parts:
+        touched = [group for group in groups if group[0] & part.cells]
+        cells = part.cells.union(*(own for own, _ in touched))
+        together = [one for _, group in touched for one in group]
+        groups = [group for group in groups if not group[0] & part.cells] + [(cells, [*together, part])]
+    return [group for _, group in groups]
+
+
+def pool(parts: Sequence[DifferenceSummary]) -> tuple[float, float]:
+    """The squared standard error of the sum of the mean gaps of settings that share trainings, eᵀRe, and its
+    degrees of freedom; R are the correlations of their gaps over the seeds that all of them have, so that of
+    gaps whose errors come of seeds alone it is the error of the mean over seeds of Σₛ gapₛ. Of fewer than
+    five such seeds R is 1: they may err together."""
+    errors = np.array([part.error for part in parts], dtype=float)
+    shared = sorted(set(parts[0].seeds).intersection(*(part.seeds for part in parts)))
+    if len(shared) < ENOUGH_SEEDS:
+        return float(errors.sum() ** 2), min(len(part.gaps) for part in parts) - 1.0
+    gaps = np.array([part.gaps[[list(part.seeds).index(seed) for seed in shared]] for part in parts])
+    centred = gaps - gaps.mean(axis=1, keepdims=True)
+    sizes = np.linalg.norm(centred, axis=1)
+    directions = centred / np.where(sizes > 0, sizes, 1.0)[:, None]
+    alike = float(np.square(errors[sizes == 0]).sum())  # in all seeds: what errs are the texts
+    return float(np.square(errors @ directions).sum()) + alike, len(shared) - 1.0
 
 
 def verdict_of(test: ClaimVerdict) -> str:

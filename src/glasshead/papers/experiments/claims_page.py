@@ -23,8 +23,9 @@ HOW_TO_READ = (
     "",
     "- Each claim is tested once, over all settings that have five pairs of trainings or more: the mean of "
     "their mean differences, each setting counting alike, by a t-test whose error counts seeds and, of "
-    "accuracies, test texts (degrees of freedom of Welch and Satterthwaite). p is corrected by Holm for all "
-    "claims of the paper, run or not.",
+    "accuracies, test texts (degrees of freedom of Welch and Satterthwaite). Settings that share trainings "
+    "err together: of these the mean over all counts as one. p is corrected by Holm for all claims of the "
+    "paper, run or not.",
     "- A claim about one model compares each of its trainings, five or more, with a fixed number: an AUC "
     "with ½, a change with 0.",
     "- *Shown*: p < 0.05 in the direction of the paper, and so in every setting; *on average*: not in every "

@@ -25,14 +25,20 @@ NORMAL_95 = 1.959964
 class DifferenceSummary:
     """What the trainings of one cell or two say of a claim: ``gaps`` are the differences of pairs of
     trainings with the same seed on the same data, or of every training from a number, each the mean over the
-    metrics of the claim. The ``interval`` and the standard ``error`` of the mean count seeds and, where the
-    hits of pairs are kept, the ``texts``, too; of fewer than five gaps there is none."""
+    metrics of the claim, by ``seeds``.
+
+    The ``interval`` and the standard ``error`` of the mean count seeds and, where the hits of pairs are kept,
+    the ``texts``, too; of fewer than five gaps there is none. ``cells`` are those that it is about, with
+    their tables.
+    """
 
     claim: Claim
     gaps: Floats
+    seeds: Sequence[int]
     texts: int
     interval: Interval | None
     error: float | None
+    cells: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def difference(self) -> float | None:
@@ -45,7 +51,12 @@ def summarise_differences(
 ) -> list[DifferenceSummary]:
     """The difference of every claim about cells of a table."""
     cells = {cell.name: cell for cell in table.cells}
-    return [summarise_claim(claim, cells, rows) for claim in claims]
+    return [
+        replace(
+            summarise_claim(claim, cells, rows), cells=frozenset((table.name, name) for name in claim.cells)
+        )
+        for claim in claims
+    ]
 
 
 def summarise_claim(
@@ -61,10 +72,13 @@ def summarise_claim(
             stands_for_all=worse.seedless,
             same_data=better.data == worse.data,
         )
-    values = [[number_of(row, name) for name in claim.metrics] for row in rows.get(claim.cells[0], [])]
-    means = np.array([np.mean(each) for each in values if None not in each])  # type: ignore[arg-type]
-    first, second = (means if isinstance(side, str) else side for side in (claim.better, claim.worse))
-    return summarise_gaps(claim, np.asarray(first - second))
+    values = {
+        row.seed: [number_of(row, name) for name in claim.metrics] for row in rows.get(claim.cells[0], [])
+    }
+    means = {seed: np.mean(each) for seed, each in values.items() if None not in each}  # type: ignore[arg-type]
+    of_cell = np.array([*means.values()])
+    first, second = (of_cell if isinstance(side, str) else side for side in (claim.better, claim.worse))
+    return summarise_gaps(claim, np.asarray(first - second), [*means])
 
 
 def summarise_difference(
@@ -82,7 +96,7 @@ def summarise_difference(
         [np.mean([number_of(first, name) - number_of(second, name) for name in claim.metrics])  # type: ignore[operator]
          for first, second in pairs]
     )  # fmt: skip
-    found = summarise_gaps(claim, gaps)
+    found = summarise_gaps(claim, gaps, [first.seed for first, _ in pairs])
     if found.error is None or claim.metrics != ("accuracy",) or not same_data:
         return found
     if any(row.hits is None for pair in pairs for row in pair):
@@ -97,13 +111,13 @@ def summarise_difference(
     )
 
 
-def summarise_gaps(claim: Claim, gaps: Floats) -> DifferenceSummary:
+def summarise_gaps(claim: Claim, gaps: Floats, seeds: Sequence[int]) -> DifferenceSummary:
     """The mean of gaps with the interval and the error that seeds alone give it."""
     if len(gaps) < ENOUGH_SEEDS:
-        return DifferenceSummary(claim, gaps, 0, None, None)
+        return DifferenceSummary(claim, gaps, seeds, 0, None, None)
     error = float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
     interval = cut(seed_intervals(gaps.tolist())[0], possible_gap(claim))
-    return DifferenceSummary(claim, gaps, 0, interval, error)
+    return DifferenceSummary(claim, gaps, seeds, 0, interval, error)
 
 
 def possible_gap(claim: Claim) -> Interval:
