@@ -9,4 +9,4 @@ def shorten_search(patch: pytest.MonkeyPatch) -> None:
     """Make the search of other maps short, where what is tested does not depend on how far it gets."""
     from glasshead.audits import adversarial
 
-    patch.setattr(adversarial, "SEARCH", replace(adversarial.SEARCH, starts=3, passes=30, waves=1))
+    patch.setattr(adversarial, "SEARCH", replace(adversarial.SEARCH, starts=2, passes=12, waves=1))

@@ -133,7 +133,7 @@ def seeds(count):
 @pytest.mark.parametrize("activation", ["softmax", pytest.param("tanhmax", marks=pytest.mark.slow)])
 def test_climbs_reach_95_percent_of_the_exact_distance(activation):
     rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(WORDS, size=n)) for n in rng.integers(3, 20, 40)]
+    texts = [" ".join(rng.choice(WORDS, size=n)) for n in rng.integers(3, 20, 16)]
     setting = exact_setting(random_model(activation=activation), texts)
     readout, every = setting.context.readout, np.arange(len(texts))
     bases = bases_of(readout, every, seeds(len(texts)))
@@ -239,13 +239,13 @@ def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     """A learned query is linear in its weights; as a model that is run again it must give the same."""
     run = train(data("encoder"), recipe("encoder"), tmp_path / "run")
     context = build_view(open_subject(run), data("encoder")["test"])
-    setting, every = Setting(context, Search(starts=4, waves=2)), np.arange(5)
-    linear = free_distances(setting, every, seeds(5))
+    setting, every = Setting(context, Search(starts=4, waves=2)), np.arange(3)
+    linear = free_distances(setting, every, seeds(3))
     explanation = context.explanation
     observed = observe_by_forward(
         explanation.model, explanation.encoded, explanation.site, explanation.rows, explanation.logits
     )
-    by_passes = search_forward(setting, observed, every, seeds(5))
+    by_passes = search_forward(setting, observed, every, seeds(3))
     np.testing.assert_array_equal(linear.flat, by_passes.flat)
     for base in ("own", "uniform"):
         np.testing.assert_allclose(by_passes.distances[base], linear.distances[base], rtol=0.1)
@@ -273,7 +273,7 @@ def test_no_text_changes_what_is_found_of_another(ask):
     """In a readout, in float64, where all texts climb together."""
     texts = [" ".join(np.random.default_rng(n).choice(WORDS, size=n)) for n in (3, 5, 4, 9)]
     setting = exact_setting(random_model(classes=3, score="additive"), texts)
-    check_rows(ask, replace(setting, search=Search(waves=1)), 4, 1e-6)
+    check_rows(ask, replace(setting, search=Search(starts=2, passes=60, waves=1)), 4, 1e-6)
 
 
 @pytest.mark.parametrize("ask", [free_distances, producible_distances])
@@ -281,7 +281,7 @@ def test_no_text_changes_what_is_found_of_another_by_passes(ask):
     family = FAMILIES["Bert"]
     model, data = family.build(labels=2, id2label={0: "bad", 1: "good"}), labelled_data(4)
     setting = Setting(build_view(open_subject(model, family.tokenizer()), data))
-    check_rows(ask, replace(setting, search=Search(starts=2, passes=20, waves=1)), 4, 1e-6)
+    check_rows(ask, replace(setting, search=Search(starts=2, passes=10, waves=1)), 4, 1e-6)
 
 
 @pytest.mark.usefixtures("short_search")

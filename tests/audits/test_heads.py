@@ -166,7 +166,7 @@ def test_families_that_others_made(name):
         FAMILIES[name].tokenizer(),
     )
     before = model_state(model, tokenizer)
-    report = glasshead.heads(model, labelled_data(10), tokenizer=tokenizer, dtype="float32")
+    report = glasshead.heads(model, labelled_data(4), tokenizer=tokenizer, dtype="float32")
     assert model_state(model, tokenizer) == before
     assert len(report.heads) == sum(layer.num_heads for layer in report.layers)
     kinds = {layer.kind for layer in report.layers}
@@ -281,9 +281,9 @@ def test_batches_change_nothing():
     """Texts of several lengths in one batch, and one by one."""
     family = FAMILIES["Bert"]
     model, tokenizer = family.build(labels=2), family.tokenizer()
-    data = labelled_data(4)
+    data = labelled_data(3)
     together = glasshead.heads(model, data, tokenizer=tokenizer)
-    alone = [glasshead.heads(model, data.select([row]), tokenizer=tokenizer) for row in range(4)]
+    alone = [glasshead.heads(model, data.select([row]), tokenizer=tokenizer) for row in range(3)]
     for place, head in enumerate(together.heads):
         for name in ("entropy", "previous", "removal", "gradient-importance"):
             values = [one.heads[place].finding(name).estimate for one in alone]

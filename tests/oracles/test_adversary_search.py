@@ -40,7 +40,7 @@ def setting_of(model, texts, classes):
 def divergence(own, other):
     other = np.maximum(other, 1e-12)
     mean = (own + other) / 2
-    return float((own * np.log(own / mean) + other * np.log(other / mean)).sum() / 2)
+    return (own * np.log(own / mean) + other * np.log(other / mean)).sum(axis=-1) / 2
 
 
 def by_slsqp(own, polarity, bias, epsilon, starts=10):
@@ -113,7 +113,7 @@ def test_of_a_query_of_one_or_two_numbers_what_is_found_is_what_a_grid_finds(hea
             answer, answers = (torch.sigmoid(rows @ polarity + readout.bias[0]) for rows in (own, weights))
             change = (answers - answer).abs()
             feasible = weights[change <= setting.search.epsilon].numpy()
-            best[text] = max((divergence(own.numpy(), row) for row in feasible), default=0.0)
+            best[text] = divergence(own.numpy(), feasible).max(initial=0.0)
     assert best.mean() > 0.1
     assert (found.distances["own"] >= best - 1e-6).all()
     assert (

@@ -36,8 +36,9 @@ UNEQUAL = "Attention gives some {tokens} more weight than others"
 def conclude(card: AuditCard, audits: Mapping[str, QuestionSet] = AUDITS) -> AuditCard:
     """A card with what its facts and findings come to, by the questions of these ``audits``: the first
     sentence, what you can claim, what each audit comes to, and what its numbers are about."""
-    made = audits_of(card, audits)
-    card = replace(card, findings=[with_inputs_needed(card, finding, made) for finding in card.findings])
+    made, statistic = audits_of(card, audits), card.statistic
+    findings = [with_inputs_needed(card, finding, made, statistic) for finding in card.findings]
+    card = replace(card, findings=findings)
     outcomes = {name: audit.outcome(card) for name, audit in made.items()}
     claims = tuple(judge_claims(card, made))
     fill = card.nouns.fill
@@ -60,11 +61,12 @@ def audits_of(card: AuditCard, audits: Mapping[str, QuestionSet]) -> dict[str, Q
 def quantities_of(card: AuditCard, made: Mapping[str, QuestionSet]) -> dict[str, Quantity]:
     """What the numbers of a card are about, in the order of the first screen."""
     quantities: dict[str, Quantity] = {}
+    statistic = card.statistic
     for name, audit in made.items():
         own = {finding.quantity: finding for finding in card.findings if finding.audit == name}
         order = {question: rank for rank, question in enumerate(audit.questions)}
         by_question = [
-            (audit.question_of(finding.statistic, finding.against, card.statistic), quantity)
+            (audit.question_of(finding.statistic, finding.against, statistic), quantity)
             for quantity, finding in own.items()
         ]
         for question, quantity in sorted(by_question, key=lambda one: order.get(one[0], len(order))):
@@ -72,11 +74,13 @@ def quantities_of(card: AuditCard, made: Mapping[str, QuestionSet]) -> dict[str,
     return quantities
 
 
-def with_inputs_needed(card: AuditCard, finding: Finding, made: Mapping[str, QuestionSet]) -> Finding:
+def with_inputs_needed(
+    card: AuditCard, finding: Finding, made: Mapping[str, QuestionSet], statistic: str
+) -> Finding:
     """A finding with the number of inputs that would decide it."""
     if finding.audit not in made:
         return finding
-    question = made[finding.audit].question_of(finding.statistic, finding.against, card.statistic)
+    question = made[finding.audit].question_of(finding.statistic, finding.against, statistic)
     return replace(finding, inputs_needed=inputs_needed(card, finding, question))
 
 

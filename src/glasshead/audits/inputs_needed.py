@@ -59,8 +59,10 @@ def needed_for_claim(card: AuditCard, finding: Finding, question: Question) -> i
 
 
 def sharpen(card: AuditCard, factor: float) -> AuditCard:
-    """A card of so many times as many inputs, with the estimates of this one."""
-    return replace(card, findings=[sharpen_finding(finding, factor) for finding in card.findings])
+    """A card of so many times as many inputs, with the estimates of this one; findings of slices stay as they
+    are: no claim rests on them."""
+    findings = [one if one.by else sharpen_finding(one, factor) for one in card.findings]
+    return replace(card, findings=findings)
 
 
 def sharpen_finding(finding: Finding, factor: float) -> Finding:
