@@ -180,7 +180,7 @@ def test_damaged_folders(place, reading, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["run", "audit"])
 def test_damaged_folders_of_many_kinds(place, reading, kind):
-    check(bad_folders(place, *reading[kind], range(60, 120 if kind == "run" else 90)))
+    check(bad_folders(place, *reading[kind], range(60, 120 if kind == "run" else 80)))
 
 
 @pytest.fixture(scope="module")

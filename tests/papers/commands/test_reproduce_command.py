@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shlex
 import signal
 import time
@@ -13,8 +14,9 @@ import transformers
 
 from glasshead.files import reserve_folder
 from glasshead.papers.experiments import PAPERS, ReproduceRequest, quick_table, run_task
-from glasshead.papers.experiments.job import Job
+from glasshead.papers.experiments.job import Job, load_once
 from glasshead.training import TrainingConfig
+from glasshead.training.build_model import build_classifier, encoded_split, label_tensor
 from typed import glasshead, refusal, shell, tree, wait_for
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "reproduce.sh"
@@ -211,26 +213,33 @@ def test_killed_and_started_again(tmp_path):
     assert not (tmp_path / "tables" / "runs").exists()
 
 
-def kind_of(cell):
-    """What it measures of which model: cells of one kind differ in their data and in how they are trained."""
+def traits_of(cell):
+    """What it measures of which mechanism, and of which model; how large and strong all is makes no other."""
     recipe = cell.recipe
-    if isinstance(recipe, TrainingConfig):
-        return cell.measure, recipe.model, repr((recipe.attention, recipe.architecture))
-    return cell.measure, repr(recipe)
+    if not isinstance(recipe, TrainingConfig):
+        return {(cell.measure, repr(recipe))}
+    model = {name: value for name, value in recipe.architecture.items() if name != "attention"}
+    model = (recipe.model, recipe.word_vectors is None, without_numbers(model))
+    return {(cell.measure, without_numbers(recipe.attention)), (cell.measure, model)}
+
+
+def without_numbers(value):
+    return re.sub(r"-?\d[\d.e-]*", "#", repr(value))
 
 
 def one_of_each_kind(paper):
     """The paper with the cells of one data set for each table, another set for the next one; of these the
-    first of each kind in the paper and of each measure in the table, and two at least."""
+    first of each mechanism and of each model in the paper and of each measure in the table, and two at
+    least."""
     tables, met = [], set()
     for number, table in enumerate(paper.tables):
         held = sorted({cell.data.name for cell in table.cells})
         cells = [cell for cell in table.cells if cell.data.name == held[number % len(held)]]
         kept, measures = [], set()
         for cell in cells:
-            if kind_of(cell) not in met or cell.measure not in measures:
+            if not traits_of(cell) <= met or cell.measure not in measures:
                 kept.append(cell)
-            met.add(kind_of(cell))
+            met |= traits_of(cell)
             measures.add(cell.measure)
         tables.append(table.with_cells(kept if len(kept) > 1 else cells[:2]))
     claimed = {(table.name, claim) for table in tables for claim in table.claims}
@@ -243,7 +252,7 @@ def one_of_each_kind(paper):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(PAPERS))
 def test_every_table_of_a_paper_can_be_run(name, tmp_path, monkeypatch):
-    """On tiny data, with every measure of every kind of model."""
+    """On tiny data, with every measure of every mechanism and of every kind of model."""
     paper = one_of_each_kind(PAPERS[name])
     monkeypatch.setitem(PAPERS._entries, name, paper)
     glasshead("reproduce", name, "--quick", "--seeds", 1, "--out", tmp_path / "tables")
@@ -252,6 +261,24 @@ def test_every_table_of_a_paper_can_be_run(name, tmp_path, monkeypatch):
         assert len(record["cells"]) == len(table.cells)
         assert all(cell["seeds"] == [0] and not cell["missing"] for cell in record["cells"])
         assert all(metric in cell["metrics"] for cell in record["cells"] for metric in table.metrics[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_every_model_of_a_paper_reads_its_data_and_learns(name):
+    """Of every cell, also those of which no training is run; each recipe before each kind of data once."""
+    cells = [cell for table in PAPERS[name].tables for cell in quick_table(table, None).cells]
+    different = {repr((cell.recipe, cell.data)): cell for cell in cells}
+    for cell in different.values():
+        if isinstance(cell.recipe, TrainingConfig):
+            data, _ = load_once(cell.data, None)
+            built = build_classifier(cell.recipe, data)
+            few = data["train"].select(range(4))
+            inputs = encoded_split(built.tokenizer, few).inputs()
+            loss = built.model(**inputs, labels=label_tensor(few)).loss
+            loss.backward()
+            assert loss.isfinite(), cell.name
+            assert any(p.grad is not None and p.grad.any() for p in built.model.parameters()), cell.name
 
 
 @pytest.mark.slow
