@@ -7,6 +7,7 @@ import pytest
 
 import glasshead
 from classifier_families import FAMILIES, labelled_data
+from counted_shards import count_shards
 from glasshead.audits import measure
 from glasshead.audits.head_report.rows import PAIRS, REMOVAL, STATISTICS, HeadRows, PairRows, RemovalRows
 from glasshead.audits.head_report.text_statistics import OF_RANDOM
@@ -42,20 +43,7 @@ def whole(some, tmp_path_factory):
 
 @pytest.fixture
 def shards(monkeypatch):
-    """Shards of five inputs, and which inputs each asked; what begins shard ``stop`` is interrupted."""
-    monkeypatch.setattr(measure, "SHARD", 5)
-    ask, asked = measure.Wanted.measure, []
-
-    def counted(wanted, view):
-        if wanted.key == STATISTICS:
-            if len(asked) == counted.stop:
-                raise KeyboardInterrupt
-            asked.append(view.ids.tolist())
-        return ask(wanted, view)
-
-    counted.stop, counted.asked = None, asked
-    monkeypatch.setattr(measure.Wanted, "measure", counted)
-    return counted
+    return count_shards(monkeypatch, STATISTICS)
 
 
 def assert_same(one, other, path=""):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import glasshead
+from counted_shards import count_shards
 from glasshead.audits import measure
 from glasshead.audits.ranking.rows import RANKING
 from small import as_run, planted_texts, random_model
@@ -30,20 +31,7 @@ def whole(some):
 
 @pytest.fixture
 def shards(monkeypatch):
-    """Shards of five inputs, and which inputs each asked; what begins shard ``stop`` is interrupted."""
-    monkeypatch.setattr(measure, "SHARD", 5)
-    ask, asked = measure.Wanted.measure, []
-
-    def counted(wanted, view):
-        if wanted.key == RANKING:
-            if len(asked) == counted.stop:
-                raise KeyboardInterrupt
-            asked.append(view.ids.tolist())
-        return ask(wanted, view)
-
-    counted.stop, counted.asked = None, asked
-    monkeypatch.setattr(measure.Wanted, "measure", counted)
-    return counted
+    return count_shards(monkeypatch, RANKING)
 
 
 def assert_same_rankings(one, other):

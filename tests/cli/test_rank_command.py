@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from grown_folder import check_that_more_texts_go_on
 
 from typed import glasshead, refusal
 
@@ -53,19 +54,8 @@ def test_what_cannot_be_asked_is_refused_and_nothing_is_written(
 
 
 def test_a_folder_keeps_what_was_measured_and_more_texts_go_on_from_it(tiny, tmp_path):
-    out, whole = tmp_path / "x", tmp_path / "whole.json"
+    out = tmp_path / "x"
     asked = "rank", tiny.softmax, "synthetic", "--methods", "attention,gradient", "--removals", "delete"
-    glasshead(*asked, "--limit", "20", "--out", out)
-    assert "exists" in refusal(out, *asked, "--limit", "30", "--out", out)
-    before = {path.name: path.stat().st_mtime_ns for path in out.glob("measurements/*/*.parquet")}
-    ended = glasshead(*asked, "--limit", "30", "--out", out, "--resume", "--workers", "2")
-    assert f"Report: {out / 'report.html'}" in " ".join(ended.stdout.split())
-    after = {path.name: path.stat().st_mtime_ns for path in out.glob("measurements/*/*.parquet")}
-    assert before.items() < after.items()
-    glasshead(*asked, "--limit", "30", "--out", whole)
-    ours, theirs = (json.loads(path.read_text(encoding="utf-8")) for path in (out / "ranking.json", whole))
-    assert ours["conclusion"] == theirs["conclusion"]
-    assert ours["facts"]["examples"] == 30
-    assert not (tmp_path / "x.parts").exists()
+    check_that_more_texts_go_on(tmp_path, asked, "ranking.json")
     changed = *asked[:-1], "unknown-token", "--limit", "30", "--out", out, "--resume"
     assert "different: removals" in refusal(out, *changed)
