@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-papers test-without-papers test-slow test-cpus test-types same-numbers check docs bench reproduction \
+.PHONY: demo test test-papers test-without-papers test-slow test-cpus same-numbers check docs bench reproduction \
 	catalogue families clean
 
 demo: .venv/base
@@ -32,20 +32,16 @@ test-without-papers: .venv/dev
 test-slow: .venv/dev
 	$(TESTS) -m slow
 
-# What computes, with the vector instructions of older CPUs: other last digits, the same results. AVX2 is what
-# `test` uses where there is no more.
-NUMERIC := $(addprefix tests/,attention explainers huggingface identifiability models trace)
-test-cpus: .venv/dev
-	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
-	$(if $(filter avx512f,$(shell cat /proc/cpuinfo)),ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC))
-
-# Shapes and types of arguments and results, checked while the tests of these rooms run.
+# What computes, once more as an older CPU does it (other last digits, the same results), with shapes and types of
+# arguments and results checked meanwhile. AVX2 is what `test` uses where there is no more.
+COMPUTING := $(addprefix tests/,attention explainers huggingface identifiability models statistics trace)
 CHECKED := attention trace explainers statistics
 comma := ,
 empty :=
-test-types: .venv/dev
-	$(TESTS) --jaxtyping-packages=$(subst $(empty) $(empty),$(comma),$(addprefix glasshead.,$(CHECKED)) typechecked.check) \
-		-m "not slow and not compiled" $(addprefix tests/,$(CHECKED))
+test-cpus: .venv/dev
+	ATEN_CPU_CAPABILITY=default $(TESTS) -m "not slow and not compiled" $(COMPUTING) \
+		--jaxtyping-packages=$(subst $(empty) $(empty),$(comma),$(addprefix glasshead.,$(CHECKED)) typechecked.check)
+	$(if $(filter avx512f,$(shell cat /proc/cpuinfo)),ATEN_CPU_CAPABILITY=avx2 $(TESTS) tests/attention tests/identifiability)
 
 # Whether the numbers of tiny models through every command are those that were written down, on this kind of CPU.
 same-numbers: .venv/dev

@@ -1,4 +1,4 @@
-"""What checks annotations while tests run: `make test-types` names it to jaxtyping's import hook."""
+"""What checks annotations while tests run: `make test-cpus` names it to jaxtyping's import hook."""
 
 from beartype import BeartypeConf, beartype
 

@@ -13,9 +13,11 @@ from tokenizers.normalizers import StripAccents
 
 from classifier_families import FAMILIES
 from glasshead.audits import AUDITS, audit_subject, measure, reference, run_audit
+from glasshead.audits.base import Measured
 from glasshead.audits.data_view import read_sample
 from glasshead.audits.measured_with import measured_with, plain_values
-from glasshead.audits.measurements import FOLDER
+from glasshead.audits.measurements import FOLDER, Measurements
+from glasshead.audits.table import Column
 from glasshead.errors import InputError
 from glasshead.opening import open_subject
 from glasshead.requests import AuditRequest, options_of
@@ -26,6 +28,7 @@ from same_cards import assert_same_cards, same
 LABELS = (1, 0, 0, 1, 1, 0)
 ASKED = ("performance", "agreement", "perturbation", "faithfulness", "identifiability")
 QUICK = {"dtype": "float32", "draws": 2}
+COLUMNS = (Column("y", "float", "", "a number"),)
 
 
 def subject_of(kind, labels=LABELS, copies=1):
@@ -135,9 +138,13 @@ def test_more_inputs_measure_the_new_ones_alone(subject, tmp_path, counted, monk
     if subject != "texts that are left out":
         assert [len(numbers) for numbers in inputs] == [12, 8]
     assert set((first + then).values()) == {1}
-    again = run_audit(replace(request, limit=12, store=tmp_path))
+    said = []
+    again = run_audit(replace(request, limit=12, store=tmp_path, progress=said.append))
     assert not counted.take()
     assert_same_cards(short, again)
+    own, more = short.facts["examples"], len(inputs[1])
+    words = f"This run covers {own} texts; the folder also keeps measurements of {more} other texts"
+    assert [line for line in said if words in line]
     for module in (audit_subject, reference):
         monkeypatch.setattr(module, "REFERENCE_INPUTS", 12)
     whole = run_audit(replace(request, limit=20))
@@ -158,6 +165,22 @@ def test_an_audit_that_is_named_after_all_measures_nothing(ask, tmp_path, counte
         assert findings[0]
         assert same(*([asdict(one) for one in own] for own in findings))
     assert not counted.take()
+
+
+def test_facts_of_shards_are_what_holds_of_all_that_were_asked():
+    kept = Measurements()
+    parts = (
+        {"rows": "the first", "exact": ["a", "b"]},
+        {"rows": "the last", "exact": ["b"]},
+        {"rows": "none"},
+    )
+    for number, part in enumerate(parts):
+        kept.add("x", np.array([number]), Measured({"y": np.array([1.0])}, {"x": part, "seed": 1}), COLUMNS)
+    assert kept.read("x", np.array([0, 1]), COLUMNS).facts == {
+        "x": {"rows": "the first; the last", "exact": ["b"]},
+        "seed": 1,
+    }
+    assert kept.read("x", np.array([0]), COLUMNS).facts == {"x": parts[0], "seed": 1}
 
 
 @pytest.mark.parametrize("name", ["faithfulness", "operators", "identifiability"])

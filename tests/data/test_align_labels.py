@@ -27,14 +27,33 @@ def test_case_matters_only_where_it_tells_classes_apart():
         align_labels(["POS", "Pos"], ["pos", "neg"])
 
 
-def test_numbers_are_classes_that_nobody_named():
-    order, note = align_labels(UNNAMED, ["0", "2"])
-    assert order.tolist() == [0, 2]
-    assert "LABEL_0 is taken for the data's class 0" in note
+@pytest.mark.parametrize("model", [UNNAMED, ["bad", "fair", "good"]])
+@pytest.mark.parametrize("data", [["0", "2"], ["0.0", "2.0"], ["2", "0"]])
+def test_numbers_are_classes_in_the_models_order(model, data):
+    order, note = align_labels(model, data)
+    assert order.tolist() == [int(float(name)) for name in data]
+    assert f"{model[0]} is taken for the data's class 0" in note
+    assert note.endswith(", and so on")
+
+
+@pytest.mark.parametrize("data", [["False", "True"], ["LABEL_0", "LABEL_1"], ["0", "1"], ["0.0", "1.0"]])
+def test_two_classes_by_number(data):
+    order, note = align_labels(["NEGATIVE", "POSITIVE"], data)
+    assert order.tolist() == [0, 1]
+    assert f"NEGATIVE is taken for the data's class {data[0]}, POSITIVE for {data[1]}" in note
+
+
+@pytest.mark.parametrize(
+    "data", [["1", "2", "3"], ["0", "3"], ["0", "0.0"], ["0", "fair"], ["False", "True"]]
+)
+def test_what_numbers_no_class_of_the_model_is_none(data):
     with pytest.raises(InputError):
-        align_labels(UNNAMED, ["1", "2", "3"])
-    with pytest.raises(InputError):
-        align_labels(["LABEL_1", "LABEL_0"], ["0", "1"])
+        align_labels(["bad", "medium", "good"], data)
+
+
+def test_names_come_before_numbers():
+    assert align_labels(["LABEL_1", "LABEL_0"], ["LABEL_0", "LABEL_1"])[0].tolist() == [1, 0]
+    assert align_labels(["1", "0"], ["0", "1"])[0].tolist() == [1, 0]
 
 
 def test_a_refusal_has_the_mapping_to_copy():

@@ -82,6 +82,12 @@ class Measurer:
         incomplete = np.any([*self.missing.values()], axis=0)
         done, total, is_warm = 0, int(incomplete.sum()), False
         stages.begin("measuring")
+        others = max((self.kept.others(one.key, self.sample.ids) for one in self.wanted), default=0)
+        if others:
+            nouns = stages.nouns
+            more = f"{others:,} other {nouns.text if others == 1 else nouns.texts}"
+            own = nouns.count(len(self.sample.ids))
+            stages.remark(f"This run covers {own}; the folder also keeps measurements of {more}")
         stages.at(done, total, None)
         for shard, answers in executor(self.shards(incomplete)):
             asked = [(part.places, one) for part in shard for one in part.wanted]

@@ -84,6 +84,10 @@ class Measurements:
         known = [table[ID] for table, _ in self.shards(audit, [ID])]
         return ~np.isin(ids, np.concatenate(known) if known else np.zeros(0, dtype=np.int64))
 
+    def others(self, audit: str, ids: NDArray[np.int64]) -> int:
+        """How many inputs have a row of that audit and are not among these."""
+        return sum(int((~np.isin(table[ID], ids)).sum()) for table, _ in self.shards(audit, [ID]))
+
     def add(self, audit: str, ids: NDArray[np.int64], measured: Measured, declared: Sequence[Column]) -> None:
         """Keep the rows of some inputs, all or nothing."""
         table = {ID: ids, **measured.columns}
@@ -134,7 +138,9 @@ class Measurements:
         asked = np.isin(ids, list(place))
         rows = np.array([place[number] for number in ids[asked].tolist()], dtype=np.int64)
         columns = {name: values[rows] for name, values in table.items() if name != ID}
-        facts = merge([facts for _, facts in (*kept, *files)])
+        facts = merge(
+            [facts for table, facts in (*kept, *files) if np.isin(np.asarray(table[ID]), ids).any()]
+        )
         return Measured(place_rows(columns, asked, declared), facts)
 
 
@@ -147,12 +153,23 @@ def from_files(shards: Sequence[pa.Table]) -> list[Table]:
 
 
 def merge(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Facts of shards as one: those of the first that has them."""
+    """Facts of shards as one: words that differ one after the other, and of lists what all shards have."""
     merged: dict[str, Any] = {}
     for part in parts:
         for name, value in part.items():
-            merged.setdefault(name, value)
+            merged[name] = merge_values(merged[name], value) if name in merged else value
     return merged
+
+
+def merge_values(first: Any, second: Any) -> Any:
+    """A fact of two shards: what holds of both."""
+    if isinstance(first, Mapping):
+        return merge([first, second])
+    if isinstance(first, str):
+        return first if second in (first, *first.split("; ")) else f"{first}; {second}"
+    if isinstance(first, list):
+        return [value for value in first if value in second]
+    return first
 
 
 def copy_measurements(source: Path, target: Path) -> None:

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from glasshead.errors import InputError
 from glasshead.spelling import spell
 
-UNNAMED = re.compile(r"LABEL_(\d+)")
-"""What Transformers calls the classes of a model that nobody named."""
+NUMBERED = re.compile(r"(?:LABEL_)?(\d+)(?:\.0+)?")
+"""A number; also as a table of floats has it, and as Transformers calls a class that nobody named."""
 
 
 def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.int64], str | None]:
     """The model's class of each class of the data [classes of the data], and what a person should know of it.
 
     Classes are the same where their names are, in whatever order and, if that leaves no doubt, in whatever
-    case. LABEL_i, the name of a class that nobody named, is class i of data whose classes are the numbers
-    0 to K − 1.
+    case. Data that number their classes from 0 (``1``, ``1.0``, ``LABEL_1``, of two classes ``True``) have
+    them in the order of the model's ``config.label2id``.
 
     Raises:
         InputError: if a class of the data has no counterpart; the message has the mapping to fill in.
@@ -35,25 +35,30 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
     if unambiguous and all(name.casefold() in folded for name in data):
         order = np.array([folded[name.casefold()] for name in data])
         return order, "the classes of the data were matched to the model's by name, whatever their case"
-    numbers = [str(index) for index in range(len(model))]
-    if is_unnamed(model) and all(name in numbers for name in data):
-        if "0" not in data:
-            pairs = ", ".join(f"{name}={number}" for name, number in zip(model, numbers, strict=True))
+    numbers = [number_of(name, len(model)) for name in data]
+    order = np.array([-1 if number is None else number for number in numbers])
+    if order.min() >= 0 and order.max() < len(model) and len({*numbers}) == len(data):
+        if 0 not in numbers:
+            pairs = ", ".join(f"{name}={number}" for number, name in enumerate(model))
             raise InputError(
-                f"the model does not name its classes and none of the data is called 0: its first class "
-                f"may be 0 or {min(data, key=int)}: say which is which with {spell('labels')}, as in {pairs}"
+                f"the data number their classes and none of them is 0: the model's first class may be 0 or "
+                f"{order.min()}: say which is which with {spell('labels')}, as in {pairs}"
             )
-        order = np.array([int(name) for name in data])
-        rest = ", LABEL_1 for 1" if len(model) == 2 else ", and so on"
-        return order, f"the model does not name its classes: LABEL_0 is taken for the data's class 0{rest}"
+        pairs = f"{model[0]} is taken for the data's class {data[numbers.index(0)]}"
+        if 1 in numbers:
+            pairs += f", {model[1]} for {data[numbers.index(1)]}"
+        return order, f"the data number their classes: {pairs}{', and so on' if len(model) > 2 else ''}"
     known, theirs = ", ".join(model), ", ".join(data)
     raise InputError(f"the model knows the classes {known}; the data have {theirs}: {remedy(model, data)}")
 
 
-def is_unnamed(model: Sequence[str]) -> bool:
-    """Whether the classes are LABEL_0, LABEL_1, …"""
-    matches = [UNNAMED.fullmatch(name) for name in model]
-    return all(match is not None and int(match[1]) == index for index, match in enumerate(matches))
+def number_of(name: str, classes: int) -> int | None:
+    """The number that a name says; None where it says none."""
+    truths = {"false": 0, "true": 1}
+    if classes == len(truths) and name.casefold() in truths:
+        return truths[name.casefold()]
+    match = NUMBERED.fullmatch(name)
+    return None if match is None else int(match[1])
 
 
 def remedy(model: Sequence[str], data: Sequence[str]) -> str:
