@@ -1,7 +1,7 @@
-"""What the lecture says of models that can be measured, in its order, and the numbers that bear on it.
+"""What the lecture says of trained models, in its order, and the numbers of other studies that bear on it.
 
-The numbers are those of other studies: nothing is trained for this page. A number belongs to a unit. Of one
-seed the settings of a claim share texts, a start, or the pretrained model, so that seeds count, not trainings.
+A claim has one number for each setting and unit. The unit is the seed: what is trained with one seed may
+share texts, a start or a pretrained model, so trainings of one seed are not counted as independent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +22,7 @@ from glasshead.papers.experiments import (
 from reproduction.aggregation.measure import TRAININGS as AGGREGATIONS
 from reproduction.aggregation.tables import gain
 from reproduction.debate.measure import BASE
+from reproduction.debate.measure import TABLES as DEBATED
 from reproduction.debate.measure import TRAININGS as DEBATES
 from reproduction.debate.tables import TABLE_3
 from reproduction.encoder_scale.measure import TRAININGS as ENCODERS
@@ -185,8 +186,7 @@ def other_maps() -> Numbers:
             DEBATES.known(name)[BASE],
             lambda each: each["adversarial"]["findings"]["found.free"]["estimate"] - 0.5,
         )
-        for name in SETS
-        if name in DEBATES.tables
+        for name in DEBATED
     }
 
 
@@ -202,7 +202,7 @@ def flat_and_right() -> Numbers:
         }
         for title, table, cell in (
             ("histogram, scores of places", "histogram", "positional"),
-            ("bounded Dyck, uniform weights", "dyck", "uniform"),
+            ("bounded Dyck, two layers of uniform weights", "dyck", "uniform"),
         )
     }
 
@@ -231,7 +231,6 @@ def transition() -> Numbers:
             for title, side in sides}  # fmt: skip
 
 
-DEBATED = tuple(DEBATES.tables)
 PRINTED = ("sst2", "imdb")
 """The sets of Wiegreffe and Pinter's table 3 that are at hand."""
 AGGREGATED = "9.3, Multiple heads / layers"
@@ -265,8 +264,8 @@ STATEMENTS = (
         "relation",
     ),
     Statement(
-        "Special tokens get more attention than they matter (share of the weights A less that of ∣A ∂z/∂A∣, "
-        "beyond that of uniform weights)",
+        "Special tokens get too much attention: a larger share of the weights A than of ∣A ∂z/∂A∣ (beyond the "
+        "same of uniform weights)",
         "9.3, Looking at individual heads",
         "attention",
         "relevance",
@@ -274,7 +273,7 @@ STATEMENTS = (
         partial(special_tokens, "inflation"),
     ),
     Statement(
-        "They do because they are never split: words that are never split get as much",
+        "That is so because special tokens are never split: words that are never split get as much",
         "9.3, Looking at individual heads",
         "a word",
         "a special token",
@@ -303,7 +302,7 @@ STATEMENTS = (
         "own",
         "uniform",
         "f1",
-        partial(f1_leads, BASE, "uniform LSTM", DEBATED),
+        partial(f1_leads, BASE, "uniform LSTM", tuple(DEBATED)),
     ),
     Statement(
         "Attention agrees with the importance of tokens (Kendall's τ with gradients and erasure above 0)",
@@ -331,7 +330,7 @@ STATEMENTS = (
         effects=paper_leads("MLP base", "MLP uniform"),
     ),
     Statement(
-        "An MLP classifies better with an LSTM's weights than with those of its adversary (F1)",
+        "An MLP classifies better with an LSTM's weights than with those of an adversary (F1)",
         f"{DEBATE} Wiegreffe and Pinter, table 3",
         "own",
         "of the adversary",
@@ -348,8 +347,8 @@ STATEMENTS = (
         flat_and_right,
     ),
     Statement(
-        "The histogram task has two vastly different solutions, one with uninformative weights (entropy of "
-        "one less that of the other)",
+        "The histogram task has two vastly different solutions, one with uninformative weights (difference of "
+        "their entropies)",
         f"{DEBATE}, ctd.",
         "places",
         "letters",
@@ -357,8 +356,8 @@ STATEMENTS = (
         two_solutions,
     ),
     Statement(
-        "Attention to places has the lower loss with few texts, attention to meaning with many (difference "
-        "of both losses over their sum)",
+        "With few texts attention to places has the lower loss, with many attention to meaning (difference of "
+        "the two losses over their sum)",
         f"{DEBATE} Cui et al.",
         "the other loss",
         "its loss",
