@@ -1,4 +1,4 @@
-"""A lecture on explaining attention: do its statements about trained models hold, by what the studies found?"""
+"""Garreau (2024), a lecture on explaining attention: what of its statements about trained models holds?"""
 
 from reproduction.s1.tables import claims, settings
 from reproduction.study import Study

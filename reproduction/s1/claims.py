@@ -30,8 +30,9 @@ from reproduction.heads.measure import TRAININGS as CLASSIFIER_HEADS
 from reproduction.rank.measure import TRAININGS as RANKINGS
 from reproduction.solvable.measure import TRAININGS as SOLVABLE
 from reproduction.study import read_numbers
+from reproduction.trainings import Trainings
 
-CITATION = "a lecture, “Explanations for attention-based models”"
+CITATION = "Garreau (2024), lecture notes, chapter 9"
 UNIFORM = 0.98
 """An entropy above it, as a share of the largest, is that of nearly uniform weights."""
 NEAR_PERFECT = 0.95
@@ -75,6 +76,16 @@ class Statement:
         return Claim(setting, self.better, self.worse, (self.metric,), effect, self.unit)
 
 
+def seeds_of(trainings: Trainings, table: str, cell: str) -> Seeds:
+    """What is known of a cell by seed: nothing where its recipe has changed since."""
+    return trainings.known(table).get(cell, {})
+
+
+def differences(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """One number less the other, of every seed that has both."""
+    return {seed: one[seed] - other[seed] for seed in one if seed in other}
+
+
 def by_seed(seeds: Seeds, number: Callable[[Mapping[str, Any]], float]) -> dict[str, float]:
     """A number of every seed."""
     return {str(seed): number(numbers) for seed, numbers in seeds.items()}
@@ -103,8 +114,9 @@ def recipes(name: str) -> dict[str, list[tuple[float, float]]]:
         cell: [(entropy(each["use"]["before"]), entropy(each["use"]["after"])) for each in seeds.values()]
         for cell, seeds in known.items()
     }
-    wide = AGGREGATIONS.known(name)["encoder"].values()
-    return found | {"transformer, SD 0.3": [(entropy(each["before"]), entropy(each["use"])) for each in wide]}
+    wide = seeds_of(AGGREGATIONS, name, "encoder").values()
+    found["transformer, SD 0.3"] = [(entropy(each["before"]), entropy(each["use"])) for each in wide]
+    return {model: ends for model, ends in found.items() if ends}
 
 
 def entropy(layers: list[dict[str, Any]]) -> float:
@@ -127,7 +139,7 @@ def relation_leads() -> Numbers:
 
 def special_tokens(number: str, sign: int = 1) -> Numbers:
     """A number of the special tokens of classifiers, less the same of uniform attention."""
-    seeds = CLASSIFIER_HEADS.known("sst2")["minilm"]
+    seeds = seeds_of(CLASSIFIER_HEADS, "sst2", "minilm")
     return {"SST-2, MiniLM": by_seed(seeds, lambda each: sign * each["beside"][number]["uniform"][0])}
 
 
@@ -142,9 +154,9 @@ def leads_over_mean(method: str) -> Numbers:
         return one - other
 
     return {
-        f"{SETS[name]}, {CLASSIFIERS[cell]}": by_seed(seeds, lead)
-        for name in AGGREGATIONS.tables
-        for cell, seeds in AGGREGATIONS.known(name).items()
+        f"{SETS[name]}, {CLASSIFIERS[cell.name]}": by_seed(seeds_of(AGGREGATIONS, name, cell.name), lead)
+        for name, cells in AGGREGATIONS.tables.items()
+        for cell in cells
     }
 
 
@@ -155,10 +167,10 @@ def f1_leads(one: str, other: str, names: Sequence[str]) -> Numbers:
     """How much higher F1 is with one kind of weights than with another."""
     found = {}
     for name in names:
-        known = DEBATES.known(name)
-        found[SETS[name]] = by_seed(known[one], lambda each: each["f1"])
-        for seed, each in known[other].items():
-            found[SETS[name]][str(seed)] -= each["f1"]
+        first, second = (
+            by_seed(seeds_of(DEBATES, name, cell), lambda each: each["f1"]) for cell in (one, other)
+        )
+        found[SETS[name]] = differences(first, second)
     return found
 
 
@@ -170,12 +182,12 @@ def paper_leads(one: str, other: str) -> dict[str, float]:
 def agreements() -> Numbers:
     """Kendall's τ of attention with importance, the mean over gradients and erasure."""
     return {
-        f"{SETS[name]}, {CLASSIFIERS[cell]}": by_seed(
-            seeds,
+        f"{SETS[name]}, {CLASSIFIERS[cell.name]}": by_seed(
+            seeds_of(RANKINGS, name, cell.name),
             lambda each: float(np.mean([each["agreement"][f"attention+{other}"] for other in IMPORTANCE])),
         )
-        for name in RANKINGS.tables
-        for cell, seeds in RANKINGS.known(name).items()
+        for name, cells in RANKINGS.tables.items()
+        for cell in cells
     }
 
 
@@ -183,7 +195,7 @@ def other_maps() -> Numbers:
     """Of how many texts, more than half, very different weights give the same prediction."""
     return {
         SETS[name]: by_seed(
-            DEBATES.known(name)[BASE],
+            seeds_of(DEBATES, name, BASE),
             lambda each: each["adversarial"]["findings"]["found.free"]["estimate"] - 0.5,
         )
         for name in DEBATED
@@ -191,27 +203,27 @@ def other_maps() -> Numbers:
 
 
 def flat_and_right() -> Numbers:
-    """How accurate models are whose weights are nearly uniform, beyond what counts as near-perfect."""
+    """How accurate models are beyond what counts as near-perfect, if their weights are nearly uniform."""
+    models = {
+        "histogram, scores of places": seeds_of(SOLVABLE, "histogram", "positional"),
+        "bounded Dyck, two layers of uniform weights": seeds_of(SOLVABLE, "dyck", "uniform"),
+    }
     return {
-        title: {
-            seed: value
-            for seed, value in by_seed(
-                SOLVABLE.known(table)[cell], lambda each: each["accuracy"] - NEAR_PERFECT
-            ).items()
-            if SOLVABLE.known(table)[cell][int(seed)]["entropy"] > UNIFORM
-        }
-        for title, table, cell in (
-            ("histogram, scores of places", "histogram", "positional"),
-            ("bounded Dyck, two layers of uniform weights", "dyck", "uniform"),
+        title: by_seed(
+            {seed: each for seed, each in seeds.items() if each["entropy"] > UNIFORM},
+            lambda each: each["accuracy"] - NEAR_PERFECT,
         )
+        for title, seeds in models.items()
     }
 
 
 def two_solutions() -> Numbers:
     """How much flatter the weights of one solution of the histogram task are than those of the other."""
-    known = SOLVABLE.known("histogram")
-    flat, peaked = (by_seed(known[cell], lambda each: each["entropy"]) for cell in ("positional", "semantic"))
-    return {"histogram": {seed: flat[seed] - peaked[seed] for seed in flat}}
+    flat, peaked = (
+        by_seed(seeds_of(SOLVABLE, "histogram", cell), lambda each: each["entropy"])
+        for cell in ("positional", "semantic")
+    )
+    return {"histogram": differences(flat, peaked)}
 
 
 def transition() -> Numbers:
@@ -264,7 +276,7 @@ STATEMENTS = (
         "relation",
     ),
     Statement(
-        "Special tokens get too much attention: a larger share of the weights A than of ∣A ∂z/∂A∣ (beyond the "
+        "Special tokens get too much attention: a larger share of the weights A than of ∣A ∂z/∂A∣ (less the "
         "same of uniform weights)",
         "9.3, Looking at individual heads",
         "attention",
@@ -297,7 +309,7 @@ STATEMENTS = (
         partial(leads_over_mean, "attention-flow"),
     ),
     Statement(
-        "Attention is really used: an LSTM classifies better with its own weights than with uniform ones (F1)",
+        "Attention is really used: an LSTM does better with its own weights than with uniform ones (F1)",
         DEBATE,
         "own",
         "uniform",
@@ -347,8 +359,8 @@ STATEMENTS = (
         flat_and_right,
     ),
     Statement(
-        "The histogram task has two vastly different solutions, one with uninformative weights (difference of "
-        "their entropies)",
+        "The histogram task has two vastly different solutions, one with uninformative weights (difference "
+        "of their entropies)",
         f"{DEBATE}, ctd.",
         "places",
         "letters",
@@ -356,8 +368,8 @@ STATEMENTS = (
         two_solutions,
     ),
     Statement(
-        "With few texts attention to places has the lower loss, with many attention to meaning (difference of "
-        "the two losses over their sum)",
+        "With few texts attention to places has the lower loss, with many attention to meaning (difference "
+        "of the two losses over their sum)",
         f"{DEBATE} Cui et al.",
         "the other loss",
         "its loss",
@@ -369,12 +381,13 @@ STATEMENTS = (
 
 def verdicts() -> list[ClaimVerdict]:
     """The verdict on every statement."""
-    claims, differences = [], {}
+    claims, found = [], {}
     for number, statement in enumerate(STATEMENTS):
-        found = {statement.claim(setting): units for setting, units in statement.numbers().items()}
         name = str(number)
-        claims.append(
-            PaperClaim(statement.text, statement.where, tuple((name, claim) for claim in found))
-        )
-        differences[name] = [summarise_numbers(claim, units) for claim, units in found.items()]
-    return judge_claims(Paper("s1", CITATION, claims=claims), differences)
+        found[name] = [
+            summarise_numbers(statement.claim(setting), numbers)
+            for setting, numbers in statement.numbers().items()
+        ]
+        parts = tuple((name, one.claim) for one in found[name])
+        claims.append(PaperClaim(statement.text, statement.where, parts))
+    return judge_claims(Paper("s1", CITATION, claims=claims), found)

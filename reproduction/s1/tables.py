@@ -15,7 +15,8 @@ def settings() -> Iterator[str]:
     """Every setting of every claim."""
     yield "# The claims of the lecture, by setting"
     yield (
-        "Positive numbers agree with the claim. Settings are described, not tested: each with the interval of "
-        "its mean over units. How claims are chosen and tested: docs/reproduction/is-attention-explanation.md."
+        "Positive numbers agree with the claim. Settings are described, not tested: each with the interval "
+        "of its mean over units. `docs/reproduction/is-attention-explanation.md` says how claims are chosen "
+        "and tested."
     )
     yield setting_tables(verdicts())
