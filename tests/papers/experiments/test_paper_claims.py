@@ -20,6 +20,7 @@ from glasshead.papers.experiments import (
     claims_json,
     claims_markdown,
     judge_claims,
+    summarise_numbers,
     summary_of,
 )
 
@@ -68,6 +69,43 @@ def test_a_planted_truth_gets_its_verdict(means, noise, verdict):
     assert found.verdict == verdict
     assert found.interval[0] < np.mean(means) < found.interval[1]
     assert f"| **{verdict}**" in claims_markdown(paper, [found])
+
+
+@pytest.mark.parametrize(
+    ("means", "noise", "verdict"),
+    [
+        ((0.2, 0.2), 0.05, "shown"),
+        ((0.4, -0.1), 0.05, "shown on average"),
+        ((-0.2, -0.2), 0.05, "the opposite is shown"),
+        ((0.0, 0.0), 0.01, "too small to matter"),
+        ((0.0, 0.0), 0.5, "cannot tell"),
+    ],
+)
+def test_plain_numbers_get_a_verdict_over_their_units(means, noise, verdict):
+    """Planted: settings have the units in common, and what errs is the unit."""
+    paper = paper_of_numbers()
+    of_unit = np.random.default_rng(1).normal(0, noise, 6)
+    parts = [
+        summarise_numbers(claim, {f"relation {unit}": mean + own for unit, own in enumerate(of_unit)})
+        for mean, (_, claim) in zip(means, paper.claims[0].parts, strict=True)
+    ]
+    (found,) = judge_claims(paper, {"numbers": parts})
+    assert (found.verdict, found.units) == (verdict, 6)
+    assert found.p == pytest.approx(stats.ttest_1samp(np.mean(means) + of_unit, 0).pvalue)
+    page = claims_markdown(paper, [found])
+    assert "; 6 relations) |" in page
+    assert "| relations |" in page
+
+
+def paper_of_numbers():
+    parts = [Claim(name, "head", "offset", ("share",), 0.1, "relation") for name in ("one", "other")]
+    claim = PaperClaim("heads are better", "section 1", tuple(("numbers", part) for part in parts))
+    return Paper("paper", "Somebody", claims=[claim])
+
+
+def test_a_paper_with_tables_claims_nothing_else():
+    with pytest.raises(ValueError, match="about what no table claims"):
+        replace(paper_of_numbers(), tables=paper_of().tables)
 
 
 def test_the_test_is_that_of_the_mean_over_settings():

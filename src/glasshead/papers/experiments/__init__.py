@@ -4,9 +4,18 @@ from glasshead.papers.experiments import measures, papers
 from glasshead.papers.experiments.bag_of_words import bag_of_words
 from glasshead.papers.experiments.cell import Cell, PaperNumber
 from glasshead.papers.experiments.claims import ClaimVerdict, judge_claims
-from glasshead.papers.experiments.claims_page import claims_json, claims_markdown
+from glasshead.papers.experiments.claims_page import (
+    claims_json,
+    claims_markdown,
+    setting_tables,
+    verdict_table,
+)
 from glasshead.papers.experiments.cost import Price
-from glasshead.papers.experiments.differences import DifferenceSummary, summarise_differences
+from glasshead.papers.experiments.differences import (
+    DifferenceSummary,
+    summarise_differences,
+    summarise_numbers,
+)
 from glasshead.papers.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
 from glasshead.papers.experiments.markdown import table_markdown
 from glasshead.papers.experiments.numbers import number_of, seed_intervals
@@ -63,8 +72,11 @@ __all__ = [
     "reproduce",
     "run_task",
     "seed_intervals",
+    "setting_tables",
     "summarise_differences",
+    "summarise_numbers",
     "summary_of",
     "table_json",
     "table_markdown",
+    "verdict_table",
 ]

@@ -50,6 +50,13 @@ class ClaimVerdict:
         return [part for part in self.parts if len(part.gaps) >= ENOUGH_SEEDS]
 
     @property
+    def units(self) -> int:
+        """How many there are: pairs or trainings, each of its setting, or units that settings share."""
+        if self.claim.parts[0][1].unit:
+            return len({seed for part in self.known for seed in part.seeds})
+        return sum(len(part.gaps) for part in self.known)
+
+    @property
     def agreeing(self) -> int:
         """In how many of them the claim holds of the mean."""
         return sum(part.difference is not None and part.difference > 0 for part in self.known)
@@ -131,7 +138,7 @@ def pool(parts: Sequence[DifferenceSummary]) -> tuple[float, float]:
     gaps whose errors come of seeds alone it is the error of the mean over seeds of Σₛ gapₛ. Of fewer than
     five such seeds R is 1: they may err together."""
     errors = np.array([part.error for part in parts], dtype=float)
-    shared = sorted(set(parts[0].seeds).intersection(*(part.seeds for part in parts)))
+    shared = [seed for seed in parts[0].seeds if all(seed in part.seeds for part in parts)]
     if len(shared) < ENOUGH_SEEDS:
         return float(errors.sum() ** 2), min(len(part.gaps) for part in parts) - 1.0
     gaps = np.array([part.gaps[[list(part.seeds).index(seed) for seed in shared]] for part in parts])

@@ -38,7 +38,6 @@ HOW_TO_READ = (
 
 def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
     """The claims of a paper, each with one verdict, and below how every setting came out."""
-    counted = count_head(part for one in claims for part in one.parts)
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name}`: do not edit. -->",
         "",
@@ -46,18 +45,28 @@ def claims_markdown(paper: Paper, claims: Sequence[ClaimVerdict]) -> str:
         "",
         f"Of {paper.citation}.",
         "",
-        *markdown_table(
-            ["claim", "verdict", "paper", f"here (95 % interval; {counted})"],
-            [claim_row(one) for one in claims],
-        ),
+        verdict_table(claims),
         "",
         *HOW_TO_READ,
         "",
         "## By setting",
+        "",
+        setting_tables(claims),
     ]
-    for one in claims:
-        lines += ["", f"### {one.claim.text}", "", *setting_lines(one.parts)]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines) + "\n"
+
+
+def verdict_table(claims: Sequence[ClaimVerdict]) -> str:
+    """Each claim with its verdict."""
+    counted = count_head(part for one in claims for part in one.parts)
+    heads = ["claim", "verdict", "paper", f"here (95 % interval; {counted})"]
+    return "\n".join(markdown_table(heads, [claim_row(one) for one in claims]))
+
+
+def setting_tables(claims: Sequence[ClaimVerdict]) -> str:
+    """How every setting of each claim came out."""
+    parts = (f"### {one.claim.text}\n\n" + "\n".join(setting_lines(one.parts)) for one in claims)
+    return "\n\n".join(parts)
 
 
 def claim_row(one: ClaimVerdict) -> list[str]:
@@ -65,15 +74,20 @@ def claim_row(one: ClaimVerdict) -> list[str]:
     name = claimed_metric(one)
     found = number(one.difference, name)
     if one.known:
-        pairs = sum(len(part.gaps) for part in one.known)
+        unit = one.claim.parts[0][1].unit
+        units = pluralise(one.units, unit) if unit else str(one.units)
         ends = interval_in_words(one.interval, name, "+")
-        found += f" ({ends}; {pairs})" if ends else f" ({pairs})"
+        found += f" ({ends}; {units})" if ends else f" ({units})"
     text = f"{one.claim.text} ({one.claim.where})"
     return [text, verdict_in_words(one), number(one.effect, name), found]
 
 
 def count_head(parts: Iterable[DifferenceSummary]) -> str:
     """What is counted of some settings."""
+    parts = [*parts]
+    units = {part.claim.unit for part in parts} - {""}
+    if units:
+        return f"{units.pop()}s" if len(units) == 1 else "n"
     alone = {len(part.claim.cells) == 1 for part in parts}
     return "trainings" if alone == {True} else "trainings or pairs" if True in alone else "pairs of trainings"
 

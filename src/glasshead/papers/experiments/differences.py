@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ NORMAL_95 = 1.959964
 class DifferenceSummary:
     """What the trainings of one cell or two say of a claim: ``gaps`` are the differences of pairs of
     trainings with the same seed on the same data, or of every training from a number, each the mean over the
-    metrics of the claim, by ``seeds``.
+    metrics of the claim, by ``seeds`` (or by what else is the unit of the claim).
 
     The ``interval`` and the standard ``error`` of the mean count seeds and, where the hits of pairs are kept,
     the ``texts``, too; of fewer than five gaps there is none. ``cells`` are those that it is about, with
@@ -34,7 +34,7 @@ class DifferenceSummary:
 
     claim: Claim
     gaps: Floats
-    seeds: Sequence[int]
+    seeds: Sequence[Hashable]
     texts: int
     interval: Interval | None
     error: float | None
@@ -111,7 +111,16 @@ def summarise_difference(
     )
 
 
-def summarise_gaps(claim: Claim, gaps: Floats, seeds: Sequence[int]) -> DifferenceSummary:
+def summarise_numbers(claim: Claim, numbers: Mapping[str, float]) -> DifferenceSummary:
+    """What plain numbers say of a claim: the gap of each unit, by its name.
+
+    Settings that have the same kind of unit share units, so they err together (`judge_claims`).
+    """
+    found = summarise_gaps(claim, np.array([*numbers.values()], dtype=float), [*numbers])
+    return replace(found, cells=frozenset({("", claim.unit)}))
+
+
+def summarise_gaps(claim: Claim, gaps: Floats, seeds: Sequence[Hashable]) -> DifferenceSummary:
     """The mean of gaps with the interval and the error that seeds alone give it."""
     if len(gaps) < ENOUGH_SEEDS:
         return DifferenceSummary(claim, gaps, seeds, 0, None, None)

@@ -18,6 +18,7 @@ METRIC_RANGES = {
     "perplexity": (1.0, np.inf),
     "gap": ANY, "late_gap": SIZE, "VᵀW": ANY, "VᵀW_size": SIZE, "settling_steps": SIZE, "term_lead": ANY,
     "least_w": ANY, "most_w": ANY,
+    "f1": SHARE, "share": SHARE, "correlation": CORRELATION, "gain": CORRELATION,
 }  # fmt: skip
 """The smallest and the largest value of a metric, by its whole name."""
 RANGE_BY_PREFIX = {

@@ -21,7 +21,8 @@ class Claim:
     being meant, by ``effect`` if it prints both.
 
     A number in the place of one of the cells is what the metrics of the other one are held against, training
-    by training: 0 of a change, ½ of an AUC.
+    by training: 0 of a change, ½ of an AUC. A claim about numbers that no cell has (`summarise_numbers`) says
+    what each is of, its ``unit``: a seed, a relation.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Claim:
     worse: str | float
     metrics: tuple[str, ...] = ("accuracy",)
     effect: float | None = None
+    unit: str = ""
 
     @property
     def cells(self) -> list[str]:
@@ -120,16 +122,16 @@ def claim_of_tables(text: str, where: str, tables: Iterable[PaperTable], *says: 
 @dataclass(frozen=True)
 class Paper:
     """A paper whose tables are repeated: its word on the command line, who wrote it, its tables, and what it
-    claims of them."""
+    claims of them; without tables, what it claims of numbers that come from elsewhere."""
 
     name: str
     citation: str
-    tables: Sequence[PaperTable]
+    tables: Sequence[PaperTable] = ()
     claims: Sequence[PaperClaim] = ()
 
     def __post_init__(self) -> None:
         known = {(table.name, claim) for table in self.tables for claim in table.claims}
-        for claim in self.claims:
+        for claim in self.claims if self.tables else ():
             if not set(claim.parts) <= known:
                 raise ValueError(f"{self.name}: {claim.text!r} is about what no table claims")
 
