@@ -81,15 +81,14 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def native_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the native kernel compiled for what torch uses here, once for all workers."""
+def native_cache(request: pytest.FixtureRequest) -> Path:
+    """A cache with the native kernel compiled for what torch uses here: once for all workers and all runs,
+    until its sources change."""
     from filelock import FileLock
 
     from glasshead.attention.kernels.native_programs.build import build_libraries
 
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "compiled"
-    folder.mkdir(exist_ok=True)
+    folder = Path(request.config.cache.mkdir("compiled"))
     if shutil.which(os.environ.get("CXX", "c++")) is None:
         pytest.skip("there is no C++ compiler to build the native kernel with")
     with FileLock(folder / "lock"), pytest.MonkeyPatch.context() as patch:

@@ -49,6 +49,15 @@ def test_nothing_is_near(colours):
         colours["xyz"]
 
 
+@pytest.mark.parametrize("name", ["rot", "Rot", "dark_rot", "dark rot"])
+def test_a_name_of_other_libraries_leads_to_ours(name):
+    registry = Registry("colour", elsewhere={"rot": "red", "dark-rot": "red"})
+    registry.register("red")("RED")
+    registry.register("rote")("ROTE")
+    with pytest.raises(InputError, match=rf"unknown colour '{name}': did you mean 'red'\?"):
+        registry[name]
+
+
 def test_get_of_an_unknown_name_raises_too(colours):
     with pytest.raises(InputError):
         colours.get("xyz")

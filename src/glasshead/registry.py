@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -13,12 +14,14 @@ from glasshead.extensions import attach_extensions
 T = TypeVar("T")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """End of an error message: what the user may have meant, else all that there is."""
+def did_you_mean(name: str, known: Iterable[str], elsewhere: Mapping[str, str] | None = None) -> str:
+    """End of an error message: what the user may have meant, else all that there is. What other libraries
+    call it comes first: ``elsewhere`` has their names, in small letters with hyphens, and ours."""
     name, names = str(name), sorted(known)
     if not names:
         return "there is none"
-    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    ours = (elsewhere or {}).get(re.sub(r"[\s_]+", "-", name.strip().lower()))
+    matches = [ours] if ours else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
 
 
@@ -31,16 +34,19 @@ class Registry(Mapping[str, T], Generic[T]):
     """A mapping that refuses a duplicate and answers a misspelt name with "did you mean".
 
     What other packages add of the kind ``extensions`` (`glasshead.extensions.KINDS`) is imported when the
-    registry is looked through, or asked for a name that it does not know.
+    registry is looked through, or asked for a name that it does not know. ``elsewhere`` says what other
+    libraries call an entry.
 
     Raises:
         InputError: on looking up a name that is not registered.
         ValueError: on registering a name twice.
     """
 
-    def __init__(self, kind: str, extensions: str | None = None) -> None:
+    def __init__(
+        self, kind: str, extensions: str | None = None, elsewhere: Mapping[str, str] | None = None
+    ) -> None:
         self.kind = kind
-        self._extensions = extensions
+        self._extensions, self._elsewhere = extensions, elsewhere or {}
         self._entries: dict[str, T] = {}
 
     def _all_entries(self) -> dict[str, T]:
@@ -65,7 +71,7 @@ class Registry(Mapping[str, T], Generic[T]):
             return self._entries[name] if name in self._entries else self._all_entries()[name]
         except (KeyError, TypeError):  # a list has no hash
             raise InputError(
-                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._all_entries())}"
+                f"unknown {self.kind} {name!r}: {did_you_mean(name, self._all_entries(), self._elsewhere)}"
             ) from None
 
     def __contains__(self, name: object) -> bool:

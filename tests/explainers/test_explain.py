@@ -9,7 +9,8 @@ import transformers as hf
 import glasshead
 from classifier_families import FAMILIES, TEXTS, planted
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, by_word
+from glasshead.explainers import EXPLAINERS, by_word, find_explainer
+from glasshead.explainers.explainer import ELSEWHERE
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +177,30 @@ def test_a_row_that_nothing_reads_is_said_and_not_silently_zero(bert):
 def test_a_target_function_that_changes_nothing_is_refused(bert, method):
     with pytest.raises(InputError, match="leave `target_fn` out"):
         glasshead.explain(bert[0], TEXTS, tokenizer=bert[1], method=method, target_fn="logit")
+
+
+def test_names_of_other_libraries_lead_to_methods():
+    assert {*ELSEWHERE.values()} <= {*EXPLAINERS}
+    assert not {*ELSEWHERE} & {*EXPLAINERS}
+    with pytest.raises(InputError, match="did you mean 'captum:integrated-gradients'"):
+        find_explainer("IG")
+    with pytest.raises(InputError, match="did you mean 'gradient'"):
+        find_explainer("input_x_gradient")
+
+
+@pytest.mark.parametrize("name", ["Bert", "GPT2"])
+def test_layers_are_counted_from_the_last_one_too(name):
+    family = FAMILIES[name]
+    model, tokenizer = family.build(), family.tokenizer()
+
+    def scores(layer):
+        (own,) = glasshead.explain(model, TEXTS[:1], tokenizer=tokenizer, method="attention", layer=layer)
+        return own.scores
+
+    count = model.config.num_hidden_layers
+    assert count > 1
+    for layer in range(count):
+        assert scores(layer - count) == pytest.approx(scores(layer))
+    assert scores(-1) != pytest.approx(scores(0))
+    with pytest.raises(InputError, match=f"there is no attention layer {-count - 1}"):
+        scores(-count - 1)

@@ -195,7 +195,25 @@ class Explainer(ABC):
         return results
 
 
-EXPLAINERS: Registry[Explainer] = Registry("explainer", "explainers")
+ELSEWHERE = {
+    name: ours
+    for ours, names in {
+        "attention": ("attentions", "raw-attention", "attention-weights"),
+        "attn-lrp": ("attnlrp", "layerwise-relevance-propagation", "lrp"),
+        "captum:deep-lift": ("deep-lift", "deeplift"),
+        "captum:integrated-gradients": ("ig", "integrated-gradients", "layer-integrated-gradients", "lig"),
+        "captum:kernel-shap": ("kernel-shap", "kernelshap", "shap", "shapley"),
+        "captum:lime": ("lime",),
+        "erasure": ("ablation", "feature-ablation", "leave-one-out", "loo", "occlusion"),
+        "gradient": ("grad-x-input", "gradient-x-input", "input-x-gradient", "inputxgradient", "ixg"),
+        "gradient-attention": ("attention-gradients", "chefer", "grad-cam", "gradcam"),
+        "gradient-l2": ("gradient-norm", "saliency", "vanilla-gradient"),
+        "rollout": ("attention-rollout",),
+    }.items()
+    for name in names
+}
+"""What Captum, inseq, SHAP and papers call our methods; "did you mean" answers with ours."""
+EXPLAINERS: Registry[Explainer] = Registry("explainer", "explainers", ELSEWHERE)
 
 
 def find_explainer(name: str) -> Explainer:

@@ -40,8 +40,8 @@ def labels(field: str, value: Any) -> Any:
 
 
 def number_or_name(field: str, value: Any) -> Any:
-    """``3`` → 3; a name stays."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    """``3`` → 3, ``-1`` → -1; a name stays."""
+    return int(value) if isinstance(value, str) and value.removeprefix("-").isdecimal() else value
 
 
 def numbers(field: str, value: Any) -> Any:

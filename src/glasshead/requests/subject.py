@@ -46,7 +46,7 @@ class AttentionRequest(Request):
 
     layer: int | str | None = option(
         default=None,
-        help="Which attention: its number in the order of the calls, or its name.",
+        help="Which attention: its number in the order of the calls (-1: the last), or its name.",
         metavar="N",
         read=readers.number_or_name,
     )

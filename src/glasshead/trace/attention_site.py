@@ -45,14 +45,14 @@ def no_sentences() -> str:
 class AttentionSelector:
     """Where attention is read.
 
-    ``layer`` is the number of an attention call in the order of a pass, or the name of its module; ``head`` a
-    number, or how the maps of all heads become one: "max", "min", "sum", or None for their mean. ``row`` is
-    whose attention is read: that of the "first" or the "last" token, the "mean" of all real tokens, or
-    "pooled", which is the one learned query of a pooling, or that of the token that is "asked" about, in
-    the last layer of a token classifier. None is what the model's own prediction reads of the layer, measured
-    text by text (`glasshead.trace.read_rows`); where no layer is chosen, of the last one that it reads
-    (`glasshead.trace.find_read_attention`). ``level`` chooses between words and sentences in models that read
-    both.
+    ``layer`` is the number of an attention call in the order of a pass (−1: the last), or the name of its
+    module; ``head`` a number, or how the maps of all heads become one: "max", "min", "sum", or None for
+    their mean. ``row`` is whose attention is read: that of the "first" or the "last" token, the "mean" of all
+    real tokens, or "pooled", which is the one learned query of a pooling, or that of the token that is
+    "asked" about, in the last layer of a token classifier. None is what the model's own prediction reads of
+    the layer, measured text by text (`glasshead.trace.read_rows`); where no layer is chosen, of the last one
+    that it reads (`glasshead.trace.find_read_attention`). ``level`` chooses between
+    words and sentences in models that read both.
 
     Raises:
         InputError: on a row, a level or a combination of heads that no model has.
@@ -190,7 +190,11 @@ def find_site(
         InputError: if there is no such layer, head, row or level; the message says what there is.
     """
     if isinstance(model, PooledClassifier):
-        if selector.layer not in (None, 0, "pooling") or selector.head not in (None, 0, *HEAD_COMBINATIONS):
+        if selector.layer not in (None, 0, -1, "pooling") or selector.head not in (
+            None,
+            0,
+            *HEAD_COMBINATIONS,
+        ):
             raise InputError(
                 f"a pooled model has one attention with one head: leave {spell('layer')} and "
                 f"{spell('head')} out"
@@ -298,13 +302,13 @@ def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"] | None = None) -> bo
 
 
 def find_layer(records: list[LayerRecord], layer: int | str) -> LayerRecord:
-    """The call of that number or name."""
+    """The call of that number or name; −1 is the last one."""
     if isinstance(layer, str):
         names = {record.name: record for record in reversed(records)}
         if layer not in names:
             raise InputError(f"there is no attention layer {layer!r}: {did_you_mean(layer, names)}")
         return names[layer]
-    if not 0 <= layer < len(records):
+    if not -len(records) <= layer < len(records):
         listed = ", ".join(f"{record.layer} {record.name}" for record in records)
         raise InputError(f"there is no attention layer {layer}: choose from {listed}")
     return records[layer]
