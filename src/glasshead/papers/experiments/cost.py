@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from glasshead.errors import InputError
 from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.summary import CellSummary, TableSummary
+from glasshead.papers.experiments.summary import CellSummary, Run, TableSummary
 from glasshead.papers.experiments.table import Paper
 from glasshead.reasons import because
 
@@ -46,52 +46,88 @@ def read_prices(folder: Path) -> dict[str, Price]:
 
 
 @dataclass(frozen=True)
-class SetCost:
-    """The runs of a data set in a table that are still to be done, and their time in one process.
-
-    ``seconds`` is what is expected, ``most`` what they take if none ends before its last epoch; both are
-    None where nobody knows. ``prices`` are the measured epochs that they rest on, if there are no rows.
-    """
-
-    source: DataSource
-    cells: int
-    runs: int
-    seconds: float | None
-    most: float | None
-    prices: tuple[Price, ...]
-
-
-def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
-    """What every data set of a table still costs; none of what is finished."""
-    epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
-    usual = float(np.median(epochs)) if epochs else None
-    for source in summary.table.sources:
-        missing = [cell for cell in summary.cells if cell.cell.data == source and cell.missing]
-        if not missing:
-            continue
-        parts = [
-            run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual)
-            for cell in missing
-        ]
-        runs = [cell.missing for cell in missing]
-        used = {part.price: None for part in parts if part.price is not None}
-        yield SetCost(
-            source,
-            len(missing),
-            sum(runs),
-            total([part.seconds for part in parts], runs),
-            total([part.most for part in parts], runs),
-            tuple(used),
-        )
-
-
-@dataclass(frozen=True)
 class RunCost:
     """One run of a cell: expected and greatest seconds, and the price that they rest on."""
 
     seconds: float | None
     most: float | None
     price: Price | None = None
+
+
+@dataclass(frozen=True)
+class CellCost:
+    """What is still to be run of the cell of a ``name``, and what each run takes."""
+
+    name: str
+    runs: tuple[Run, ...]
+    each: RunCost
+
+
+@dataclass(frozen=True)
+class SetCost:
+    """The runs of a data set in a table that are still to be done, and their time in one process.
+
+    ``sources`` are the ways in which the table reads the set, ``cells`` what is to be run on it. ``seconds``
+    is what is expected, ``most`` what they take if none ends before its last epoch; both are None where
+    nobody knows. ``prices`` are the measured epochs that they rest on, if there are no rows.
+    """
+
+    sources: tuple[DataSource, ...]
+    cells: tuple[CellCost, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the set."""
+        return self.sources[0].name
+
+    @property
+    def runs(self) -> int:
+        """How many there are."""
+        return sum(len(cell.runs) for cell in self.cells)
+
+    @property
+    def seconds(self) -> float | None:
+        """As they are expected."""
+        return total((cell.each.seconds, len(cell.runs)) for cell in self.cells)
+
+    @property
+    def most(self) -> float | None:
+        """If no training ends early."""
+        return total((cell.each.most, len(cell.runs)) for cell in self.cells)
+
+    @property
+    def prices(self) -> tuple[Price, ...]:
+        """Each once."""
+        return tuple({cell.each.price: None for cell in self.cells if cell.each.price is not None})
+
+    def without(self, done: Collection[Run]) -> SetCost:
+        """What is left of it when some runs are done."""
+        left = [
+            replace(cell, runs=tuple(run for run in cell.runs if run not in done)) for cell in self.cells
+        ]
+        return replace(self, cells=tuple(cell for cell in left if cell.runs))
+
+
+def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
+    """What every data set of a table still costs; none of what is finished."""
+    epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
+    usual = float(np.median(epochs)) if epochs else None
+    by_name: dict[str, list[CellSummary]] = {}
+    for cell in summary.cells:
+        if cell.missing_runs:
+            by_name.setdefault(cell.cell.data.name, []).append(cell)
+    for cells in by_name.values():
+        yield SetCost(
+            tuple({(cell.cell.data.name, cell.cell.data.title): cell.cell.data for cell in cells}.values()),
+            tuple(
+                CellCost(
+                    cell.cell.name,
+                    tuple(cell.missing_runs),
+                    run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual),
+                )
+                for cell in cells
+            ),
+        )
 
 
 def run_cost(
@@ -135,7 +171,8 @@ def price_of(cell: CellSummary, table: str, paper: Paper, prices: Mapping[str, P
     return None
 
 
-def total(seconds: Sequence[float | None], runs: Sequence[int]) -> float | None:
-    """All runs together; None if one is not known."""
-    known = [time * number for time, number in zip(seconds, runs, strict=True) if time is not None]
-    return sum(known) if len(known) == len(seconds) else None
+def total(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """Of so many runs of so many seconds each; None if one is not known."""
+    times = [None if seconds is None else seconds * runs for seconds, runs in parts]
+    known = [time for time in times if time is not None]
+    return sum(known) if len(known) == len(times) else None
