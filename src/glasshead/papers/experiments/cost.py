@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from glasshead.errors import InputError
-from glasshead.papers.experiments.source import DataSource
+from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.summary import CellSummary, Run, TableSummary
 from glasshead.papers.experiments.table import Paper
 from glasshead.reasons import because
@@ -56,9 +56,9 @@ class RunCost:
 
 @dataclass(frozen=True)
 class CellCost:
-    """What is still to be run of the cell of a ``name``, and what each run takes."""
+    """What is still to be run of a cell, and what each run takes."""
 
-    name: str
+    cell: Cell
     runs: tuple[Run, ...]
     each: RunCost
 
@@ -67,18 +67,21 @@ class CellCost:
 class SetCost:
     """The runs of a data set in a table that are still to be done, and their time in one process.
 
-    ``sources`` are the ways in which the table reads the set, ``cells`` what is to be run on it. ``seconds``
-    is what is expected, ``most`` what they take if none ends before its last epoch; both are None where
-    nobody knows. ``prices`` are the measured epochs that they rest on, if there are no rows.
+    ``seconds`` is what is expected, ``most`` what they take if none ends before its last epoch; both are None
+    where nobody knows.
     """
 
-    sources: tuple[DataSource, ...]
     cells: tuple[CellCost, ...]
 
     @property
     def name(self) -> str:
         """That of the set."""
-        return self.sources[0].name
+        return self.cells[0].cell.data.name
+
+    @property
+    def titles(self) -> list[str]:
+        """Those of the set: a table may read it in several ways."""
+        return [*dict.fromkeys(cell.cell.data.title for cell in self.cells)]
 
     @property
     def runs(self) -> int:
@@ -95,16 +98,9 @@ class SetCost:
         """If no training ends early."""
         return total((cell.each.most, len(cell.runs)) for cell in self.cells)
 
-    @property
-    def prices(self) -> tuple[Price, ...]:
-        """Each once."""
-        return tuple({cell.each.price: None for cell in self.cells if cell.each.price is not None})
-
     def without(self, done: Collection[Run]) -> SetCost:
         """What is left of it when some runs are done."""
-        left = [
-            replace(cell, runs=tuple(run for run in cell.runs if run not in done)) for cell in self.cells
-        ]
+        left = [replace(cell, runs=tuple(run for run in cell.runs if run not in done)) for cell in self.cells]
         return replace(self, cells=tuple(cell for cell in left if cell.runs))
 
 
@@ -118,15 +114,14 @@ def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]
             by_name.setdefault(cell.cell.data.name, []).append(cell)
     for cells in by_name.values():
         yield SetCost(
-            tuple({(cell.cell.data.name, cell.cell.data.title): cell.cell.data for cell in cells}.values()),
             tuple(
                 CellCost(
-                    cell.cell.name,
+                    cell.cell,
                     tuple(cell.missing_runs),
                     run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual),
                 )
                 for cell in cells
-            ),
+            )
         )
 
 
