@@ -55,7 +55,7 @@ def test_a_run_takes_as_long_as_those_of_its_cell_or_of_its_data():
     of = table.cells[0]
     rows = {of.name: [run(of, 0, 100.0), run(of, 1001, 300.0)]}
     assert costs(table, rows) == {"first": (6, 5 * 200.0, 5 * 200.0), "second": (8, None, None)}
-    neighbour = of.with_fields(name="first/other")
+    neighbour = cell("other", epochs=61).with_fields(name="first/other", data=FIRST)
     wider = PaperTable("small", "a small table", [of, neighbour])
     assert costs(wider, rows, held_out=0)["first"] == (9, 9 * 200.0, 9 * 200.0)
 

@@ -64,8 +64,9 @@ def test_a_run_that_two_tables_need_is_listed_once():
     begun = [(A, [0]), (B, [0]), (C, [0])]
     lines = lines_of(page(paper_of(OTHER, CLAIMED), begun))
     assert lines == {"claimed": (12, "about 12.0", "yes"), "other/second": (6, "about 6.0", "no")}
-    twice = replace(CLAIMED, cells=[A, B, A.with_fields(name="first/again")])
-    assert lines_of(page(paper_of(twice), begun)) == {"claimed": (12, "about 12.0", "yes")}
+    again = A.with_fields(name="first/again")
+    twice = replace(CLAIMED, cells=[A, B, again])
+    assert lines_of(page(paper_of(twice), [*begun, (again, [0])])) == {"claimed": (12, "about 12.0", "yes")}
 
 
 def test_tables_need_the_same_grid_and_the_same_choice_from_it():
@@ -81,7 +82,7 @@ def test_tables_need_the_same_grid_and_the_same_choice_from_it():
 def test_what_a_claim_needs_comes_first_then_what_takes_least():
     short, long = (PaperTable(name, name, [on(FIRST, name, epochs=n)]) for name, n in (("s", 2), ("l", 3)))
     unknown = PaperTable("u", "u", [C])
-    begun = [(each, [0, 1]) for each in (A, B)] + [(short.cells[0], range(6)), (long.cells[0], range(5))]
+    begun = [(each, [0, 1]) for each in (A, B)] + [(short.cells[0], range(5)), (long.cells[0], range(4))]
     lines = lines_of(page(paper_of(unknown, long, short, CLAIMED), begun))
     assert [*lines] == ["claimed", "s", "l", "u"]
     assert lines["u"] == (7, "not measured", "no")
@@ -100,11 +101,11 @@ def test_hours_sum():
     prices = {"paper/other/second": Price(seconds_per_epoch=HOUR, cell="second/c", machine="one thread")}
     text = page(paper_of(OTHER, CLAIMED), begun, prices)
     assert lines_of(text)["other/second"] == (7, "at most 7.0", "no")
-    assert "19 runs of 19.0 hours" in text.replace("about ", "")
+    assert "19 runs left: about 19.0 hours of one process." in text
     assert "- the second set: 3.6e+03 s (second/c, one thread)" in text
-    assert "12 runs of about 12.0 hours are left, in one process." in page(paper_of(CLAIMED), begun)
+    assert "12 runs left: about 12.0 hours of one process." in page(paper_of(CLAIMED), begun)
     text = page(paper_of(OTHER, CLAIMED), begun)
-    assert "19 runs of about 12.0 hours are left, in one process; of 7 runs nobody has measured" in text
+    assert "19 runs left: about 12.0 hours of one process, and 7 runs whose time is not measured." in text
 
 
 def test_the_command_is_whole():
@@ -135,7 +136,7 @@ def test_what_is_left_out_is_in_no_total_and_has_a_reason():
     begun = [(each, [0]) for each in (A, B, C)]
     text = page(paper_of(OTHER, CLAIMED, left_out={"other/second": "It is too large."}), begun)
     assert [*lines_of(text)] == ["claimed"]
-    assert "12 runs of about 12.0 hours are left" in text
+    assert "12 runs left: about 12.0 hours of one process." in text
     assert "| other: the second set | about 6.0 | It is too large. |" in text
     with pytest.raises(InputError, match="no data set 'third'"):
         paper_of(OTHER, CLAIMED, left_out={"other/third": "It is too large."})

@@ -105,24 +105,19 @@ class SetCost:
 
 
 def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
-    """What every data set of a table still costs; none of what is finished."""
+    """What every data set of a table still costs, each run once; none of what is finished."""
     epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
     usual = float(np.median(epochs)) if epochs else None
-    by_name: dict[str, list[CellSummary]] = {}
+    by_name: dict[str, list[CellCost]] = {}
+    known: set[Run] = set()
     for cell in summary.cells:
-        if cell.missing_runs:
-            by_name.setdefault(cell.cell.data.name, []).append(cell)
+        runs = tuple(run for run in cell.missing_runs if run not in known)
+        known.update(runs)
+        if runs:
+            each = run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual)
+            by_name.setdefault(cell.cell.data.name, []).append(CellCost(cell.cell, runs, each))
     for cells in by_name.values():
-        yield SetCost(
-            tuple(
-                CellCost(
-                    cell.cell,
-                    tuple(cell.missing_runs),
-                    run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual),
-                )
-                for cell in cells
-            )
-        )
+        yield SetCost(tuple(cells))
 
 
 def run_cost(

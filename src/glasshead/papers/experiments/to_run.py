@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from glasshead.errors import pluralise
-from glasshead.papers.experiments.cost import Price, SetCost, table_costs
+from glasshead.papers.experiments.cost import Price, SetCost, table_costs, total
 from glasshead.papers.experiments.printed_numbers import markdown_table
-from glasshead.papers.experiments.summary import FIRST_HELD_OUT, Run, TableSummary
+from glasshead.papers.experiments.summary import FIRST_HELD_OUT, TableSummary
 from glasshead.papers.experiments.table import SEEDS, Paper
 from glasshead.papers.experiments.tuning import TUNING_SEED
 
@@ -48,9 +48,15 @@ class Step:
         """The table and the set."""
         return f"{self.table.table.title}: {', '.join(self.cost.titles)}"
 
-    def is_claimed(self, claimed: Collection[Run]) -> bool:
-        """Whether a claim needs some of its runs."""
-        return any(run in claimed for cell in self.cost.cells for run in cell.runs)
+    def is_claimed(self, named: Collection[tuple[str, str]]) -> bool:
+        """Whether some of its runs count for a claim, which held-out seeds do not; ``named`` are tables with
+        cells that claims name."""
+        return any(
+            seed < FIRST_HELD_OUT
+            for cell in self.cost.cells
+            if (self.table.table.name, cell.cell.name) in named
+            for _, seed in cell.runs
+        )
 
 
 def to_run_markdown(paper: Paper, summaries: Sequence[TableSummary], prices: Mapping[str, Price]) -> str:
@@ -58,7 +64,7 @@ def to_run_markdown(paper: Paper, summaries: Sequence[TableSummary], prices: Map
     that are left out, with reasons; ``prices`` are measured epochs of sets without a run."""
     steps = plan_runs(paper, summaries, prices)
     left, dropped = ([step for step in steps if bool(step.why) == out] for out in (False, True))
-    claimed = claimed_runs(paper, summaries)
+    named = claimed_cells(paper)
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name}`: do not edit. -->",
         "",
@@ -71,7 +77,7 @@ def to_run_markdown(paper: Paper, summaries: Sequence[TableSummary], prices: Map
         rows = [
             [
                 step.title,
-                "yes" if step.is_claimed(claimed) else "no",
+                "yes" if step.is_claimed(named) else "no",
                 f"{step.cost.runs}",
                 hours_in_words(step.cost.seconds, step.cost.most),
                 f"`glasshead reproduce {paper.name} --only {step.only}{options_in_words(step.table)}`",
@@ -80,23 +86,28 @@ def to_run_markdown(paper: Paper, summaries: Sequence[TableSummary], prices: Map
         ]
         lines += [*markdown_table(["", "a claim needs it", "runs", "hours", "command"], rows), ""]
     if dropped:
-        lines += ["These runs are left out on purpose:", ""]
-        rows = [[step.title, hours_in_words(step.cost.seconds, step.cost.most), step.why] for step in dropped]
-        lines += [*markdown_table(["", "hours", "why"], rows), ""]
+        by_reason: dict[str, list[Step]] = {}
+        for step in dropped:
+            by_reason.setdefault(step.why, []).append(step)
+        rows = [
+            ["; ".join(step.title for step in several), total_hours(several), why]
+            for why, several in by_reason.items()
+        ]
+        lines += ["Left out on purpose:", "", *markdown_table(["", "hours", "why"], rows), ""]
     lines += [*price_lines(steps), *HOW_TO_READ]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def plan_runs(paper: Paper, summaries: Sequence[TableSummary], prices: Mapping[str, Price]) -> list[Step]:
     """The steps in order, each without what those before it run; the last are left out."""
-    claimed = claimed_runs(paper, summaries)
+    named = claimed_cells(paper)
     waiting = [
         step_of(summary, cost, paper) for summary in summaries for cost in table_costs(summary, paper, prices)
     ]
 
     def turn(step: Step) -> tuple[bool, bool, float]:
         cost = step.cost.most if step.cost.seconds is None else step.cost.seconds
-        return bool(step.why), not step.is_claimed(claimed), math.inf if cost is None else cost
+        return bool(step.why), not step.is_claimed(named), math.inf if cost is None else cost
 
     steps: list[Step] = []
     while waiting:
@@ -116,32 +127,27 @@ def step_of(summary: TableSummary, cost: SetCost, paper: Paper) -> Step:
     return Step(only, summary, cost, paper.left_out.get(part, ""))
 
 
-def claimed_runs(paper: Paper, summaries: Sequence[TableSummary]) -> set[Run]:
-    """The missing runs that count for a claim of the paper: of its cells, without held-out seeds."""
-    named = {(table, name) for one in paper.claims for table, part in one.parts for name in part.cells}
-    return {
-        (recipe, seed)
-        for summary in summaries
-        for cell in summary.cells
-        if (summary.table.name, cell.cell.name) in named
-        for recipe, seed in cell.missing_runs
-        if seed < FIRST_HELD_OUT
-    }
+def claimed_cells(paper: Paper) -> set[tuple[str, str]]:
+    """Tables with cells that claims of the paper name."""
+    return {(table, name) for one in paper.claims for table, part in one.parts for name in part.cells}
 
 
 def total_in_words(steps: Sequence[Step]) -> str:
     """How much is left, in a sentence."""
     if not steps:
         return "Nothing is left to run."
-    known = [step.cost for step in steps if step.cost.most is not None]
-    runs = pluralise(sum(step.cost.runs for step in steps), "run")
-    if not known:
-        return f"{runs} are left; nobody has measured how long they take."
-    most = sum(cost.most or 0.0 for cost in known)
-    seconds = sum(cost.most or 0.0 if cost.seconds is None else cost.seconds for cost in known)
-    text = f"{runs} of {hours_in_words(seconds, most)} hours are left, in one process"
+    known = [step for step in steps if step.cost.most is not None]
     unknown = sum(step.cost.runs for step in steps if step.cost.most is None)
-    return f"{text}; of {pluralise(unknown, 'run')} nobody has measured the time." if unknown else f"{text}."
+    parts = [f"{total_hours(known)} hours of one process"] if known else []
+    parts += [f"{pluralise(unknown, 'run')} whose time is not measured"] if unknown else []
+    return f"{pluralise(sum(step.cost.runs for step in steps), 'run')} left: {', and '.join(parts)}."
+
+
+def total_hours(steps: Sequence[Step]) -> str:
+    """Those of several steps together, in words."""
+    most = total((step.cost.most, 1) for step in steps)
+    expected = (step.cost.most if step.cost.seconds is None else step.cost.seconds for step in steps)
+    return hours_in_words(total((seconds, 1) for seconds in expected), most)
 
 
 def hours_in_words(seconds: float | None, most: float | None) -> str:
