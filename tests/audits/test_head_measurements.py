@@ -26,7 +26,7 @@ def some():
     family = FAMILIES["Bart"]
     texts = labelled_data(TEXTS).to_list()
     texts[3]["text"], texts[11]["text"] = "good", ""
-    return family.build(labels=2, encoder_layers=1), texts, family.tokenizer()
+    return family.build(labels=2, encoder_layers=1, decoder_layers=1), texts, family.tokenizer()
 
 
 def look(some, **asked):

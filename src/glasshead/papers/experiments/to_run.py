@@ -144,10 +144,11 @@ def total_in_words(steps: Sequence[Step]) -> str:
 
 
 def total_hours(steps: Sequence[Step]) -> str:
-    """Those of several steps together, in words."""
-    most = total((step.cost.most, 1) for step in steps)
-    expected = (step.cost.most if step.cost.seconds is None else step.cost.seconds for step in steps)
-    return hours_in_words(total((seconds, 1) for seconds in expected), most)
+    """Those of several steps together, in words; the most counts where nothing else is known."""
+    costs = [step.cost for step in steps]
+    known = any(cost.seconds is not None for cost in costs)
+    expected = [cost.most if known and cost.seconds is None else cost.seconds for cost in costs]
+    return hours_in_words(total((each, 1) for each in expected), total((cost.most, 1) for cost in costs))
 
 
 def hours_in_words(seconds: float | None, most: float | None) -> str:

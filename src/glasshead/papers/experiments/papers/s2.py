@@ -255,8 +255,8 @@ def claims() -> Iterator[PaperClaim]:
 
 
 UNSEEN = (
-    "With the 1,821 test texts of SST-2, five seeds would mostly miss differences below 2.8 to 7.3 points. {} "
-    "The paper's differences in Table 3 are {} points."
+    "With the 1,821 test texts of SST-2, five seeds would mostly miss differences below 2.8 to 7.3 points. "
+    "{} The paper's differences in Table 3 are {} points."
 )
 LEFT_OUT = {
     **{
