@@ -17,9 +17,9 @@ from glasshead.papers.experiments import (
     Price,
     summary_of,
     table_markdown,
-    to_run_markdown,
 )
 from glasshead.papers.experiments.summary import FIRST_HELD_OUT
+from glasshead.papers.experiments.to_run import to_run_markdown
 
 FIRST, SECOND = (DataSource(name, f"the {name} set", LoadOptions()) for name in ("first", "second"))
 HELD_OUT = [FIRST_HELD_OUT, FIRST_HELD_OUT + 1]

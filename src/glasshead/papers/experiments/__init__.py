@@ -23,7 +23,6 @@ from glasshead.papers.experiments.summary import (
 )
 from glasshead.papers.experiments.table import PAPERS, Claim, Paper, PaperClaim, PaperTable
 from glasshead.papers.experiments.table_json import table_json
-from glasshead.papers.experiments.to_run import to_run_markdown
 from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning
 
 __all__ = [
@@ -68,5 +67,4 @@ __all__ = [
     "summary_of",
     "table_json",
     "table_markdown",
-    "to_run_markdown",
 ]

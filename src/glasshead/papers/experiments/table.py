@@ -120,13 +120,14 @@ def claim_of_tables(text: str, where: str, tables: Iterable[PaperTable], *says: 
 @dataclass(frozen=True)
 class Paper:
     """A paper whose tables are repeated: its word on the command line, who wrote it, its tables, and what it
-    claims of them. ``left_out`` are TABLE/SET that are not worth their hours, with the reason."""
+    claims of them."""
 
     name: str
     citation: str
     tables: Sequence[PaperTable]
     claims: Sequence[PaperClaim] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    """TABLE/SET that are not worth their hours, and why."""
 
     def __post_init__(self) -> None:
         self.choose([*self.left_out])
