@@ -73,11 +73,11 @@ def test_what_is_known_is_not_trained_again(finished, no_training):
 def test_without_time_the_tables_of_what_is_known_are_written(finished, no_training, tmp_path):
     options = ("--rows", finished / "rows", "--out", tmp_path / "new")
     glasshead(*QUICK, "trec", "--seeds", 6, "--hours", 0, *options)
-    text = (tmp_path / "new" / "s2" / "trec-quick.md").read_text()
-    assert "| Transformer | 5 of 6 |" in text
-    assert (
-        "| 11 runs of 11 cells | under 0.1 | `glasshead reproduce s2 --only trec --quick --seeds 6` |" in text
-    )
+    pages = tmp_path / "new" / "s2"
+    assert "| Transformer | 5 of 6 |" in (pages / "trec-quick.md").read_text()
+    costs = json.loads((pages / "trec-quick.json").read_text())["costs"]
+    assert [(cost["runs"], cost["cells"]) for cost in costs] == [(11, 11)]
+    assert 0 < costs[0]["seconds"] < 360
 
 
 def test_rows_of_another_folder_are_found(finished, no_training, tmp_path):

@@ -1,4 +1,4 @@
-"""What is still to be run is listed with its hours and the command, data set by data set."""
+"""How long what is still to be run takes, data set by data set."""
 
 from dataclasses import replace
 
@@ -12,10 +12,9 @@ from glasshead.papers.experiments import (
     PaperTable,
     Price,
     summary_of,
-    table_markdown,
 )
 from glasshead.papers.experiments.cost import table_costs
-from glasshead.papers.experiments.tuning import grid_points
+from glasshead.papers.experiments.tuning import grid_cells
 
 FIRST = DataSource("first", "the first set", LoadOptions())
 SECOND = DataSource("second", "the second set", LoadOptions())
@@ -36,7 +35,7 @@ def costs(table, rows, *, held_out=2, prices=(), grids=None):
     """By data set: runs, expected seconds and the most."""
     paper = Paper("paper", "Somebody", [table, replace(table, name="other")])
     found = table_costs(summary(table, rows, held_out, grids), paper, dict(prices))
-    return {each.source.name: (each.runs, each.seconds, each.most) for each in found}
+    return {each.name: (each.runs, each.seconds, each.most) for each in found}
 
 
 def summary(table, rows, held_out=2, grids=None):
@@ -56,7 +55,7 @@ def test_a_run_takes_as_long_as_those_of_its_cell_or_of_its_data():
     of = table.cells[0]
     rows = {of.name: [run(of, 0, 100.0), run(of, 1001, 300.0)]}
     assert costs(table, rows) == {"first": (6, 5 * 200.0, 5 * 200.0), "second": (8, None, None)}
-    neighbour = of.with_fields(name="first/other")
+    neighbour = cell("other", epochs=61).with_fields(name="first/other", data=FIRST)
     wider = PaperTable("small", "a small table", [of, neighbour])
     assert costs(wider, rows, held_out=0)["first"] == (9, 9 * 200.0, 9 * 200.0)
 
@@ -80,7 +79,7 @@ def test_a_measured_epoch_stands_in_for_rows_of_another_set():
 def test_a_grid_that_is_half_done_costs_its_other_half():
     table = two_sets(grid=GRID)
     of = table.cells[0]
-    points = [run(of, TUNING_SEED, 50.0) for _ in grid_points(GRID)[:3]]
+    points = [run(point, TUNING_SEED, 50.0) for point in [*grid_cells(of)][:3]]
     assert costs(table, {}, grids={of.name: points})["first"] == (9, 8 * 50.0, 8 * 50.0)
 
 
@@ -91,18 +90,3 @@ def test_what_is_finished_costs_nothing():
         for each in table.cells
     }
     assert costs(table, rows) == {}
-    assert "Not run yet" not in table_markdown(summary(table, rows), Paper("paper", "Somebody", [table]))
-
-
-def test_the_page_has_hours_and_the_whole_command():
-    table = two_sets()
-    prices = {
-        "paper/small/first": Price(seconds_per_epoch=60.0, cell="first/model", machine="one thread"),
-        "paper/small/second": Price(seconds_per_epoch=0.01),
-    }
-    text = table_markdown(summary(table, {}), Paper("paper", "Somebody", [table]), prices)
-    command = "`glasshead reproduce paper --only small/first --held-out 2`"
-    assert f"| the first set | 8 runs of 2 cells | at most 7.0 | {command} |" in text
-    assert "| the second set | 8 runs of 2 cells | under 0.1 |" in text
-    assert "- the first set: 60 s (first/model, one thread)" in text
-    assert "| not measured |" in table_markdown(summary(table, {}), Paper("paper", "Somebody", [table]))

@@ -180,7 +180,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     rows += [row(of, 1001 + seed, value) for seed, value in enumerate(held_out)]
     summary = summary_of(chosen, {of.name: rows}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []})
     assert summary.cells[0].metrics["accuracy"].values == FIVE
-    assert summary.cells[0].missing == 0
+    assert summary.cells[0].missing_runs == []
     assert summary.cells[0].inside() == {1001: True, 1002: False, 1003: True}
     low, high = stats.binomtest(2, 3).proportion_ci()
     text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))

@@ -24,8 +24,8 @@ def test_the_pages_are_those_of_the_rows(paper, tmp_path):
 @pytest.mark.parametrize("paper", list(PAPERS))
 def test_every_table_has_a_page(paper):
     names = {path.stem for path in (PAGES / paper).glob("*.md")}
-    claims = {"claims"} if PAPERS[paper].claims else set()
-    assert names == {table.name for table in PAPERS[paper].tables} | claims
+    others = {"to-run", "claims"} if PAPERS[paper].claims else {"to-run"}
+    assert names == {table.name for table in PAPERS[paper].tables} | others
 
 
 @pytest.mark.parametrize("paper", [name for name in PAPERS if PAPERS[name].claims])
@@ -47,3 +47,9 @@ def test_every_picture_is_linked_and_small(paper):
     pictures = {path.name: path for path in (PAGES / paper).glob("*.png")}
     assert linked == set(pictures)
     assert all(path.stat().st_size <= LARGEST_PICTURE for path in pictures.values())
+
+
+def test_the_page_of_what_is_still_to_run_includes_every_paper():
+    page = (ROOT / "docs" / "reproduction" / "to-run.md").read_text(encoding="utf-8")
+    included = set(re.findall(r"reproduction/(\w+)/to-run\.md\n:start-after: \"# What", page))
+    assert included == {name for name, paper in PAPERS.items() if paper.tables}

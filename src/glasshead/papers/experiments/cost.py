@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from glasshead.errors import InputError
-from glasshead.papers.experiments.source import DataSource
-from glasshead.papers.experiments.summary import CellSummary, TableSummary
+from glasshead.papers.experiments.cell import Cell
+from glasshead.papers.experiments.summary import CellSummary, Run, TableSummary
 from glasshead.papers.experiments.table import Paper
 from glasshead.reasons import because
 
@@ -46,52 +46,78 @@ def read_prices(folder: Path) -> dict[str, Price]:
 
 
 @dataclass(frozen=True)
-class SetCost:
-    """The runs of a data set in a table that are still to be done, and their time in one process.
-
-    ``seconds`` is what is expected, ``most`` what they take if none ends before its last epoch; both are
-    None where nobody knows. ``prices`` are the measured epochs that they rest on, if there are no rows.
-    """
-
-    source: DataSource
-    cells: int
-    runs: int
-    seconds: float | None
-    most: float | None
-    prices: tuple[Price, ...]
-
-
-def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
-    """What every data set of a table still costs; none of what is finished."""
-    epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
-    usual = float(np.median(epochs)) if epochs else None
-    for source in summary.table.sources:
-        missing = [cell for cell in summary.cells if cell.cell.data == source and cell.missing]
-        if not missing:
-            continue
-        parts = [
-            run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual)
-            for cell in missing
-        ]
-        runs = [cell.missing for cell in missing]
-        used = {part.price: None for part in parts if part.price is not None}
-        yield SetCost(
-            source,
-            len(missing),
-            sum(runs),
-            total([part.seconds for part in parts], runs),
-            total([part.most for part in parts], runs),
-            tuple(used),
-        )
-
-
-@dataclass(frozen=True)
 class RunCost:
     """One run of a cell: expected and greatest seconds, and the price that they rest on."""
 
     seconds: float | None
     most: float | None
     price: Price | None = None
+
+
+@dataclass(frozen=True)
+class CellCost:
+    """What is still to be run of a cell, and what each run takes."""
+
+    cell: Cell
+    runs: tuple[Run, ...]
+    each: RunCost
+
+
+@dataclass(frozen=True)
+class SetCost:
+    """The runs of a data set in a table that are still to be done, and their time in one process.
+
+    ``seconds`` is what is expected, ``most`` what they take if none ends before its last epoch; both are None
+    where nobody knows.
+    """
+
+    cells: tuple[CellCost, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the set."""
+        return self.cells[0].cell.data.name
+
+    @property
+    def titles(self) -> list[str]:
+        """Those of the set: a table may read it in several ways."""
+        return [*dict.fromkeys(cell.cell.data.title for cell in self.cells)]
+
+    @property
+    def runs(self) -> int:
+        """How many there are."""
+        return sum(len(cell.runs) for cell in self.cells)
+
+    @property
+    def seconds(self) -> float | None:
+        """As they are expected."""
+        return total((cell.each.seconds, len(cell.runs)) for cell in self.cells)
+
+    @property
+    def most(self) -> float | None:
+        """If no training ends early."""
+        return total((cell.each.most, len(cell.runs)) for cell in self.cells)
+
+    def without(self, done: Collection[Run]) -> SetCost:
+        """What is left of it when some runs are done."""
+        left = [replace(cell, runs=tuple(run for run in cell.runs if run not in done)) for cell in self.cells]
+        return replace(self, cells=tuple(cell for cell in left if cell.runs))
+
+
+def table_costs(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[SetCost]:
+    """What every data set of a table still costs, each run once; none of what is finished."""
+    epochs = [row.numbers["epochs"] for cell in summary.cells for row in cell.rows if "epochs" in row.numbers]
+    usual = float(np.median(epochs)) if epochs else None
+    by_name: dict[str, list[CellCost]] = {}
+    known: set[Run] = set()
+    for cell in summary.cells:
+        runs = tuple(run for run in cell.missing_runs if run not in known)
+        known.update(runs)
+        if runs:
+            each = run_cost(cell, summary.cells, price_of(cell, summary.table.name, paper, prices), usual)
+            by_name.setdefault(cell.cell.data.name, []).append(CellCost(cell.cell, runs, each))
+    for cells in by_name.values():
+        yield SetCost(tuple(cells))
 
 
 def run_cost(
@@ -135,7 +161,8 @@ def price_of(cell: CellSummary, table: str, paper: Paper, prices: Mapping[str, P
     return None
 
 
-def total(seconds: Sequence[float | None], runs: Sequence[int]) -> float | None:
-    """All runs together; None if one is not known."""
-    known = [time * number for time, number in zip(seconds, runs, strict=True) if time is not None]
-    return sum(known) if len(known) == len(seconds) else None
+def total(parts: Iterable[tuple[float | None, int]]) -> float | None:
+    """Of so many runs of so many seconds each; None if one is not known."""
+    times = [None if seconds is None else seconds * runs for seconds, runs in parts]
+    known = [time for time in times if time is not None]
+    return sum(known) if len(known) == len(times) else None

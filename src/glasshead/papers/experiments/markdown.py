@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from glasshead.errors import pluralise
 from glasshead.papers.experiments.cell import PaperNumber
 from glasshead.papers.experiments.claims_page import setting_lines
-from glasshead.papers.experiments.cost import Price, SetCost, table_costs
 from glasshead.papers.experiments.printed_numbers import (
     NO_BREAK,
     UNITS,
@@ -21,26 +20,22 @@ from glasshead.papers.experiments.printed_numbers import (
     scale,
 )
 from glasshead.papers.experiments.summary import (
-    FIRST_HELD_OUT,
     INSIDE,
     UNCLEAR,
     CellSummary,
     MetricSummary,
     TableSummary,
 )
-from glasshead.papers.experiments.table import QUICK_SEEDS, SEEDS, Paper
-from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning
+from glasshead.papers.experiments.table import Paper
+from glasshead.papers.experiments.to_run import TO_RUN
+from glasshead.papers.experiments.tuning import Tuning
 from glasshead.results import NOT_USED
 from glasshead.statistics import share_interval
 
-LEAST_HOURS = 0.1
 
-
-def table_markdown(
-    summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None, picture: str | None = None
-) -> str:
-    """Every data set with its cells, then differences, what differs from the paper, and what is still to be
-    run; ``prices`` are measured epochs of sets without a run, ``picture`` is a file beside the page."""
+def table_markdown(summary: TableSummary, paper: Paper, picture: str | None = None) -> str:
+    """Every data set with its cells, then differences, and what differs from the paper; ``picture`` is a file
+    beside the page."""
     table = summary.table
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
@@ -57,11 +52,12 @@ def table_markdown(
     for source in table.sources:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
-    costs = list(table_costs(summary, paper, prices or {}))
     for title, found in (("Differences", summary.differences), ("Against the floor", summary.floor)):
         if found:
             lines += [f"## {title}", "", *setting_lines(found), ""]
-    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, costs)]
+    lines += [*coverage_lines(summary), *difference_lines(summary)]
+    if not table.smoke and any(cell.missing_runs for cell in summary.cells):
+        lines += [f"What is not run yet, and how long it takes, is on [another page]({TO_RUN}.md).", ""]
     lines += [*HOW_TO_READ, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -268,60 +264,3 @@ def difference_lines(summary: TableSummary) -> Iterator[str]:
         yield from ("## What differs from the paper", "")
         yield from (f"- {line}" for line in (*everywhere, *somewhere, *table.not_at_hand))
         yield ""
-
-
-def cost_lines(summary: TableSummary, paper: Paper, costs: Sequence[SetCost]) -> Iterator[str]:
-    """What is still to be run of every data set, how long that takes, and the command that does it."""
-    if not costs:
-        return
-    table = summary.table
-    several = len(table.sources) > 1 and not table.smoke  # whose sets stand in the place of others
-    rows = []
-    for cost in costs:
-        part = f"{table.name}/{cost.source.name}" if several else table.name
-        runs = f"{pluralise(cost.runs, 'run')} of {pluralise(cost.cells, 'cell')}"
-        command = f"`glasshead reproduce {paper.name} --only {part}{options_in_words(summary)}`"
-        rows.append([cost.source.title, runs, hours_in_words(cost), command])
-    yield from ("## Not run yet", "")
-    yield from markdown_table(["", "still to run", "hours", "command"], rows)
-    yield from (
-        "",
-        "Hours are those of one process. A run takes as long as the others of its cell did, or else as those "
-        "on the same data.",
-    )
-    if any(cost.prices for cost in costs):
-        yield (
-            "On a set without a run it takes one measured epoch times the median number of epochs that runs "
-            "of this table needed, and *at most* times all that it may have; what is measured of a trained "
-            "model comes on top:"
-        )
-        yield ""
-    for cost in costs:
-        for price in cost.prices:
-            of = ", ".join(filter(None, (price.cell, price.machine)))
-            yield f"- {cost.source.title}: {price.seconds_per_epoch:.3g} s" + (f" ({of})" if of else "")
-    yield ""
-
-
-def options_in_words(summary: TableSummary) -> str:
-    """The options of the command that runs the cells of a table as they are wanted here."""
-    random = [cell for cell in summary.cells if cell.cell.most_seeds is None]
-    held_out = [sum(seed >= FIRST_HELD_OUT for seed in cell.wanted) for cell in random]
-    seeds = [sum(seed < TUNING_SEED for seed in cell.wanted) for cell in random]
-    usual = QUICK_SEEDS if summary.table.smoke else SEEDS
-    text = " --quick" if summary.table.smoke else ""
-    if max(seeds, default=usual) != usual:
-        text += f" --seeds {max(seeds)}"
-    return text + (f" --held-out {max(held_out)}" if any(held_out) else "")
-
-
-def hours_in_words(cost: SetCost) -> str:
-    """Hours in words: about so many, at most so many."""
-    if cost.most is None:
-        return "not measured"
-    if cost.most < LEAST_HOURS * 3600:
-        return f"under {LEAST_HOURS}"
-    texts = [f"at most {cost.most / 3600:,.1f}"] if cost.seconds != cost.most else []
-    if cost.seconds is not None:
-        texts.insert(0, f"about {cost.seconds / 3600:,.1f}")
-    return ", ".join(texts)

@@ -39,8 +39,9 @@ from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.schedule import Schedule
 from glasshead.papers.experiments.source import DataSource
 from glasshead.papers.experiments.summary import TableSummary
-from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, PaperTable
+from glasshead.papers.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Paper, PaperTable
 from glasshead.papers.experiments.table_json import table_json
+from glasshead.papers.experiments.to_run import TO_RUN, to_run_markdown
 from glasshead.spelling import spell
 
 ROWS, RUNS, CLAIMS = "rows", "runs", "claims"
@@ -126,7 +127,7 @@ def reproduce(
     paper: str, request: ReproduceRequest, on_change: OnChange = lambda schedule: None
 ) -> Reproduction:
     """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json
-    of each, and what the claims of the paper come to.
+    of each, what the claims of the paper come to, and what is still to be run.
 
     ``on_change`` is called at first and whenever a cell has ended. Processes may be killed at any time:
     finished rows stay, and unfinished trainings are gone on with.
@@ -158,17 +159,16 @@ def reproduce(
         check_data(schedule, request.data_folder)
         remove_finished_runs(schedule, request)
         run_schedule(schedule, request, on_change)
-    # Of a part of a table nothing is written, and claims are judged on all tables.
-    every, names = PAPERS[paper].tables, {one.name for one in chosen}
-    judged = bool(PAPERS[paper].claims) and not request.quick
-    read = every if judged else [table for table in every if table.name in names]
+    # Of a part of a table nothing is written; claims, and what is still to be run, are those of all tables.
+    names = {one.name for one in chosen}
+    read = [table for table in PAPERS[paper].tables if table.name in names or not request.quick]
     known = Schedule(quick_or_not(read, request), store, request.seeds_wanted, request.held_out)
     found = [known.summary(table) for table in known.tables]
-    summaries = [one for one in found if one.table.name in names] if judged else found
+    summaries = [one for one in found if one.table.name in names]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_paper_table(summary, paper, request, prices)]
-    if judged:
-        files += write_claims(found, paper, request.out / paper)
+    if not request.quick:
+        files += write_paper_pages(found, PAPERS[paper], request.out / paper, prices)
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
@@ -314,7 +314,7 @@ def write_paper_table(
         write_bytes(path, small_png(picture), overwrite=True)
         yield path
     for suffix, text in (
-        ("md", table_markdown(summary, PAPERS[paper], prices, None if picture is None else f"{name}.png")),
+        ("md", table_markdown(summary, PAPERS[paper], None if picture is None else f"{name}.png")),
         ("json", table_json(summary, PAPERS[paper], prices)),
     ):
         path = request.out / paper / f"{name}.{suffix}"
@@ -322,14 +322,19 @@ def write_paper_table(
         yield path
 
 
-def write_claims(summaries: Sequence[TableSummary], paper: str, folder: Path) -> Iterator[Path]:
-    """claims.md and claims.json, of all tables of the paper."""
-    differences = {summary.table.name: summary.differences for summary in summaries}
-    verdicts = judge_claims(PAPERS[paper], differences)
-    for suffix, write in (("md", claims_markdown), ("json", claims_json)):
-        path = folder / f"{CLAIMS}.{suffix}"
-        write_text(path, write(PAPERS[paper], verdicts), overwrite=True)
-        yield path
+def write_paper_pages(
+    summaries: Sequence[TableSummary], paper: Paper, folder: Path, prices: Mapping[str, Price]
+) -> Iterator[Path]:
+    """to-run.md, and claims.md and claims.json of a paper that claims something, of all its tables."""
+    pages = {f"{TO_RUN}.md": to_run_markdown(paper, summaries, prices)}
+    if paper.claims:
+        differences = {summary.table.name: summary.differences for summary in summaries}
+        verdicts = judge_claims(paper, differences)
+        pages[f"{CLAIMS}.md"] = claims_markdown(paper, verdicts)
+        pages[f"{CLAIMS}.json"] = claims_json(paper, verdicts)
+    for name, text in pages.items():
+        write_text(folder / name, text, overwrite=True)
+        yield folder / name
 
 
 def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) -> Iterator[Outcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -13,13 +14,17 @@ from glasshead.papers.experiments.metric_ranges import within
 from glasshead.papers.experiments.numbers import metric_of, number_of, seed_intervals
 from glasshead.papers.experiments.row import Row
 from glasshead.papers.experiments.table import PaperTable
-from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_points
+from glasshead.papers.experiments.tuning import TUNING_SEED, Tuning, grid_cells
 from glasshead.results import Interval
 
 FIRST_HELD_OUT = TUNING_SEED + 1
 """Seeds from here on are not counted, but held against the interval of a new seed."""
 SIGNIFICANT = 0.05
 INSIDE, OUTSIDE, OTHER_PROTOCOL, UNCLEAR = "inside", "outside", "protocol differs", "cannot tell"
+
+
+Run = tuple[str, int]
+"""A recipe with a seed: cells that need the same one share it."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,16 @@ class CellSummary:
     tuning: Tuning | None
     grid: Sequence[Row] = ()
 
-    @property
-    def missing(self) -> int:
-        """How many runs there are still to do, those of the grid included where dev has not chosen yet."""
-        points = len(grid_points(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
+    @cached_property
+    def missing_runs(self) -> list[Run]:
+        """The runs that are still to do, first those of the grid where dev has not chosen yet."""
         known = {row.seed for row in (*self.rows, *self.held_out)}
-        return len(set(self.wanted) - known) + points
+        recipe, points = self.cell.key, []
+        if self.cell.grid and self.tuning is None:
+            keys, run = [point.key for point in grid_cells(self.cell)], {row.key for row in self.grid}
+            points = [(key, TUNING_SEED) for key in keys if key not in run]
+            recipe = f"the best of {' '.join(keys)}"
+        return [*points, *((recipe, seed) for seed in self.wanted if seed not in known)]
 
     @property
     def most(self) -> int:

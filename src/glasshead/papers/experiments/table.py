@@ -128,8 +128,11 @@ class Paper:
     citation: str
     tables: Sequence[PaperTable] = ()
     claims: Sequence[PaperClaim] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """TABLE/SET that are not worth their hours, and why."""
 
     def __post_init__(self) -> None:
+        self.choose([*self.left_out])
         known = {(table.name, claim) for table in self.tables for claim in table.claims}
         for claim in self.claims if self.tables else ():
             if not set(claim.parts) <= known:

@@ -27,8 +27,8 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         "held_out_inside": list(summary.inside().values()),
         "costs": [
             {
-                "data": cost.source.name,
-                "cells": cost.cells,
+                "data": cost.name,
+                "cells": len(cost.cells),
                 "runs": cost.runs,
                 "seconds": cost.seconds,
                 "most_seconds": cost.most,
@@ -49,7 +49,7 @@ def cell_json(cell: CellSummary) -> dict[str, Any]:
         "data": cell.cell.data.record(),
         "recipe": cell.cell.recipe.as_dict(),
         "seeds": [row.seed for row in cell.rows],
-        "missing": cell.missing,
+        "missing": len(cell.missing_runs),
         "seconds": cell.seconds(),
         "tuning": None if cell.tuning is None else vars(cell.tuning),
         "held_out": {

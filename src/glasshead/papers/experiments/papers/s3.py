@@ -178,4 +178,10 @@ def claims() -> Iterator[PaperClaim]:
     )
 
 
-PAPERS.register("s3")(Paper("s3", "Bhardwaj et al. (2021)", (TABLE, PAPER_SIZE, *FIGURES), [*claims()]))
+LEFT_OUT = {
+    f"{TABLE.name}/{IMDB.name}": "It takes more hours than all else that is left, and is one of six settings "
+    "of each claim."
+}
+PAPERS.register("s3")(
+    Paper("s3", "Bhardwaj et al. (2021)", (TABLE, PAPER_SIZE, *FIGURES), [*claims()], LEFT_OUT)
+)
