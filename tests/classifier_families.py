@@ -142,8 +142,15 @@ MORE = [
         "XLNet",
         hf.XLNetConfig,
         {"vocab_size": 60, "d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32, "pad_token_id": PAD},
-        lacks={"all": "it reads padding"},
+        lacks=NO_VALUES,
     ),
+    ClassifierFamily(
+        "ConvBert",
+        hf.ConvBertConfig,
+        {**SIZES, "embedding_size": 16, "head_ratio": 1, "conv_kernel_size": 3},
+        lacks=NO_VALUES,
+    ),
+    ClassifierFamily("Yoso", hf.YosoConfig, SIZES, lacks=BANDED),
     ClassifierFamily("RoFormer", hf.RoFormerConfig, SIZES, lacks=NO_VALUES),
     ClassifierFamily(
         "T5",

@@ -52,12 +52,15 @@ def row_of(family: ClassifierFamily, methods_asked: Sequence[str] = METHODS) -> 
     model, tokenizer = family.build(), family.tokenizer()
     methods = {name: lambda name=name: explained(model, tokenizer, name) for name in methods_asked}
     methods["intervals"] = lambda: explained(model, tokenizer, "attention", intervals=True)
+    any_method = (
+        "gradient" if outcome(lambda: explained(model, tokenizer, "gradient")) == YES else "erasure-delete"
+    )
     others = {
-        "pairs": lambda: explained(model, tokenizer, pairs=TEXTS[::-1]),
-        "ratings": lambda: explained(family.build(labels=1), tokenizer),
-        "half precision": lambda: explained(family.build().bfloat16(), tokenizer),
-        "padding on the left": lambda: check_padding(family, padding_side="left"),
-        "no padding token": lambda: check_padding(family, pad_token=None),
+        "pairs": lambda: explained(model, tokenizer, any_method, pairs=TEXTS[::-1]),
+        "ratings": lambda: explained(family.build(labels=1), tokenizer, any_method),
+        "half precision": lambda: explained(family.build().bfloat16(), tokenizer, any_method),
+        "padding on the left": lambda: check_padding(family, any_method, padding_side="left"),
+        "no padding token": lambda: check_padding(family, any_method, pad_token=None),
     }
     return {name: outcome(attempt) for name, attempt in methods.items()} | audits_of(family) | {
         name: outcome(attempt) for name, attempt in others.items()
@@ -82,7 +85,7 @@ def without_names(reason: str) -> str:
 def explained(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
-    method: str = "gradient",
+    method: str,
     pairs: list[str] | None = None,
     *,
     intervals: bool = False,
@@ -92,13 +95,13 @@ def explained(
     return explain_texts(open_subject(model, tokenizer), TEXTS, pairs, request)
 
 
-def check_padding(family: ClassifierFamily, **changes: str | None) -> None:
+def check_padding(family: ClassifierFamily, method: str, **changes: str | None) -> None:
     """Raise AssertionError if another way to pad changes what is explained."""
     model, tokenizer = family.build(), family.tokenizer()
-    expected = explained(model, tokenizer)
+    expected = explained(model, tokenizer, method)
     for name, value in changes.items():
         setattr(tokenizer, name, value)
-    for before, after in zip(expected, explained(model, tokenizer), strict=True):
+    for before, after in zip(expected, explained(model, tokenizer, method), strict=True):
         assert before.tokens == after.tokens
         assert_close(before.scores, after.scores, **ALL_LAYERS)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.data import batches, encode
+from glasshead.data import batches, encode, keep_lengths_apart
 from glasshead.data.batching import PAIRS, TOKENS_PER_BATCH, batch_size, batch_sizes
 from small import tokenizer
 
@@ -54,3 +54,20 @@ def test_every_text_is_in_one_batch_and_not_cut():
         assert torch.equal(inputs["attention_mask"].sum(dim=1), encoded.mask[texts[rows]].sum(dim=1))
     assert sorted(places) == list(range(90))
     assert not list(batches(encoded, texts[:0]))
+
+
+def test_where_padding_is_read_no_batch_has_any():
+    reader = tokenizer()
+    keep_lengths_apart(reader)
+    texts = ["plot" + " acting" * (n * n % 7) for n in range(30)]
+    encoded = encode(reader, texts)
+    for some in (encoded, encoded.some(np.arange(5, 20)), encoded.take(torch.arange(9))):
+        seen = 0
+        for rows, inputs in batches(some):
+            assert inputs["attention_mask"].all()
+            seen += len(rows)
+        assert seen == len(some.ids)
+    padded = [
+        bool((inputs["attention_mask"] == 0).any()) for _, inputs in batches(encode(tokenizer(), texts))
+    ]
+    assert any(padded)

@@ -40,11 +40,31 @@ class NeverForSequenceClassification(LongForSequenceClassification):
     least = 1_000
 
 
-@pytest.mark.parametrize("method", ["attention", "gradient", "erasure-delete"])
+@pytest.mark.parametrize("method", ["gradient", "erasure-delete"])
 @pytest.mark.parametrize("blocks", [(1, 1, 1), (2, 2, 2), (2, 2)])
-def test_three_blocks_of_a_funnel_read_padding_and_that_is_said(blocks: tuple[int, ...], method: str) -> None:
-    with pytest.raises(InputError, match="it reads padding, so batches cannot be trusted"):
-        glasshead.explain(funnel(*blocks), [TEXT], tokenizer=word_tokenizer(), method=method)
+def test_a_funnel_reads_padding_so_texts_of_one_length_make_a_batch(
+    blocks: tuple[int, ...], method: str
+) -> None:
+    model = funnel(*blocks)
+    texts = [
+        TEXT,
+        "the film was bad and dull , not warm",
+        "a warm and funny film",
+        "the plot is dull and bad",
+    ]
+    subject = glasshead.open(model, word_tokenizer())
+    assert any("padding changes what this model predicts" in note for note in subject.notes)
+    options = {"tokenizer": word_tokenizer(), "method": method}
+    for text, own in zip(texts, glasshead.explain(model, texts, **options), strict=True):
+        (alone,) = glasshead.explain(model, [text], **options)
+        assert own.scores == pytest.approx(alone.scores, rel=1e-4, abs=1e-6)
+        assert any(own.scores)
+
+
+@pytest.mark.parametrize("method", ["attention", "gradient", "erasure-delete"])
+def test_a_text_on_which_the_model_fails_is_named_by_its_length(method: str) -> None:
+    with pytest.raises(InputError, match="fails on a text of 3 tokens"):
+        glasshead.explain(funnel(1, 1, 1), ["bad"], tokenizer=word_tokenizer(), method=method)
 
 
 @pytest.mark.parametrize("method", ["rollout", "layer-mean", "gradient-attention", "attention-flow"])

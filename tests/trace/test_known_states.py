@@ -30,7 +30,7 @@ def context_of(name, known=None):
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_numbers_are_those_of_whole_passes(name):
     """Weights, rows, contributions, and logits without each token; in the batch and some of it."""
-    if FAMILIES[name].lacks.get("attention") or name in ("XLNet", "Longformer"):
+    if FAMILIES[name].lacks.get("attention"):
         pytest.skip("no attention that can be edited")
     known = KnownStates()
     whole, kept = context_of(name), context_of(name, known)

@@ -14,7 +14,7 @@ from glasshead.huggingface import isolated_copy
 from glasshead.opening import open_subject
 from glasshead.trace import AttentionSelector, ResumedPasses, Shortcut, find_shortcut, find_site
 
-WHOLE = {"Albert"}
+WHOLE = {"Albert", "XLNet"}
 ONE_ROW = {
     "Bert",
     "Roberta",
@@ -27,7 +27,7 @@ ONE_ROW = {
     "Mistral",
     "OPT",
 }
-REFUSED = {"XLNet", "Longformer"}
+REFUSED = {"Yoso", "Longformer"}
 
 
 def view_of(name, layer=None, model=None):

@@ -27,6 +27,7 @@ from glasshead.data.encode import (
     encode,
     is_utf8,
     join_pair,
+    keep_lengths_apart,
     occurrences,
 )
 from glasshead.data.encoded import Encoded, Unit
@@ -125,6 +126,7 @@ __all__ = [
     "is_undivided",
     "is_utf8",
     "join_pair",
+    "keep_lengths_apart",
     "layers_of",
     "length_of",
     "list_images",

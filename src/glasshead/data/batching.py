@@ -54,16 +54,16 @@ def batches(
     maps: int = 1,
 ) -> Iterator[tuple[Int[Tensor, " b"], Inputs]]:
     """Places in ``texts`` (all, unless given; one may stand there many times) and the model's inputs for
-    these, cut to the longest; long texts first, in the batches that cost least. ``maps`` is how many maps of
-    weights of a text are held at once: the heads of a layer, times the layers that are recorded or
-    differentiated."""
+    these, cut to the longest; long texts first, in the batches that cost least, or of one length each where
+    padding is read. ``maps`` is how many maps of weights of a text are held at once: the heads of a layer,
+    times the layers that are recorded or differentiated."""
     if texts is None:
         texts = torch.arange(len(encoded.ids))
     lengths = encoded.mask.sum(dim=1)[texts].clamp(min=1)
     order = lengths.argsort(descending=True, stable=True)
     cost = PASS_COSTS.get(torch.device(device).type, LARGE_PASS_COST)
     start = 0
-    for size in batch_sizes(lengths[order].numpy(), maps, cost):
+    for size in batch_sizes(lengths[order].numpy(), maps, 0 if encoded.one_length else cost):
         places = order[start : start + size]
         inputs = encoded.inputs(texts[places], device)
         yield places, encoded.cut(inputs, int(lengths[order[start]]))

@@ -23,6 +23,8 @@ from glasshead.spelling import spell
 
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 NO_MAXIMUM = 100_000  # a maximum length beyond this means that there is none
+ONE_LENGTH = "batches_of_one_length"
+"""What `keep_lengths_apart` sets of a tokenizer."""
 LETTERS_PER_TOKEN = 16  # so many letters of most texts are several tokens
 
 
@@ -124,7 +126,13 @@ def encode(
         offsets,
         None if types is None else torch.from_numpy(types),
         unit,
+        one_length=getattr(tokenizer, ONE_LENGTH, False),
     )
+
+
+def keep_lengths_apart(tokenizer: PreTrainedTokenizerBase) -> None:
+    """From now on what this tokenizer encodes makes batches of one length: its model reads padding."""
+    setattr(tokenizer, ONE_LENGTH, True)
 
 
 def check_strings(texts: Sequence[Any]) -> None:

@@ -30,7 +30,8 @@ class Encoded:
 
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
     second text count on from the first, as in `join_pair`. ``unit`` is what is taken out as a whole: a token,
-    or a word with all its pieces.
+    or a word with all its pieces. ``one_length``: padding changes what the model predicts, so a batch holds
+    texts of one length.
     """
 
     removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -47,6 +48,7 @@ class Encoded:
     offsets: Int[np.ndarray, "texts tokens 2"]
     types: Int[Tensor, "texts tokens"] | None = None
     unit: Unit = "token"
+    one_length: bool = False
 
     @property
     def erasure(self) -> str:

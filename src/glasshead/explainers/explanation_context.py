@@ -16,7 +16,7 @@ from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
-from glasshead.huggingface import NextTokenClassifier, class_names
+from glasshead.huggingface import NextTokenClassifier, class_name, class_names
 from glasshead.models import is_regression
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
@@ -35,6 +35,8 @@ from glasshead.trace import (
 READ_ATTENTION = "attention"
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
+MOST_REASON = 120
+"""Letters of what a model says where it fails."""
 
 
 @dataclass(frozen=True)
@@ -214,11 +216,15 @@ def make_context(
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     with eval_mode(model):
-        one = reads_attention and known is None
-        kept = first_pass(model, encoded, attention_selector.layer) if one else None
-        attention = None
-        if kept is None and reads_attention and len(encoded.ids):
-            attention = attention_or_none(model, encoded, attention_selector, known)
+        kept, attention = None, None
+        try:
+            if reads_attention and known is None:
+                kept = first_pass(model, encoded, attention_selector.layer)
+            if kept is None and reads_attention and len(encoded.ids):
+                attention = attention_or_none(model, encoded, attention_selector, known)
+        except (RuntimeError, IndexError):
+            compute_logits(model, encoded)  # says so if the model fails by itself
+            raise
         if kept is not None:
             logits = kept.logits.detach().cpu()
         elif attention is not None and attention.logits is not None:
@@ -247,10 +253,24 @@ def attention_or_none(
 
 @torch.no_grad()
 def compute_logits(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
-    """The logits of all texts."""
+    """The logits of all texts.
+
+    Raises:
+        InputError: if the model fails on one, as those do that merge tokens and get too few.
+    """
     logits: Tensor | None = None
     for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-        part = model(**inputs).logits.cpu()
+        try:
+            part = model(**inputs).logits.cpu()
+        except (RuntimeError, IndexError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            length, nouns = int(encoded.mask[rows].sum(dim=1).max()), encoded.nouns
+            reason = " ".join(str(error).split())[:MOST_REASON]
+            raise InputError(
+                f"{class_name(model)} fails on {nouns.a_text} of {length} {nouns.tokens} ({reason}): "
+                "leave it out"
+            ) from error
         logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
         logits[rows] = part
     return torch.zeros(0, len(class_names(model))) if logits is None else logits

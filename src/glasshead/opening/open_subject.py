@@ -17,6 +17,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from glasshead.data import keep_lengths_apart
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.huggingface import (
@@ -256,8 +257,9 @@ def model_subject(
     if options.classifies:
         if read.config.num_labels == 1:
             vars(read.config)["problem_type"] = REGRESSION
-        if not isinstance(read, TextClassifier):
-            check_copy(model, read, own)
+        if not isinstance(read, TextClassifier) and check_copy(model, read, own):
+            keep_lengths_apart(own)
+            notes.append("padding changes what this model predicts: a batch holds texts of one length")
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 
