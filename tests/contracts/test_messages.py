@@ -52,7 +52,7 @@ def messages():
 
 
 # The tables of papers tell their readers what to type: a page for people, no message to a caller.
-TABLES = ("papers/experiments/markdown.py", "papers/experiments/claims_page.py")
+TABLES = tuple(f"papers/experiments/{name}.py" for name in ("markdown", "claims_page", "to_run"))
 
 
 def test_no_message_of_the_library_names_an_option_or_a_command():

@@ -133,14 +133,14 @@ class Measurements:
         """The rows of these inputs in this order, with those that were ``asked``, and what holds of all."""
         kept, files = self.kept.get(audit, []), list(self.files(audit))
         tables = [table for table, _ in kept] + from_files([table for table, _ in files])
+        known = [(table[ID], facts) for table, facts in kept]
+        known += [(from_arrow(table.select([ID]))[ID], facts) for table, facts in files]
         table = stack_tables(tables, declared)
         place = {number: row for row, number in enumerate(table.get(ID, np.zeros(0)).tolist())}
         asked = np.isin(ids, list(place))
         rows = np.array([place[number] for number in ids[asked].tolist()], dtype=np.int64)
         columns = {name: values[rows] for name, values in table.items() if name != ID}
-        facts = merge(
-            [facts for table, facts in (*kept, *files) if np.isin(np.asarray(table[ID]), ids).any()]
-        )
+        facts = merge([facts for own, facts in known if np.isin(own, ids).any()])
         return Measured(place_rows(columns, asked, declared), facts)
 
 
