@@ -4,6 +4,7 @@ import copy
 import json
 from collections import Counter
 from dataclasses import asdict, replace
+from importlib import metadata
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -172,7 +173,7 @@ def test_facts_of_shards_are_what_holds_of_all_that_were_asked():
     parts = (
         {"rows": "the first", "exact": ["a", "b"]},
         {"rows": "the last", "exact": ["b"]},
-        {"rows": "none"},
+        {"rows": "none", "exact": []},
     )
     for number, part in enumerate(parts):
         kept.add("x", np.array([number]), Measured({"y": np.array([1.0])}, {"x": part, "seed": 1}), COLUMNS)
@@ -181,6 +182,8 @@ def test_facts_of_shards_are_what_holds_of_all_that_were_asked():
         "seed": 1,
     }
     assert kept.read("x", np.array([0]), COLUMNS).facts == {"x": parts[0], "seed": 1}
+    kept.add("x", np.array([3]), Measured({"y": np.array([1.0])}, {"x": {"rows": "the last"}}), COLUMNS)
+    assert kept.read("x", np.array([1, 3]), COLUMNS).facts["x"] == {"rows": "the last", "exact": []}
 
 
 @pytest.mark.parametrize("name", ["faithfulness", "operators", "identifiability"])
@@ -239,6 +242,15 @@ def test_measurements_of_another_request_are_refused(tmp_path):
         with pytest.raises(InputError, match=rf"another request measured \(different: {what}\)") as refused:
             run_audit(replace(request, **other, store=tmp_path))
         assert len(str(refused.value)) <= 300 + len(str(tmp_path))
+
+
+def test_measurements_of_other_versions_are_refused(tmp_path, monkeypatch):
+    request = AuditRequest(**texts(), audits=("agreement",), **QUICK, store=tmp_path)
+    run_audit(request)
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "0.1" if name == "torch" else real(name))
+    with pytest.raises(InputError, match=r"another request measured \(different: torch\)"):
+        run_audit(request)
 
 
 def test_what_was_measured_with_other_training_data_is_another_audit(tmp_path):

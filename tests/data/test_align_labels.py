@@ -51,6 +51,21 @@ def test_what_numbers_no_class_of_the_model_is_none(data):
         align_labels(["bad", "medium", "good"], data)
 
 
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (["LABEL_1", "LABEL_0"], ["0", "1"]),
+        (["1", "0"], ["0.0", "1.0"]),
+        (["1", "0"], ["False", "True"]),
+        (["true", "false"], ["0", "1"]),
+        (["1", "2", "3"], ["0", "1", "2"]),
+    ],
+)
+def test_names_of_the_model_that_say_other_numbers_are_not_overruled(model, data):
+    with pytest.raises(InputError, match="which is which"):
+        align_labels(model, data)
+
+
 def test_names_come_before_numbers():
     assert align_labels(["LABEL_1", "LABEL_0"], ["LABEL_0", "LABEL_1"])[0].tolist() == [1, 0]
     assert align_labels(["1", "0"], ["0", "1"])[0].tolist() == [1, 0]

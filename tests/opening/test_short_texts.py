@@ -1,6 +1,7 @@
 """Models that cannot read a short text, and those that merge tokens."""
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 import torch
@@ -63,8 +64,22 @@ def test_a_funnel_reads_padding_so_texts_of_one_length_make_a_batch(
 
 @pytest.mark.parametrize("method", ["attention", "gradient", "erasure-delete"])
 def test_a_text_on_which_the_model_fails_is_named_by_its_length(method: str) -> None:
-    with pytest.raises(InputError, match="fails on a text of 3 tokens"):
+    with pytest.raises(InputError, match="fails on text 1, of 3 tokens"):
         glasshead.explain(funnel(1, 1, 1), ["bad"], tokenizer=word_tokenizer(), method=method)
+    with pytest.raises(InputError, match="fails on text 2, of 3 tokens"):
+        glasshead.explain(funnel(1, 1, 1), [TEXT, "bad", TEXT], tokenizer=word_tokenizer(), method=method)
+
+
+def test_what_fails_in_glasshead_is_not_said_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Path(glasshead.__file__).parent / "attention" / "made_up.py"
+    model = widened(hf.BertForSequenceClassification, hf.BertConfig(**SIZES, num_labels=3))
+    subject = glasshead.open(model, word_tokenizer())
+    for name, raised in ((str(place), RuntimeError), ("elsewhere.py", InputError)):
+        code = compile("def fail(*given, **inputs): raise RuntimeError('on purpose')", name, "exec")
+        exec(code, made := {})
+        monkeypatch.setattr(type(subject.model), "forward", made["fail"])
+        with pytest.raises(raised, match="on purpose"):
+            glasshead.explain(subject, [TEXT], method="gradient")
 
 
 @pytest.mark.parametrize("method", ["rollout", "layer-mean", "gradient-attention", "attention-flow"])

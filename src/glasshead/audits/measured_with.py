@@ -52,6 +52,8 @@ def measured_with(sample: Sample, request: MeasuringRequest) -> Mapping[str, Any
         fields["train"] = str(Path(train).resolve())
     return {
         "version": metadata.version("glasshead"),
+        "torch": metadata.version("torch"),
+        "transformers": metadata.version("transformers"),
         "weights": fingerprints(sample.subject.model, sample.encoded)["weights"],
         "tokenizer": definition_of(sample.subject.tokenizer).hex(),
         "counts or gauge": digest.hexdigest(),

@@ -153,23 +153,22 @@ def from_files(shards: Sequence[pa.Table]) -> list[Table]:
 
 
 def merge(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Facts of shards as one: words that differ one after the other, and of lists what all shards have."""
-    merged: dict[str, Any] = {}
-    for part in parts:
-        for name, value in part.items():
-            merged[name] = merge_values(merged[name], value) if name in merged else value
-    return merged
+    """Facts of shards as one: what some of them say, and of lists what all of them say. Where words differ,
+    they come one after the other; of anything else that differs the first."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {name: merge_values([part.get(name) for part in parts]) for name in names}
 
 
-def merge_values(first: Any, second: Any) -> Any:
-    """A fact of two shards: what holds of both."""
-    if isinstance(first, Mapping):
-        return merge([first, second])
-    if isinstance(first, str):
-        return first if second in (first, *first.split("; ")) else f"{first}; {second}"
-    if isinstance(first, list):
-        return [value for value in first if value in second]
-    return first
+def merge_values(values: Sequence[Any]) -> Any:
+    """A fact of several shards; None: a shard does not have it."""
+    known = [value for value in values if value is not None]
+    if known and isinstance(known[0], Mapping):
+        return merge(known)
+    if known and isinstance(known[0], list):
+        return [one for one in known[0] if all(value is not None and one in value for value in values)]
+    if known and isinstance(known[0], str):
+        return "; ".join(dict.fromkeys(known))
+    return known[0] if known else None
 
 
 def copy_measurements(source: Path, target: Path) -> None:

@@ -20,7 +20,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
 
     Classes are the same where their names are, in whatever order and, if that leaves no doubt, in whatever
     case. Data that number their classes from 0 (``1``, ``1.0``, ``LABEL_1``, of two classes ``True``) have
-    them in the order of the model's ``config.label2id``.
+    them in the order of the model's ``config.label2id``, unless its own names say other numbers.
 
     Raises:
         InputError: if a class of the data has no counterpart; the message has the mapping to fill in.
@@ -37,7 +37,9 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
         return order, "the classes of the data were matched to the model's by name, whatever their case"
     numbers = [number_of(name, len(model)) for name in data]
     order = np.array([-1 if number is None else number for number in numbers])
-    if order.min() >= 0 and order.max() < len(model) and len({*numbers}) == len(data):
+    are_places = order.min() >= 0 and order.max() < len(model) and len({*numbers}) == len(data)
+    own = [number_of(name, len(model)) for name in model]
+    if are_places and all(number in (None, place) for place, number in enumerate(own)):
         if 0 not in numbers:
             pairs = ", ".join(f"{name}={number}" for number, name in enumerate(model))
             raise InputError(

@@ -204,7 +204,7 @@ ELSEWHERE = {
         "captum:integrated-gradients": ("ig", "integrated-gradients", "layer-integrated-gradients", "lig"),
         "captum:kernel-shap": ("kernel-shap", "kernelshap", "shap", "shapley"),
         "captum:lime": ("lime",),
-        "erasure": ("ablation", "feature-ablation", "leave-one-out", "loo", "occlusion"),
+        "erasure-delete": ("ablation", "feature-ablation", "leave-one-out", "loo", "occlusion"),
         "gradient": ("grad-x-input", "gradient-x-input", "input-x-gradient", "inputxgradient", "ixg"),
         "gradient-attention": ("attention-gradients", "chefer", "grad-cam", "gradcam"),
         "gradient-l2": ("gradient-norm", "saliency", "vanilla-gradient"),

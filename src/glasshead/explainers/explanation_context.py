@@ -1,7 +1,9 @@
 """Texts before a model: what every explanation is given."""
 
+import traceback
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -222,8 +224,9 @@ def make_context(
                 kept = first_pass(model, encoded, attention_selector.layer)
             if kept is None and reads_attention and len(encoded.ids):
                 attention = attention_or_none(model, encoded, attention_selector, known)
-        except (RuntimeError, IndexError):
-            compute_logits(model, encoded)  # says so if the model fails by itself
+        except (RuntimeError, IndexError) as error:
+            if not isinstance(error, NO_TEXT):
+                check_texts(model, encoded, torch.arange(len(encoded.ids)))
             raise
         if kept is not None:
             logits = kept.logits.detach().cpu()
@@ -256,24 +259,48 @@ def compute_logits(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "t
     """The logits of all texts.
 
     Raises:
-        InputError: if the model fails on one, as those do that merge tokens and get too few.
+        InputError: if the model fails on one of them.
     """
     logits: Tensor | None = None
     for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         try:
             part = model(**inputs).logits.cpu()
         except (RuntimeError, IndexError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
-            length, nouns = int(encoded.mask[rows].sum(dim=1).max()), encoded.nouns
-            reason = " ".join(str(error).split())[:MOST_REASON]
-            raise InputError(
-                f"{class_name(model)} fails on {nouns.a_text} of {length} {nouns.tokens} ({reason}): "
-                "leave it out"
-            ) from error
+            if not isinstance(error, NO_TEXT):
+                check_texts(model, encoded, rows)
+            raise
         logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
         logits[rows] = part
     return torch.zeros(0, len(class_names(model))) if logits is None else logits
+
+
+NO_TEXT = (torch.OutOfMemoryError, NotImplementedError)
+"""Errors that no text is the reason of."""
+
+
+def is_ours(error: Exception) -> bool:
+    """Whether code of Glasshead raised an error, so that it says nothing of the model."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return Path(last.filename).is_relative_to(Path(__file__).parents[1])
+
+
+@torch.no_grad()
+def check_texts(model: PreTrainedModel, encoded: Encoded, rows: Int[Tensor, " some"]) -> None:
+    """Raise InputError for the first text on which the model fails by itself. Models that merge tokens fail
+    on texts that are too short."""
+    for row in rows.sort().values:
+        ((_, inputs),) = batches(encoded, row[None], model.device)
+        try:
+            model(**inputs)
+        except (RuntimeError, IndexError) as error:
+            if isinstance(error, NO_TEXT) or is_ours(error):
+                raise
+            length, nouns = int(encoded.mask[row].sum()), encoded.nouns
+            reason = " ".join(str(error).split())[:MOST_REASON]
+            raise InputError(
+                f"{class_name(model)} fails on {nouns.text} {int(row) + 1}, of {length} {nouns.tokens} "
+                f"({reason}): leave it out"
+            ) from error
 
 
 def default_target_fn(model: PreTrainedModel) -> str:

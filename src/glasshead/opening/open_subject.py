@@ -36,7 +36,7 @@ from glasshead.huggingface import (
     vocabulary_names,
 )
 from glasshead.models import REGRESSION, TextClassifier
-from glasshead.opening.check_copy import check_copy
+from glasshead.opening.check_copy import check_copy, reads_padding
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
 from glasshead.opening.open_images import open_image_classifier
@@ -205,15 +205,23 @@ def is_run(folder: Path) -> bool:
     return (folder / RECORD).is_file() or (folder / REPEATS).is_file() or partial_path(folder).exists()
 
 
+PADDED = "padding changes what this model predicts: a batch holds texts of one length"
+
+
 def run_subject(run: Run) -> Subject:
     """A run as it was trained, with train counts and gauge."""
     model, tokenizer = readable_copy(run.model), run.tokenizer
+    notes: tuple[str, ...] = ()
     if reads_images(run.model.config):
         model, tokenizer = open_image_classifier(run.model, model, tokenizer)
+    elif not isinstance(model, TextClassifier) and reads_padding(model, tokenizer):
+        tokenizer, notes = copy.deepcopy(tokenizer), (PADDED,)
+        keep_lengths_apart(tokenizer)
     return Subject(
         model,
         tokenizer,
         run.folder.name,
+        notes=notes,
         counts=run.counts if run.counts.size else None,
         gauge=run.record["gauge"],
         record=run.record,
@@ -257,9 +265,11 @@ def model_subject(
     if options.classifies:
         if read.config.num_labels == 1:
             vars(read.config)["problem_type"] = REGRESSION
-        if not isinstance(read, TextClassifier) and check_copy(model, read, own):
-            keep_lengths_apart(own)
-            notes.append("padding changes what this model predicts: a batch holds texts of one length")
+        if not isinstance(read, TextClassifier):
+            check_copy(model, read, own)
+            if reads_padding(read, own):
+                keep_lengths_apart(own)
+                notes.append(PADDED)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 

@@ -163,7 +163,7 @@ def select_layer(records: Sequence[LayerRecord], layer: int | None) -> LayerReco
         return next(
             (one for one in records if isinstance(one.call.mechanism.position, DistanceAware)), records[0]
         )
-    if layer >= len(records):
+    if not -len(records) <= layer < len(records):
         names = ", ".join(f"{rank} ({one.name})" for rank, one in enumerate(records))
         raise InputError(f"there is no layer {layer}: choose from {names}")
     return records[layer]

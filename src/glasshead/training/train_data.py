@@ -28,7 +28,7 @@ def with_train_data(subject: Subject, split: "Dataset") -> Subject:
     Raises:
         InputError: if the labels are not what the model predicts.
     """
-    labels, _ = labels_for(subject.model, split)
+    labels, note = labels_for(subject.model, split)
     rated = is_regression(subject.model.config)
     target = torch.tensor(labels, dtype=torch.float32 if rated else torch.long)
     rows = TensorDataset(encoded_split(subject.tokenizer, split), target)
@@ -36,7 +36,8 @@ def with_train_data(subject: Subject, split: "Dataset") -> Subject:
     gauge = store_gauge(model, rows)
     of_words = not isinstance(subject.tokenizer, UnitReader)
     counts = train_counts(model, subject.tokenizer, rows) if of_words else None
-    return replace(subject, model=model, counts=counts, gauge=gauge)
+    notes = subject.notes if note is None else (*subject.notes, f"training data: {note}")
+    return replace(subject, model=model, counts=counts, gauge=gauge, notes=notes)
 
 
 def train_counts(
