@@ -19,6 +19,7 @@ from glasshead.papers.experiments import (
     judge_claims,
     summarise_numbers,
 )
+from glasshead.results import NOT_USED
 from reproduction.aggregation.measure import TRAININGS as AGGREGATIONS
 from reproduction.aggregation.tables import gain
 from reproduction.debate.measure import BASE
@@ -33,8 +34,6 @@ from reproduction.study import read_numbers
 from reproduction.trainings import Trainings
 
 CITATION = "Garreau (2024), lecture notes, chapter 9"
-UNIFORM = 0.98
-"""An entropy above it, as a share of the largest, is that of nearly uniform weights."""
 NEAR_PERFECT = 0.95
 """An accuracy above it."""
 Numbers = Mapping[str, Mapping[str, float]]
@@ -95,28 +94,32 @@ def by_seed(seeds: Seeds, number: Callable[[Mapping[str, Any]], float]) -> dict[
 
 
 def entropies(gap: Callable[[float, float], float]) -> Numbers:
-    """Set → model → the mean over seeds of a number of the entropy before and after training."""
+    """Set and recipe → seed → a number of the entropy before and after training."""
     return {
-        SETS[name]: {
-            model: float(np.mean([gap(*ends) for ends in seeds])) for model, seeds in recipes(name).items()
-        }
+        f"{SETS[name]}, {recipe}": {seed: gap(*ends) for seed, ends in seeds.items()}
         for name in ("sst2", "trec")
+        for recipe, seeds in recipes(name).items()
     }
 
 
-def recipes(name: str) -> dict[str, list[tuple[float, float]]]:
+def recipes(name: str) -> dict[str, dict[str, tuple[float, float]]]:
     """Transformers that start from random weights, but for the one whose weights are uniform by definition:
-    for each seed the entropy before and after training."""
+    by seed the entropy before and after training."""
     known = dict(ENCODERS.known(name))
     if name == "trec":
         known |= {cell: seeds for cell, seeds in ENCODERS.known("trec_rows").items() if cell != "uniform"}
     found = {
-        cell: [(entropy(each["use"]["before"]), entropy(each["use"]["after"])) for each in seeds.values()]
+        cell: {
+            str(seed): (entropy(one["use"]["before"]), entropy(one["use"]["after"]))
+            for seed, one in seeds.items()
+        }
         for cell, seeds in known.items()
     }
-    wide = seeds_of(AGGREGATIONS, name, "encoder").values()
-    found["transformer, SD 0.3"] = [(entropy(each["before"]), entropy(each["use"])) for each in wide]
-    return {model: ends for model, ends in found.items() if ends}
+    wide = seeds_of(AGGREGATIONS, name, "encoder")
+    found["transformer, SD 0.3"] = {
+        str(seed): (entropy(one["before"]), entropy(one["use"])) for seed, one in wide.items()
+    }
+    return {recipe: seeds for recipe, seeds in found.items() if seeds}
 
 
 def entropy(layers: list[dict[str, Any]]) -> float:
@@ -210,7 +213,7 @@ def flat_and_right() -> Numbers:
     }
     return {
         title: by_seed(
-            {seed: each for seed, each in seeds.items() if each["entropy"] > UNIFORM},
+            {seed: each for seed, each in seeds.items() if each["entropy"] > NOT_USED},
             lambda each: each["accuracy"] - NEAR_PERFECT,
         )
         for title, seeds in models.items()
@@ -249,13 +252,12 @@ AGGREGATED = "9.3, Multiple heads / layers"
 DEBATE = "9.3, Is attention explanation?"
 STATEMENTS = (
     Statement(
-        f"Before training, weights are nearly uniform (entropy above {UNIFORM} of the largest)",
+        f"Before training, weights are nearly uniform (entropy above {NOT_USED} of the largest)",
         "9.1, More intuition",
         "entropy",
-        UNIFORM,
+        NOT_USED,
         "map_entropy",
-        partial(entropies, lambda before, after: before - UNIFORM),
-        "model",
+        partial(entropies, lambda before, after: before - NOT_USED),
     ),
     Statement(
         "Training puts more weight on some tokens (entropy falls)",
@@ -264,10 +266,9 @@ STATEMENTS = (
         "after",
         "map_entropy",
         partial(entropies, lambda before, after: before - after),
-        "model",
     ),
     Statement(
-        "Some heads follow syntax: the best head finds a relation more often than the best fixed offset",
+        "Heads follow syntax: on average over relations the best head finds more than the best fixed offset",
         "9.3, Looking at individual heads",
         "head",
         "offset",
@@ -285,7 +286,7 @@ STATEMENTS = (
         partial(special_tokens, "inflation"),
     ),
     Statement(
-        "That is so because special tokens are never split: words that are never split get as much",
+        "Special tokens get so much because they are never split: words that are never split get as much",
         "9.3, Looking at individual heads",
         "a word",
         "a special token",
@@ -309,7 +310,7 @@ STATEMENTS = (
         partial(leads_over_mean, "attention-flow"),
     ),
     Statement(
-        "Attention is really used: an LSTM does better with its own weights than with uniform ones (F1)",
+        "Attention is needed: an LSTM does better with its own weights than with uniform ones (F1)",
         DEBATE,
         "own",
         "uniform",
@@ -359,8 +360,8 @@ STATEMENTS = (
         flat_and_right,
     ),
     Statement(
-        "The histogram task has two vastly different solutions, one with uninformative weights (difference "
-        "of their entropies)",
+        "The histogram task has a solution with uninformative weights: held to places, they are flatter than "
+        "held to letters (difference of entropies)",
         f"{DEBATE}, ctd.",
         "places",
         "letters",

@@ -156,7 +156,7 @@ FEW = ("Bart", "MPNet")
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in FAMILIES
-            if name not in (*FEW, "XLNet", "Longformer")
+            if name not in (*FEW, "XLNet", "Longformer", "Yoso")
         ),
     ],
 )

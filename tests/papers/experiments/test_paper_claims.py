@@ -77,6 +77,7 @@ def test_a_planted_truth_gets_its_verdict(means, noise, verdict):
         ((0.2, 0.2), 0.05, "shown"),
         ((0.4, -0.1), 0.05, "shown on average"),
         ((-0.2, -0.2), 0.05, "the opposite is shown"),
+        ((-0.4, 0.1), 0.05, "the opposite is shown on average"),
         ((0.0, 0.0), 0.01, "too small to matter"),
         ((0.0, 0.0), 0.5, "cannot tell"),
     ],
@@ -93,6 +94,7 @@ def test_plain_numbers_get_a_verdict_over_their_units(means, noise, verdict):
     assert (found.verdict, found.units) == (verdict, 6)
     assert found.p == pytest.approx(stats.ttest_1samp(np.mean(means) + of_unit, 0).pvalue)
     page = claims_markdown(paper, [found])
+    assert ("**, in 1 of 2 settings" in page) == ("on average" in verdict)
     assert "; 6 relations) |" in page
     assert "| relations |" in page
 

@@ -64,6 +64,6 @@ def test_a_claim_about_words_is_turned_round(found):
     """What is measured is the lead of a special token; the claim says that it has none."""
     seeds = HEADS.known("sst2")["minilm"].values()
     leads = [each["beside"]["beyond-unsplit-words"]["uniform"][0] for each in seeds]
-    one = the(found, "because special tokens are never split")
+    one = the(found, "because they are never split")
     assert one.difference == pytest.approx(-np.mean(leads))
     assert np.sign(one.difference) == (1 if one.verdict.startswith("shown") else -1)

@@ -16,7 +16,8 @@ from glasshead.papers.experiments.table import Paper, PaperClaim
 from glasshead.results import Interval
 from glasshead.statistics import detectable_difference, holm
 
-SHOWN, ON_AVERAGE, REVERSED = "shown", "shown on average", "the opposite is shown"
+SHOWN, REVERSED = "shown", "the opposite is shown"
+SHOWN_ON_AVERAGE, REVERSED_ON_AVERAGE = ON_AVERAGE = (f"{SHOWN} on average", f"{REVERSED} on average")
 TOO_SMALL = "too small to matter"
 
 
@@ -155,8 +156,8 @@ def verdict_of(test: ClaimVerdict) -> str:
         return UNCLEAR
     if test.corrected < SIGNIFICANT:
         if test.difference < 0:
-            return REVERSED
-        return SHOWN if test.agreeing == len(test.known) else ON_AVERAGE
+            return REVERSED if test.agreeing == 0 else REVERSED_ON_AVERAGE
+        return SHOWN if test.agreeing == len(test.known) else SHOWN_ON_AVERAGE
     ends, effect = test.equivalence, test.effect
     if effect and ends is not None and -abs(effect) < ends[0] <= ends[1] < abs(effect):
         return TOO_SMALL

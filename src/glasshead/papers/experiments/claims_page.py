@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from glasshead.errors import pluralise
-from glasshead.papers.experiments.claims import ON_AVERAGE, UNCLEAR, ClaimVerdict
+from glasshead.papers.experiments.claims import ON_AVERAGE, SHOWN_ON_AVERAGE, UNCLEAR, ClaimVerdict
 from glasshead.papers.experiments.differences import DifferenceSummary
 from glasshead.papers.experiments.printed_numbers import (
     decimals,
@@ -28,10 +28,11 @@ HOW_TO_READ = (
     "paper, run or not.",
     "- A claim about one model compares each of its trainings, five or more, with a fixed number: an AUC "
     "with ½, a change with 0.",
-    "- *Shown*: p < 0.05 in the direction of the paper, and so in every setting; *on average*: not in every "
-    "one. *Too small to matter*: the interval at the level that the number of claims asks for lies within "
-    "the paper's own effect on either side of zero. *Cannot tell*: it was not run, or a difference of the "
-    "size that is named would be missed more often than in one of five cases.",
+    "- *Shown*: p < 0.05 in the direction of the paper, and every setting has that direction; *on average*: "
+    "not every one has. *The opposite is shown*: the same in the other direction. *Too small to matter*: the "
+    "interval at the level that the number of claims asks for lies within the paper's own effect on either "
+    "side of zero. *Cannot tell*: it was not run, or a difference of the size that is named would be missed "
+    "more often than in one of five cases.",
     "- Settings are described, not tested: each with the interval of its mean difference.",
 )
 
@@ -99,8 +100,9 @@ def verdict_in_words(one: ClaimVerdict) -> str:
         return f"**{UNCLEAR}**: not run"
     run = "" if known == parts else f"; run in {known} of {pluralise(parts, 'setting')}"
     why = ""
-    if one.verdict == ON_AVERAGE:
-        why = f", in {one.agreeing} of {pluralise(known, 'setting')}"
+    if one.verdict in ON_AVERAGE:
+        so = one.agreeing if one.verdict == SHOWN_ON_AVERAGE else known - one.agreeing
+        why = f", in {so} of {pluralise(known, 'setting')}"
     elif one.verdict == UNCLEAR:
         why = f": {unseen(one)}"
     return f"**{one.verdict}**{why}{run}"
