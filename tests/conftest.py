@@ -10,6 +10,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["GLASSHEAD_CACHE"] = os.devnull
 
 import gc
+import hashlib
 import shutil
 import signal
 from collections.abc import Iterator
@@ -86,14 +87,15 @@ def native_cache(request: pytest.FixtureRequest) -> Path:
     until its sources change."""
     from filelock import FileLock
 
-    from glasshead.attention.kernels.native_programs.build import build_libraries
+    from glasshead.attention.kernels.native_programs import build
 
-    folder = Path(request.config.cache.mkdir("compiled"))
+    flags = hashlib.sha256(Path(build.__file__).read_bytes()).hexdigest()[:8]
+    folder = Path(request.config.cache.mkdir(f"compiled-{flags}"))
     if shutil.which(os.environ.get("CXX", "c++")) is None:
         pytest.skip("there is no C++ compiler to build the native kernel with")
     with FileLock(folder / "lock"), pytest.MonkeyPatch.context() as patch:
         patch.setenv("GLASSHEAD_CACHE", str(folder))
-        build_libraries((torch.backends.cpu.get_cpu_capability(),))
+        build.build_libraries((torch.backends.cpu.get_cpu_capability(),))
     return folder
 
 
