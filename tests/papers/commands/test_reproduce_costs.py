@@ -11,7 +11,7 @@ def test_the_command_does_what_it_says(tmp_path):
     """What is listed is what the command begins."""
     out = tmp_path / "tables"
     text = glasshead("reproduce", "s2", "--only", "figure6", "--hours", 0, "--held-out", 1, "--out", out)
-    page = (out / "s2" / "figure6.md").read_text()
+    page = (out / "s2" / "to-run.md").read_text()
     (line,) = [line for line in page.splitlines() if "--only figure6/ag_news_lower" in line]
     command = shlex.split(line.split("`")[1])
     assert command == ["glasshead", "reproduce", "s2", "--only", "figure6/ag_news_lower", "--held-out", "1"]
