@@ -7,7 +7,7 @@ share texts, a start or a pretrained model, so trainings of one seed are not cou
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from reproduction.trainings import Trainings
 CITATION = "Garreau (2024), lecture notes, chapter 9"
 NEAR_PERFECT = 0.95
 """An accuracy above it."""
+T = TypeVar("T")
 Numbers = Mapping[str, Mapping[str, float]]
 """Setting → unit → how much the claim is right by."""
 Seeds = Mapping[int, Mapping[str, Any]]
@@ -85,8 +86,8 @@ def differences(one: Mapping[str, float], other: Mapping[str, float]) -> dict[st
     return {seed: one[seed] - other[seed] for seed in one if seed in other}
 
 
-def by_seed(seeds: Seeds, number: Callable[[Mapping[str, Any]], float]) -> dict[str, float]:
-    """A number of every seed."""
+def by_seed(seeds: Seeds, number: Callable[[Mapping[str, Any]], T]) -> dict[str, T]:
+    """A number of every seed, or several."""
     return {str(seed): number(numbers) for seed, numbers in seeds.items()}
 
 
@@ -109,16 +110,11 @@ def recipes(name: str) -> dict[str, dict[str, tuple[float, float]]]:
     if name == "trec":
         known |= {cell: seeds for cell, seeds in ENCODERS.known("trec_rows").items() if cell != "uniform"}
     found = {
-        cell: {
-            str(seed): (entropy(one["use"]["before"]), entropy(one["use"]["after"]))
-            for seed, one in seeds.items()
-        }
+        cell: by_seed(seeds, lambda one: (entropy(one["use"]["before"]), entropy(one["use"]["after"])))
         for cell, seeds in known.items()
     }
     wide = seeds_of(AGGREGATIONS, name, "encoder")
-    found["transformer, SD 0.3"] = {
-        str(seed): (entropy(one["before"]), entropy(one["use"])) for seed, one in wide.items()
-    }
+    found["transformer, SD 0.3"] = by_seed(wide, lambda one: (entropy(one["before"]), entropy(one["use"])))
     return {recipe: seeds for recipe, seeds in found.items() if seeds}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError, ParameterError, one_line
 from glasshead.files import write_text
 from glasshead.spelling import spell
 from glasshead.training import versions
@@ -92,7 +92,7 @@ def connect(cluster: Cluster) -> Iterator[Any]:
         knock(cluster.address)
         ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise InputError(
             f"no Ray cluster answers at {cluster.address!r}: start one, or name its address ({reason[:200]})"
         ) from None
@@ -152,7 +152,7 @@ def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
                         "install the same versions everywhere"
                     )
     except ray.exceptions.RayError as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise InputError(f"a computer of the cluster cannot run Glasshead: {reason[-200:]}") from None
 
 

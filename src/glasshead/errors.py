@@ -50,6 +50,11 @@ def exit_code(error: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
+def one_line(error: BaseException | None) -> str:
+    """What a library says where it fails, without line breaks."""
+    return " ".join(str(error).split())
+
+
 def pluralise(number: int, noun: str) -> str:
     """``1 field``, ``2 fields``: as messages count things."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -156,7 +156,7 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} is damaged: audit the model again") from error
     kept, ids = Measurements(folder / FOLDER), np.array(card.examples[ID], dtype=np.int64)
-    asked = [name.removesuffix(REST) for name in kept.names() if kept.has_any(name, ids)]
+    asked = [name.removesuffix(REST) for name in kept.names() if np.isin(kept.ids(name), ids).any()]
     gone = sorted({*asked} - {*AUDITS, INPUTS, CERTAINTY, REFERENCE})
     if gone:
         raise InputError(

@@ -71,9 +71,11 @@ class Measurer:
     ) -> None:
         self.sample, self.wanted, self.kept = sample, wanted, kept
         self.workers, self.deadline, self.is_enough, self.clock = workers, deadline, is_enough, clock
+        known = {one.key: kept.ids(one.key) for one in wanted}
         self.missing = {
-            one.key: kept.missing(one.key, sample.ids) & sample.asked(most[one.key]) for one in wanted
+            key: ~np.isin(sample.ids, ids) & sample.asked(most[key]) for key, ids in known.items()
         }
+        self.others = max((int((~np.isin(ids, sample.ids)).sum()) for ids in known.values()), default=0)
         self.tokens = sample.encoded.mask.sum(dim=1).numpy()
         self.estimate, self.begun = Estimate(self.missing, self.tokens), clock()
 
@@ -82,10 +84,9 @@ class Measurer:
         incomplete = np.any([*self.missing.values()], axis=0)
         done, total, is_warm = 0, int(incomplete.sum()), False
         stages.begin("measuring")
-        others = max((self.kept.others(one.key, self.sample.ids) for one in self.wanted), default=0)
-        if others:
+        if self.others:
             nouns = stages.nouns
-            more = f"{others:,} other {nouns.text if others == 1 else nouns.texts}"
+            more = f"{self.others:,} other {nouns.text if self.others == 1 else nouns.texts}"
             own = nouns.count(len(self.sample.ids))
             stages.remark(f"This run covers {own}; the folder also keeps measurements of {more}")
         stages.at(done, total, None)

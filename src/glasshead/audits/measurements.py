@@ -75,18 +75,10 @@ class Measurements:
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} is damaged: remove the folder {self.folder} and begin again") from error
 
-    def has_any(self, audit: str, ids: NDArray[np.int64]) -> bool:
-        """Whether one of some inputs has a row of that audit."""
-        return any(np.isin(table[ID], ids).any() for table, _ in self.shards(audit, [ID]))
-
-    def missing(self, audit: str, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some inputs have no row of that audit."""
+    def ids(self, audit: str) -> NDArray[np.int64]:
+        """The inputs that have a row of that audit."""
         known = [table[ID] for table, _ in self.shards(audit, [ID])]
-        return ~np.isin(ids, np.concatenate(known) if known else np.zeros(0, dtype=np.int64))
-
-    def others(self, audit: str, ids: NDArray[np.int64]) -> int:
-        """How many inputs have a row of that audit and are not among these."""
-        return sum(int((~np.isin(table[ID], ids)).sum()) for table, _ in self.shards(audit, [ID]))
+        return np.concatenate(known) if known else np.zeros(0, dtype=np.int64)
 
     def add(self, audit: str, ids: NDArray[np.int64], measured: Measured, declared: Sequence[Column]) -> None:
         """Keep the rows of some inputs, all or nothing."""

@@ -16,7 +16,7 @@ from safetensors.torch import load, load_file, save, save_file
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, one_line
 from glasshead.trace import Subject
 
 STRUCTURE, TENSORS = "model.pickle", "model.safetensors"
@@ -103,7 +103,7 @@ def take_apart(held: Holding) -> tuple[bytes, dict[str, Tensor]]:
     try:
         pickler.dump(held)
     except Exception as error:  # whatever its classes raise where they are pickled
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise InputError(
             f"This model cannot be sent to other processes, because it cannot be pickled ({reason[:150]}). "
             "Leave the workers out."

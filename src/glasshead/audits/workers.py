@@ -43,13 +43,17 @@ from glasshead.audits.reference import Reference
 from glasshead.audits.sent_model import Holding
 from glasshead.audits.view import ModelView, share_copy
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
-from glasshead.errors import InputError
+from glasshead.errors import InputError, one_line
 from glasshead.huggingface import isolated_copy
 from glasshead.requests import MeasuringRequest
 from glasshead.spelling import spell
 from glasshead.trace import KnownStates
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+MOST_REASON = 80
+"""Letters of the end of what a library says of a dead worker."""
 
 
 class Task(NamedTuple):
@@ -198,18 +202,13 @@ class LocalPool:
         try:
             measured: list[Answer] = ended.result()
         except BrokenProcessPool as error:
-            raise WorkerDied(reason_of(error)) from None
+            raise WorkerDied(one_line(error)[-MOST_REASON:]) from None
         return measured
 
     def close(self) -> None:
         """End all processes, whatever they do."""
         for place in list(self.workers):
             self.drop(place)
-
-
-def reason_of(error: BaseException) -> str:
-    """The end of what a library says, in one line."""
-    return " ".join(str(error).split())[-80:]
 
 
 def begin_process(parent: int) -> None:
@@ -271,7 +270,7 @@ class RayPool:
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except self.ray.exceptions.RayError as error:
-            raise WorkerDied(reason_of(error)) from None
+            raise WorkerDied(one_line(error)[-MOST_REASON:]) from None
         return measured
 
 

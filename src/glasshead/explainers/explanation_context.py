@@ -1,6 +1,8 @@
 """Texts before a model: what every explanation is given."""
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, UnitReader, batches, heads_of
-from glasshead.errors import InputError
+from glasshead.errors import InputError, one_line
 from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
@@ -217,17 +219,12 @@ def make_context(
         raise InputError(f"there is no {named} to explain, this model predicts {usable}")
     if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
-    with eval_mode(model):
-        kept, attention = None, None
-        try:
-            if reads_attention and known is None:
-                kept = first_pass(model, encoded, attention_selector.layer)
-            if kept is None and reads_attention and len(encoded.ids):
-                attention = attention_or_none(model, encoded, attention_selector, known)
-        except (RuntimeError, IndexError) as error:
-            if not isinstance(error, NO_TEXT):
-                check_texts(model, encoded, torch.arange(len(encoded.ids)))
-            raise
+    with eval_mode(model), failing_text_named(model, encoded):
+        one = reads_attention and known is None
+        kept = first_pass(model, encoded, attention_selector.layer) if one else None
+        attention = None
+        if kept is None and reads_attention and len(encoded.ids):
+            attention = attention_or_none(model, encoded, attention_selector, known)
         if kept is not None:
             logits = kept.logits.detach().cpu()
         elif attention is not None and attention.logits is not None:
@@ -256,19 +253,10 @@ def attention_or_none(
 
 @torch.no_grad()
 def compute_logits(model: PreTrainedModel, encoded: Encoded) -> Float[Tensor, "texts classes"]:
-    """The logits of all texts.
-
-    Raises:
-        InputError: if the model fails on one of them.
-    """
+    """The logits of all texts."""
     logits: Tensor | None = None
     for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-        try:
-            part = model(**inputs).logits.cpu()
-        except (RuntimeError, IndexError) as error:
-            if not isinstance(error, NO_TEXT):
-                check_texts(model, encoded, rows)
-            raise
+        part = model(**inputs).logits.cpu()
         logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
         logits[rows] = part
     return torch.zeros(0, len(class_names(model))) if logits is None else logits
@@ -284,11 +272,25 @@ def is_ours(error: Exception) -> bool:
     return Path(last.filename).is_relative_to(Path(__file__).parents[1])
 
 
+@contextmanager
+def failing_text_named(model: PreTrainedModel, encoded: Encoded) -> Iterator[None]:
+    """If a pass in the block fails, look for a text on which the model fails by itself.
+
+    Raises:
+        InputError: if there is one: models that merge tokens fail on texts that are too short.
+    """
+    try:
+        yield
+    except (RuntimeError, IndexError) as error:
+        if not isinstance(error, NO_TEXT):
+            check_texts(model, encoded)
+        raise
+
+
 @torch.no_grad()
-def check_texts(model: PreTrainedModel, encoded: Encoded, rows: Int[Tensor, " some"]) -> None:
-    """Raise InputError for the first text on which the model fails by itself. Models that merge tokens fail
-    on texts that are too short."""
-    for row in rows.sort().values:
+def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
+    """Raise InputError for the first text on which the model fails by itself."""
+    for row in torch.arange(len(encoded.ids)):
         ((_, inputs),) = batches(encoded, row[None], model.device)
         try:
             model(**inputs)
@@ -296,10 +298,9 @@ def check_texts(model: PreTrainedModel, encoded: Encoded, rows: Int[Tensor, " so
             if isinstance(error, NO_TEXT) or is_ours(error):
                 raise
             length, nouns = int(encoded.mask[row].sum()), encoded.nouns
-            reason = " ".join(str(error).split())[:MOST_REASON]
             raise InputError(
                 f"{class_name(model)} fails on {nouns.text} {int(row) + 1}, of {length} {nouns.tokens} "
-                f"({reason}): leave it out"
+                f"({one_line(error)[:MOST_REASON]}): leave it out"
             ) from error
 
 

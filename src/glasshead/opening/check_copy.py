@@ -5,7 +5,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import encode
-from glasshead.errors import InputError
+from glasshead.errors import InputError, one_line
 from glasshead.huggingface import class_name, isolated_copy
 from glasshead.opening.precision import HALVES
 from glasshead.trace import logits_of
@@ -85,7 +85,7 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
             continue
         if words == 1 or len(pairs) > 1:
             return pairs
-    reason = " ".join(str(failure).split())[:MOST_REASON]
+    reason = one_line(failure)[:MOST_REASON]
     raise InputError(
         f"{class_name(model)} fails on every text of up to {MOST_WORDS} words ({reason}): check that it runs "
         "without Glasshead"

@@ -205,18 +205,15 @@ def is_run(folder: Path) -> bool:
     return (folder / RECORD).is_file() or (folder / REPEATS).is_file() or partial_path(folder).exists()
 
 
-PADDED = "padding changes what this model predicts: a batch holds texts of one length"
-
-
 def run_subject(run: Run) -> Subject:
     """A run as it was trained, with train counts and gauge."""
     model, tokenizer = readable_copy(run.model), run.tokenizer
     notes: tuple[str, ...] = ()
     if reads_images(run.model.config):
         model, tokenizer = open_image_classifier(run.model, model, tokenizer)
-    elif not isinstance(model, TextClassifier) and reads_padding(model, tokenizer):
-        tokenizer, notes = copy.deepcopy(tokenizer), (PADDED,)
-        keep_lengths_apart(tokenizer)
+    elif not isinstance(model, TextClassifier):
+        tokenizer = copy.deepcopy(tokenizer)
+        notes = note_padding(model, tokenizer)
     return Subject(
         model,
         tokenizer,
@@ -267,10 +264,16 @@ def model_subject(
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
             check_copy(model, read, own)
-            if reads_padding(read, own):
-                keep_lengths_apart(own)
-                notes.append(PADDED)
+            notes += note_padding(read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
+
+
+def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
+    """Let a tokenizer keep lengths apart if its model reads padding; what a person should know of that."""
+    if not reads_padding(model, tokenizer):
+        return ()
+    keep_lengths_apart(tokenizer)
+    return ("padding changes what this model predicts: a batch holds texts of one length",)
 
 
 def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerFast:

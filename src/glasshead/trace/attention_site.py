@@ -51,8 +51,8 @@ class AttentionSelector:
     real tokens, or "pooled", which is the one learned query of a pooling, or that of the token that is
     "asked" about, in the last layer of a token classifier. None is what the model's own prediction reads of
     the layer, measured text by text (`glasshead.trace.read_rows`); where no layer is chosen, of the last one
-    that it reads (`glasshead.trace.find_read_attention`). ``level`` chooses between
-    words and sentences in models that read both.
+    that it reads (`glasshead.trace.find_read_attention`). ``level`` chooses between words and sentences in
+    models that read both.
 
     Raises:
         InputError: on a row, a level or a combination of heads that no model has.
@@ -190,11 +190,8 @@ def find_site(
         InputError: if there is no such layer, head, row or level; the message says what there is.
     """
     if isinstance(model, PooledClassifier):
-        if selector.layer not in (None, 0, -1, "pooling") or selector.head not in (
-            None,
-            0,
-            *HEAD_COMBINATIONS,
-        ):
+        heads = (None, 0, *HEAD_COMBINATIONS)
+        if selector.layer not in (None, 0, -1, "pooling") or selector.head not in heads:
             raise InputError(
                 f"a pooled model has one attention with one head: leave {spell('layer')} and "
                 f"{spell('head')} out"

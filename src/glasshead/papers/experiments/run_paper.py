@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 import glasshead
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
-from glasshead.errors import InputError, ParameterError, pluralise
+from glasshead.errors import InputError, ParameterError, one_line, pluralise
 from glasshead.files import check_writable, write_as, write_bytes, write_text
 from glasshead.papers.experiments.cell import Cell
 from glasshead.papers.experiments.claims import judge_claims
@@ -359,7 +359,7 @@ def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) 
         try:
             yield ray.get(ended)
         except ray.exceptions.RayError as error:
-            reason = " ".join(str(error).split())
+            reason = one_line(error)
             yield Outcome(task, None, f"its worker ended {1 + RETRIES} times: {reason[:200]}")
 
 
