@@ -56,7 +56,8 @@ def ask(seconds, watched=None, **options):
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(measure, "SHARD", 2)
+    monkeypatch.setattr(measure, "SHARD", 5)
+    monkeypatch.setattr(measure, "QUICK", 0)
 
 
 def without_note(card):
@@ -109,6 +110,8 @@ def test_the_price_is_said_after_the_first_inputs():
     stages = [stage for stage, _ in watched.said]
     assert stages.index(f"measuring performance: 2 of {INPUTS} texts") > 0
     assert watched.said[-2][1] == 1.0
+    (price,) = ask(2.0)[1].remarks
+    assert price.endswith("(measured on 4)")
     _, watched = ask(10.0, budget="2m")
     assert "; the budget covers about " in watched.remarks[0]
     assert ask(0.01)[1].remarks == []

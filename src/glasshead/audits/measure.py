@@ -23,8 +23,8 @@ from glasshead.nouns import Nouns
 SHARD, SHARD_TOKENS = 32, 4096
 """Inputs of a shard: so many, or as many as have so many tokens, the longest counted for each."""
 FIRST_SHARD = 2
-"""Inputs of the first shards where there is much to do, or a budget: the time that is left follows from
-them."""
+"""Inputs of the first two shards where there is much to do, or a budget: the time that is left follows from
+them. Workers take such shards until one is measured."""
 QUICK = 2e9
 """Parameters × tokens of a pass over all inputs, up to which nobody waits for an estimate."""
 LONG = 10.0
@@ -133,8 +133,8 @@ class Measurer:
         needs_estimate = self.deadline is not None or size * self.tokens[order].sum() > QUICK
         start = 0
         while start < len(order) and not (self.is_enough and self.is_enough(self.complete())):
-            is_first = needs_estimate and not self.estimate.is_known
-            ahead = order[start : start + (FIRST_SHARD if is_first else SHARD)]
+            is_known = self.estimate.is_known and start >= 2 * FIRST_SHARD
+            ahead = order[start : start + (FIRST_SHARD if needs_estimate and not is_known else SHARD)]
             fits = self.fitting(ahead, start > 0)
             if not fits:
                 return
