@@ -15,7 +15,7 @@ import glasshead
 from glasshead.data import AUGMENTATIONS, ImageReader, LoadOptions, as_picture, inputs_of, load
 from glasshead.errors import InputError
 from glasshead.explainers import make_context
-from glasshead.huggingface import PatchClassifier, image_model_of, mechanism_of, plug
+from glasshead.huggingface import PatchClassifier, mechanism_of, own_model, plug
 from glasshead.models.convolutional_vit import ConvolutionalViTForImageClassification
 from glasshead.opening import is_run, load_run, open_subject
 from glasshead.training import TrainingConfig, preset_config, train
@@ -97,7 +97,7 @@ def test_models_of_every_family_are_patches_behind_their_special_tokens(name):
     own = model(pixel_values=changed.inputs()["pixel_values"]).logits
     torch.testing.assert_close(logits, own, rtol=1e-4, atol=1e-4)
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
-    assert image_model_of(subject.model) is not model
+    assert own_model(subject.model) is not model
 
 
 def test_the_row_that_is_read_is_that_of_the_classifier():

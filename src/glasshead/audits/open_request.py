@@ -21,6 +21,7 @@ from glasshead.data import (
     load,
     nouns_of_split,
     read_plain,
+    read_questions,
     reader_of,
     select_split,
 )
@@ -31,6 +32,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
+from glasshead.tasks import LABELS, LabelClassifier
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
@@ -63,8 +65,16 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     split_name = request.split or default_split(request.data, subject)
     if isinstance(subject.model, NextTokenClassifier):
         return open_for_next_tokens(request, subject, split_name, load_options)
+    asks_labels = isinstance(subject.model, LabelClassifier)
     try:
-        split = read_split(request.data, split_name, load_options, columns)
+        split = (
+            read_questions(
+                request.data, split_name, subject.labels, load_options, columns,
+                asked=request.classes, seed=request.seed,
+            )
+            if asks_labels
+            else read_split(request.data, split_name, load_options, columns)
+        )  # fmt: skip
     except RatingError as error:
         if subject.record or "task" in load_options_of(request):
             raise
@@ -76,6 +86,8 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     if (data_nouns := nouns_of_split(split)) != reader.nouns:
         raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
     subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
+    if asks_labels:
+        subject = replace(subject, notes=(*subject.notes, ASKED))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -120,6 +132,10 @@ def open_for_next_tokens(
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
+ASKED = (
+    "each text is asked about one label, drawn at random: with even chances one that it has or one that it "
+    "lacks"
+)
 READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
 """Fields of requests that are fields of `LoadOptions`."""
 
@@ -129,7 +145,7 @@ def load_options_of(request: DataRequest) -> dict[str, Any]:
     columns = {name: getattr(request, name, None) for name in READING_OPTIONS}
     return {
         **(request.load_options or {}),
-        **{name: value for name, value in columns.items() if value is not None},
+        **{name: value for name, value in columns.items() if value not in (None, LABELS)},
     }
 
 
@@ -137,6 +153,8 @@ def data_options(request: DataRequest, subject: Subject) -> LoadOptions:
     """How to read the data: as a run read what it was trained on, but for what the request says."""
     recorded = subject.record.get("data", {})
     options = recorded.get("options", {}) | load_options_of(request)
+    if isinstance(subject.model, LabelClassifier):
+        options.pop("classes", None)  # they are the labels that are asked about
     if request.data != recorded.get("source"):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     if not subject.record and is_regression(subject.model.config):

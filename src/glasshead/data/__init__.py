@@ -36,6 +36,7 @@ from glasshead.data.image_folders import is_undivided, list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
+from glasshead.data.label_columns import NO, QUESTION, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
@@ -69,12 +70,15 @@ __all__ = [
     "IMAGE_SETS",
     "IMAGE_SUFFIXES",
     "NEUTRAL_WORDS",
+    "NO",
     "NO_MAXIMUM",
     "PAIR",
     "PAIRS",
+    "QUESTION",
     "ROOT",
     "SUFFIXES",
     "TOKENS_PER_BATCH",
+    "YES",
     "Augmentation",
     "Coverage",
     "DrawnSplit",
@@ -139,6 +143,7 @@ __all__ = [
     "planted_groups",
     "read_conllu",
     "read_plain",
+    "read_questions",
     "read_utf8",
     "reader_of",
     "select_split",

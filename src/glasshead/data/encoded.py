@@ -29,9 +29,10 @@ class Encoded:
     """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
 
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
-    second text count on from the first, as in `join_pair`. ``unit`` is what is taken out as a whole: a token,
-    or a word with all its pieces. ``one_length``: padding changes what the model predicts, so a batch holds
-    texts of one length.
+    second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
+    asked about, where a task asks several things (`glasshead.tasks`). ``unit`` is what is taken out as a
+    whole: a token, or a word with all its pieces. ``one_length``: padding changes what the model predicts, so
+    a batch holds texts of one length.
     """
 
     removals: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -49,6 +50,7 @@ class Encoded:
     types: Int[Tensor, "texts tokens"] | None = None
     unit: Unit = "token"
     one_length: bool = False
+    question: Int[Tensor, "texts tokens"] | None = None
 
     @property
     def erasure(self) -> str:
@@ -62,6 +64,8 @@ class Encoded:
         inputs = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
         if self.types is not None:
             inputs["token_type_ids"] = self.types[rows]
+        if self.question is not None:
+            inputs["question"] = self.question[rows]
         return {name: tensor.to(device) for name, tensor in inputs.items()}
 
     @staticmethod
@@ -79,6 +83,7 @@ class Encoded:
             words=self.words[places],
             offsets=self.offsets[places],
             types=None if self.types is None else self.types[rows],
+            question=None if self.question is None else self.question[rows],
         )
 
     def some(self, rows: slice | np.ndarray) -> Self:
@@ -92,6 +97,7 @@ class Encoded:
             words=taken.words[:, :longest],
             offsets=taken.offsets[:, :longest],
             types=None if taken.types is None else taken.types[:, :longest],
+            question=None if taken.question is None else taken.question[:, :longest],
         )
 
     @cached_property

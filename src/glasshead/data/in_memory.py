@@ -79,13 +79,18 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
         for name, kind in data.features.items()
         if isinstance(kind, Value | ClassLabel | Image) or name in (*columns, options.marks_column or MARKS)
     ]
-    cells = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
-    table = tabulate(cells, options, columns)
+    table = tabulate(cells_of(data.select_columns(kept)), options, columns)
     tables = select_classes({"train": table}, options.classes)
     if options.rated:
         check_ratings(tables)
     names = None if options.rated else order_classes(tables)
     return dataset_of(tables["train"], names, "given in memory")
+
+
+def cells_of(data: Dataset) -> Columns:
+    """The columns of a data set as they are."""
+    cells = {name: list(data[name]) for name in data.column_names}
+    return Columns("the data set", cells, coded_names(data.features))
 
 
 def with_checked_marks(data: Dataset) -> Dataset:

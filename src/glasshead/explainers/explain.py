@@ -23,7 +23,7 @@ from glasshead.errors import InputError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
-from glasshead.huggingface import NextTokenClassifier, lend_copy, token_id
+from glasshead.huggingface import NextTokenClassifier, TaskModel, lend_copy, token_id
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
@@ -110,6 +110,8 @@ def explain_texts(
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
         model, target = resolve_target(own, tokenizer, request)
+        if isinstance(model, TaskModel):
+            encoded, target = model.ask(encoded, target)
         inputs = model, tokenizer, texts, pairs
         explainer = find_explainer(request.method)
         attributions = explainer(
@@ -127,6 +129,7 @@ def explain_texts(
                 *inputs,
                 attention_selector=selector,
                 tolerance=request.tolerance,
+                encoded=encoded,
             )
     read = coverage(tokenizer, texts, pairs, encoded)
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)

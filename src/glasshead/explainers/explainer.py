@@ -21,7 +21,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import class_names
+from glasshead.huggingface import TaskModel, class_names
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -287,7 +287,6 @@ def to_attributions(
     contributions: Float[Tensor, "texts tokens"] | None,
 ) -> list[Attribution]:
     """Tensors → plain values, one Attribution per text, padding dropped."""
-    names = class_names(context.model)
     values = context.logits if context.is_regression else context.logits.softmax(dim=-1)
     predicted = context.logits.argmax(dim=-1)
     mask = context.encoded.mask.numpy()
@@ -301,6 +300,7 @@ def to_attributions(
     for index, text in enumerate(texts):
         keep = mask[index]
         target = int(context.target[index])
+        names = names_of(context, index)
         results.append(
             Attribution(
                 text=str(text),
@@ -328,6 +328,12 @@ def to_attributions(
             )
         )
     return results
+
+
+def names_of(context: ExplanationContext, index: int) -> list[str]:
+    """The classes between which an input is decided."""
+    model = context.model
+    return model.answers(context.encoded, index) if isinstance(model, TaskModel) else class_names(model)
 
 
 def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:

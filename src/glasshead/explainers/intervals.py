@@ -101,6 +101,7 @@ def with_intervals(
     *,
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,
     tolerance: float = 0.0,
+    encoded: Encoded | None = None,
 ) -> list[Attribution]:
     """Attention weights of tokens, of words (`by_word`) or of sentences, with the interval of each.
 
@@ -128,7 +129,7 @@ def with_intervals(
         return []
     check_pairs(model, pairs is not None)
     with eval_mode(model):
-        encoded = encode(tokenizer, texts, pairs)
+        encoded = encode(tokenizer, texts, pairs) if encoded is None else encoded
         attention = find_read_attention(model, encoded, attention_selector)
         site = None if attention is None else attention.site
         rows = ReadRows(frozenset()) if attention is None else attention.rows

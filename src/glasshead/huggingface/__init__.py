@@ -25,12 +25,10 @@ from glasshead.huggingface.model_state import ModelState, shares_tensors, versio
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
-    class_name,
     decoder_start,
     find_class,
     is_answerer,
     is_writer,
-    language_model_of,
     quote,
     token_id,
     vocabulary_names,
@@ -38,7 +36,6 @@ from glasshead.huggingface.next_token import (
 from glasshead.huggingface.patch_classifier import (
     IMAGE_CLASSIFIERS,
     PatchClassifier,
-    image_model_of,
     reads_images,
 )
 from glasshead.huggingface.plug import plug, unplug
@@ -50,6 +47,7 @@ from glasshead.huggingface.structure import (
     position_limit,
     positions_of,
 )
+from glasshead.huggingface.task_model import Target, TaskModel, class_name, own_model, target_names
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 from glasshead.models import MODELS
 
@@ -61,6 +59,8 @@ __all__ = [
     "ModelState",
     "NextTokenClassifier",
     "PatchClassifier",
+    "Target",
+    "TaskModel",
     "attention_modules",
     "check_name",
     "class_name",
@@ -72,17 +72,16 @@ __all__ = [
     "every_attention",
     "find_class",
     "free_memory",
-    "image_model_of",
     "is_answerer",
     "is_writer",
     "isolated_copy",
-    "language_model_of",
     "lend_copy",
     "load",
     "load_reason",
     "load_weights",
     "mechanism_of",
     "model_class",
+    "own_model",
     "plug",
     "position_limit",
     "positions_of",
@@ -96,6 +95,7 @@ __all__ = [
     "shows_attention",
     "silence_transformers",
     "spec_of",
+    "target_names",
     "token_id",
     "unplug",
     "version_of",

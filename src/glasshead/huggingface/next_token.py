@@ -21,7 +21,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
-from glasshead.huggingface.patch_classifier import PatchClassifier
+from glasshead.huggingface.task_model import TaskModel
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
@@ -33,7 +33,7 @@ ANSWERERS = ("ForConditionalGeneration", "MTModel", "EncoderDecoderModel")
 """How Transformers calls those of encoder–decoders that write."""
 
 
-class NextTokenClassifier(PreTrainedModel):
+class NextTokenClassifier(TaskModel):
     """The logits of the token after the last one of each text, z = f(x)_T: a classifier of K tokens.
 
     ``candidates`` are the tokens between which the model is to choose, its classes in this order; None: the
@@ -41,19 +41,14 @@ class NextTokenClassifier(PreTrainedModel):
     contrast log p(t₁ | x) − log p(t₀ | x) of the language model, since the sum over the vocabulary cancels.
 
     Of an encoder–decoder it is the first token of the answer, which its decoder begins.
-
-    The language model and its configuration become part of this one: give a copy.
     """
 
     main_input_name = "input_ids"
-    base_model_prefix = "model"
-    _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(
         self, model: PreTrainedModel, vocabulary: Sequence[str], candidates: Sequence[int] | None = None
     ) -> None:
-        super().__init__(model.config)
-        self.model = model
+        super().__init__(model)
         self.vocabulary = tuple(vocabulary)
         self.candidates = None if candidates is None else tuple(candidates)
         self.config.id2label = dict(enumerate(self.names))
@@ -74,10 +69,6 @@ class NextTokenClassifier(PreTrainedModel):
         """The question, put to a language model of another configuration, with new weights."""
         return NextTokenClassifier(type(self.model)(config), self.vocabulary, self.candidates)
 
-    def get_input_embeddings(self) -> nn.Module:
-        embeddings: nn.Module = self.model.get_input_embeddings()
-        return embeddings
-
     def get_output_embeddings(self) -> nn.Module | None:
         head: nn.Module | None = self.model.get_output_embeddings()
         return head
@@ -86,16 +77,6 @@ class NextTokenClassifier(PreTrainedModel):
         """The language model, made to choose between some tokens of its vocabulary."""
         copied = isolated_copy(self)
         return NextTokenClassifier(copied.model, self.vocabulary, candidates)
-
-    @classmethod
-    def _can_set_experts_implementation(cls) -> bool:
-        return True  # that of the model has been chosen when it was made
-
-    def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
-        self.model.set_attn_implementation(*args, **kwargs)
-
-    def set_experts_implementation(self, *args: Any, **kwargs: Any) -> None:
-        self.model.set_experts_implementation(*args, **kwargs)
 
     def forward(
         self,
@@ -141,11 +122,6 @@ def last_places(
     if mask is None or mask.ndim != 2:
         return torch.full((len(inputs),), inputs.shape[1] - 1)
     return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
-
-
-def class_name(model: object) -> str:
-    """The class of a model; of one that is read as another kind of classifier, that of the model in it."""
-    return type(model.model if isinstance(model, NextTokenClassifier | PatchClassifier) else model).__name__
 
 
 def is_writer(config: PreTrainedConfig) -> bool:
@@ -244,8 +220,3 @@ def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     raise InputError(
         f"{text!r} is {len(ids)} tokens of this model ({parts}): give one, perhaps with a blank before it"
     )
-
-
-def language_model_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The language model of a `NextTokenClassifier`, as `glasshead.open` gives it; any other model itself."""
-    return model.model if isinstance(model, NextTokenClassifier) else model

@@ -10,6 +10,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
+from glasshead.huggingface.task_model import TaskModel
 
 IMAGE_CLASSIFIERS = "ForImageClassification"
 """How Transformers calls the classes of models that classify images."""
@@ -54,25 +55,22 @@ class PatchLookup(nn.Module):
         return height // int(steps[0]), width // int(steps[1])
 
 
-class PatchClassifier(PreTrainedModel):
+class PatchClassifier(TaskModel):
     """The logits of a model that classifies images, called with pixels and how many tokens it makes of them.
 
     ``reads_patches`` says whether its classifier reads vectors of patches, also beside that of a class token.
 
-    The model and its configuration become part of this one, and its patches are looked up by `PatchVectors`:
-    give a copy.
+    The patches of the model are looked up by `PatchVectors`: give a copy.
 
     Raises:
         InputError: if the model does not read an image by patches that do not overlap.
     """
 
     main_input_name = "pixel_values"
-    base_model_prefix = "model"
-    _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(self, model: PreTrainedModel, reads_patches: bool = False) -> None:
-        super().__init__(model.config)
-        self.model, self.reads_patches = model, reads_patches
+        super().__init__(model)
+        self.reads_patches = reads_patches
         self.lookup = replace_convolution(model)
 
     def rebuild(self, config: PreTrainedConfig) -> PatchClassifier:
@@ -81,16 +79,6 @@ class PatchClassifier(PreTrainedModel):
 
     def get_input_embeddings(self) -> nn.Module:
         return self.lookup.vectors
-
-    @classmethod
-    def _can_set_experts_implementation(cls) -> bool:
-        return True  # that of the model has been chosen when it was made
-
-    def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
-        self.model.set_attn_implementation(*args, **kwargs)
-
-    def set_experts_implementation(self, *args: Any, **kwargs: Any) -> None:
-        self.model.set_experts_implementation(*args, **kwargs)
 
     def forward(
         self,
@@ -141,8 +129,3 @@ def padding_of(convolution: nn.Conv2d) -> tuple[int, ...]:
 def reads_images(config: PreTrainedConfig) -> bool:
     """Whether a classifier of images was saved."""
     return IMAGE_CLASSIFIERS in (config.architectures or [""])[0]
-
-
-def image_model_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The model of a `PatchClassifier`, as `glasshead.open` gives it; any other model itself."""
-    return model.model if isinstance(model, PatchClassifier) else model

@@ -5,10 +5,9 @@ import copy
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.dispatch import clear_spec, spec_of
-from glasshead.huggingface.next_token import NextTokenClassifier
-from glasshead.huggingface.patch_classifier import PatchClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
+from glasshead.huggingface.task_model import TaskModel
 from glasshead.random_numbers import use_seed
 
 
@@ -27,6 +26,6 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
 
 def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
     """A model of the same class with new weights."""
-    if isinstance(model, NextTokenClassifier | PatchClassifier):
+    if isinstance(model, TaskModel):
         return model.rebuild(config)
     return type(model)(config)

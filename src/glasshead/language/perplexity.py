@@ -9,7 +9,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.errors import ParameterError
-from glasshead.huggingface import language_model_of
+from glasshead.huggingface import own_model
 from glasshead.language.rows import IGNORED
 from glasshead.language.scores import LOGITS
 from glasshead.torch_modes import in_own_modes
@@ -50,7 +50,7 @@ def perplexity(
         raise ParameterError("stride", f"must lie between 2 and the window of {window}, not {stride}")
     if len(tokens) < 2:
         raise ParameterError("tokens", f"must be at least two, not {len(tokens)}")
-    model = language_model_of(model)
+    model = own_model(model)
     training = model.training
     model.eval()
     starts = [0]

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import batches, encode, has_ratings, heads_of
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import language_model_of, random_twin
+from glasshead.huggingface import own_model, random_twin
 from glasshead.registry import did_you_mean
 from glasshead.statistics import share_interval
 from glasshead.torch_modes import in_own_modes
@@ -77,7 +77,7 @@ def linear_probe(
         }
         return fit_probe(features, labels, split)
 
-    model = language_model_of(model)
+    model = own_model(model)
     right, C = fit(model)
     null, _ = fit(random_twin(model, seed))
     accuracy = share_interval(right)

@@ -45,16 +45,6 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         config = copy.copy(model.config)
         config.architectures = [kind]
         refuse_other_tasks(config)
-    if model.config.problem_type == "multi_label_classification" and model.config.num_labels == 1:
-        raise InputError(
-            f"{kind} gives one class a probability by a sigmoid, and nothing to choose from: set "
-            "problem_type in its configuration to None to explain the number before the sigmoid as a rating"
-        )
-    if model.config.problem_type == "multi_label_classification":
-        raise InputError(
-            f"{kind} gives every class a probability of its own (multi-label), and explanations here are "
-            "about one class of several: give a classifier that chooses one"
-        )
     if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
 

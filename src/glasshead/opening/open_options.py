@@ -16,7 +16,8 @@ class OpenOptions:
     """How a model is opened: ``labels`` renames its classes (name or number → name), ``classifies`` says that
     a model without a class to predict is refused, ``answers`` that encoder–decoders which write one text for
     another are opened, too, ``trust_remote_code`` lets code of its folder run; on which ``device`` it is read
-    (None: where it is, the CPU for a folder), and in which precision (``dtype``; None: float32)."""
+    (None: where it is, the CPU for a folder), and in which precision (``dtype``; None: float32); ``task`` is
+    what it is asked, where its configuration does not say so."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     classifies: bool = True
@@ -24,6 +25,7 @@ class OpenOptions:
     trust_remote_code: bool = False
     device: str | torch.device | None = None
     dtype: str | torch.dtype | None = None
+    task: str | None = None
 
     @classmethod
     def of(cls, request: OpeningRequest, **others: Any) -> OpenOptions:
@@ -32,5 +34,6 @@ class OpenOptions:
             getattr(request, "labels", None) or {},
             trust_remote_code=request.trust_remote_code,
             device=request.device,
+            task=getattr(request, "task", None),
             **others,
         )

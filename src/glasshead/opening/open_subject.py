@@ -25,11 +25,12 @@ from glasshead.huggingface import (
     NextTokenClassifier,
     check_name,
     class_name,
+    class_names,
     device_of,
-    image_model_of,
     is_answerer,
     is_writer,
     isolated_copy,
+    own_model,
     positions_of,
     readable_copy,
     reads_images,
@@ -48,6 +49,7 @@ from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.spelling import spell
+from glasshead.tasks import LABELS, LabelClassifier, predicts_labels
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -142,7 +144,7 @@ def subject_of(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
-    source = image_model_of(source)  # what `open` gives may be opened again
+    source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
@@ -260,11 +262,14 @@ def model_subject(
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
-        if read.config.num_labels == 1:
+        asks_labels = options.task == LABELS or predicts_labels(read.config)
+        if read.config.num_labels == 1 and not asks_labels:
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
             check_copy(model, read, own)
             notes += note_padding(read, own)
+        if asks_labels:
+            read = LabelClassifier(read, class_names(read))
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 

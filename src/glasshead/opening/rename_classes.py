@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
+from glasshead.huggingface import NextTokenClassifier, TaskModel, isolated_copy, target_names
 from glasshead.spelling import spell
 from glasshead.trace import Subject
 
@@ -22,7 +22,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         raise InputError(f"{spell('labels')} is a mapping of old names to new ones, not {labels!r}")
     if isinstance(subject.model, NextTokenClassifier) and not labels:
         return subject  # tokens have names of their own, tens of thousands
-    names = class_names(subject.model)
+    names = target_names(subject.model)
     before = list(names)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
     for old, new in ((str(old), new) for old, new in labels.items()):
@@ -50,7 +50,10 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     model, gauge = subject.model, subject.gauge
     if labels:
         model = isolated_copy(model)
-        model.config.id2label = dict(enumerate(names))
+        if isinstance(model, TaskModel):
+            model.rename(names)
+        else:
+            model.config.id2label = dict(enumerate(names))
         if gauge is not None and "classes" in gauge:
             renamed = rename_gauge_classes(gauge["classes"], dict(zip(before, names, strict=True)))
             gauge = {**gauge, "classes": renamed}

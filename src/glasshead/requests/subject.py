@@ -32,6 +32,11 @@ class OpeningRequest(Request):
 class RenamingRequest(OpeningRequest):
     """How a classifier is opened."""
 
+    task: str | None = option(
+        default=None,
+        help="What the model is asked, where its configuration does not say: classification, regression (a "
+        "number), or labels (each of them yes or no).",
+    )
     labels: Mapping[str, str] | None = option(
         default=None,
         help="Other names for the model's classes, by name or number: LABEL_0=negative,LABEL_1=positive. (In "
@@ -104,7 +109,6 @@ class DataRequest(RenamingRequest):
     classes: tuple[str, ...] | None = option(
         default=None, help="Keep only these classes, in this order.", metavar="A,B,…", read=readers.names
     )
-    task: str | None = option(default=None, help="classification, or regression where labels are numbers.")
     load_options: Mapping[str, Any] | None = option(
         default=None, help="Other fields of `glasshead.data.LoadOptions`.", flag=""
     )

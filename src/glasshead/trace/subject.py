@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.huggingface import class_name, class_names
+from glasshead.huggingface import class_name, target_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class Subject:
 
     @property
     def labels(self) -> list[str]:
-        """Class names in class order."""
-        return class_names(self.model)
+        """What the model can say: its classes, in order, or its labels."""
+        return target_names(self.model)
 
     def __repr__(self) -> str:
         return f"Subject({self.name!r}, {class_name(self.model)}, {', '.join(self.labels)})"

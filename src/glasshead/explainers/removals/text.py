@@ -87,6 +87,7 @@ class Delete(InputRemoval):
             ids=ids,
             mask=encoded.mask.gather(1, order) & ~gone,
             types=None if encoded.types is None else encoded.types.gather(1, order).masked_fill(gone, 0),
+            question=None if encoded.question is None else encoded.question.gather(1, order),
         )
 
 

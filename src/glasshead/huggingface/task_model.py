@@ -1,0 +1,80 @@
+"""A model that a task asks: its forward gives logits [questions, classes], whatever the model in it gives."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from glasshead.data import Encoded
+from glasshead.huggingface.labels import class_names
+
+Target = int | str | None
+
+
+class TaskModel(PreTrainedModel):
+    """A ``model`` that is read as a classifier of something.
+
+    The model and its configuration become part of this one: give a copy.
+    """
+
+    base_model_prefix = "model"
+    _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__(model.config)
+        self.model = model
+
+    @abstractmethod
+    def rebuild(self, config: PreTrainedConfig) -> TaskModel:
+        """A model of another configuration, with new weights, read in the same way."""
+
+    @property
+    def target_names(self) -> list[str]:
+        """What can be asked for: the classes."""
+        return class_names(self)
+
+    def rename(self, names: Sequence[str]) -> None:
+        """Call these otherwise."""
+        self.config.id2label = dict(enumerate(names))
+
+    def answers(self, encoded: Encoded, row: int) -> list[str]:
+        """The classes between which an input is decided."""
+        return class_names(self)
+
+    def ask(self, encoded: Encoded, target: Target) -> tuple[Encoded, Target]:
+        """The inputs with the question that a ``target`` is about, and the class that it is of that question;
+        here the one question that there is."""
+        return encoded, target
+
+    def get_input_embeddings(self) -> nn.Module:
+        embeddings: nn.Module = self.model.get_input_embeddings()
+        return embeddings
+
+    @classmethod
+    def _can_set_experts_implementation(cls) -> bool:
+        return True  # that of the model has been chosen when it was made
+
+    def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
+        self.model.set_attn_implementation(*args, **kwargs)
+
+    def set_experts_implementation(self, *args: Any, **kwargs: Any) -> None:
+        self.model.set_experts_implementation(*args, **kwargs)
+
+
+def target_names(model: PreTrainedModel) -> list[str]:
+    """What a target may be called: the classes of a model, or its labels."""
+    return model.target_names if isinstance(model, TaskModel) else class_names(model)
+
+
+def own_model(model: PreTrainedModel) -> PreTrainedModel:
+    """The model in one that a task asks, as `glasshead.open` gives it; any other model itself."""
+    return model.model if isinstance(model, TaskModel) else model
+
+
+def class_name(model: object) -> str:
+    """The class of a model; of one that a task asks, that of the model in it."""
+    return type(own_model(model) if isinstance(model, PreTrainedModel) else model).__name__

@@ -1,0 +1,120 @@
+"""A model that gives an input any number of labels, asked about one of them: has it this label, yes or no?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from datasets import Dataset
+from jaxtyping import Int
+from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from glasshead.data import NO, QUESTION, YES, Encoded, batches
+from glasshead.errors import InputError
+from glasshead.huggingface import Target, TaskModel
+from glasshead.registry import did_you_mean
+
+LABELS = "labels"
+"""What the task is called."""
+MULTI_LABEL = "multi_label_classification"
+"""How configurations of Transformers call it."""
+NOT = "not "
+
+
+def predicts_labels(config: PreTrainedConfig) -> bool:
+    """Whether a model was saved that gives every label a probability of its own."""
+    return config.problem_type == MULTI_LABEL
+
+
+class LabelClassifier(TaskModel):
+    """Whether an input has a label k: logits [0, z_k] of no and yes, so that ŷ is σ(z_k).
+
+    Which label an input is asked about is its ``question`` [b, n], the number of the label at every token.
+
+    The model and its configuration become part of this one: give a copy.
+    """
+
+    main_input_name = "input_ids"
+
+    def __init__(self, model: PreTrainedModel, labels: Sequence[str]) -> None:
+        super().__init__(model)
+        self.labels = tuple(labels)
+        self.config.id2label = {0: NO, 1: YES}
+        self.config.label2id = {NO: 0, YES: 1}
+        self.config.problem_type = "single_label_classification"
+
+    def rebuild(self, config: PreTrainedConfig) -> LabelClassifier:
+        """The questions, put to a model of another configuration, with new weights."""
+        config.id2label = dict(enumerate(self.labels))
+        return LabelClassifier(type(self.model)(config), self.labels)
+
+    @property
+    def target_names(self) -> list[str]:
+        """The labels."""
+        return list(self.labels)
+
+    def rename(self, names: Sequence[str]) -> None:
+        """Call the labels otherwise."""
+        self.labels = tuple(names)
+
+    def answers(self, encoded: Encoded, row: int) -> list[str]:
+        """No and yes to the question of an input, as names of classes."""
+        assert encoded.question is not None
+        label = self.labels[int(encoded.question[row, 0])]
+        return [NOT + label, label]
+
+    def ask(self, encoded: Encoded, target: Target) -> tuple[Encoded, Target]:
+        """Ask about one label, by name (“not toxic” says that an input lacks it) or number; left out, about
+        the one that each input has most likely.
+
+        Raises:
+            InputError: if there is no such label.
+        """
+        if target is None:
+            return self.about(encoded, self.likeliest(encoded)), 1
+        text = str(target)
+        lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
+        name = text.removeprefix(NOT) if lacks else text
+        if name in self.labels:
+            number = self.labels.index(name)
+        elif name in map(str, range(len(self.labels))):
+            number = int(name)
+        else:
+            raise InputError(f"the model has no label {target!r}: {did_you_mean(text, self.labels)}")
+        return self.about(encoded, torch.full((len(encoded.ids),), number)), int(not lacks)
+
+    def about(self, encoded: Encoded, labels: Int[Tensor, " texts"]) -> Encoded:
+        """Inputs, each asked about a label."""
+        return replace(encoded, question=labels[:, None].expand(encoded.ids.shape).clone())
+
+    @torch.no_grad()
+    def likeliest(self, encoded: Encoded) -> Int[Tensor, " texts"]:
+        """The label that each input has most likely."""
+        numbers = torch.zeros(len(encoded.ids), dtype=torch.long)
+        for rows, inputs in batches(replace(encoded, question=None), device=self.model.device):
+            numbers[rows] = self.model(**inputs).logits.argmax(dim=-1).cpu()
+        return numbers
+
+    def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:
+        """Logits [b, 2] of no and yes."""
+        if question is None:
+            raise ValueError("say which label is asked about: question")
+        output = self.model(**inputs)
+        asked = output.logits.gather(1, question[:, :1].to(output.logits.device))
+        return SequenceClassifierOutput(
+            logits=torch.cat([torch.zeros_like(asked), asked], dim=1),
+            hidden_states=getattr(output, "hidden_states", None),
+            attentions=getattr(output, "attentions", None),
+        )
+
+
+def with_questions(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
+    """The inputs of a split, each with the question that it is asked."""
+    if not isinstance(model, LabelClassifier):
+        return encoded
+    numbers = {name: number for number, name in enumerate(model.labels)}
+    return model.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
