@@ -82,12 +82,6 @@ MODELS = {
     "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),
     "images": (tiny_vit, None, nothing, "has no image processor that loads"),
     "tokens": (tiny_tagger, None, nothing, "classifies every token, not the text"),
-    "several labels": (
-        lambda: bert(problem_type="multi_label_classification"),
-        None,
-        nothing,
-        "gives every class a probability of its own (multi-label)",
-    ),
     "several ratings": (
         lambda: bert(labels=3, problem_type="regression"),
         None,

@@ -57,6 +57,16 @@ def test_a_rating_is_printed_as_it_is():
         assert attribution.prediction == pytest.approx(rate("a warm film")[0]["score"], abs=1e-5)
 
 
+def test_a_sigmoid_is_the_probability_of_one_label():
+    several = {"problem_type": "multi_label_classification"}
+    chosen = {"function_to_apply": "sigmoid"}
+    for settings in (chosen, {"labels": 1}, {"config": several}, {"config": several, "labels": 1}):
+        classify = pipeline(**settings)
+        for printed in classify("a warm film", top_k=None):
+            (attribution,) = glasshead.explain(classify, "a warm film", target=printed["label"])
+            assert attribution.prediction == pytest.approx(printed["score"], abs=1e-5)
+
+
 def test_audits_cut_texts_as_the_pipeline_does():
     classify = pipeline(truncation=True, max_length=9)
     rows = [{"text": LONG, "label": "LABEL_0"}, {"text": "a warm film", "label": "LABEL_1"}]
@@ -73,9 +83,8 @@ def test_audits_cut_texts_as_the_pipeline_does():
         ("stride=2", {"stride": 2}),
         ("cuts texts to 0 tokens", {"truncation": True, "max_length": 0}),
         ("leaves no room for a word", {"truncation": True, "max_length": 2}),
-        ("function_to_apply='sigmoid'", {"function_to_apply": "sigmoid"}),
         ("function_to_apply='none'", {"function_to_apply": "none"}),
-        ("build the pipeline with function_to_apply='none'", {"labels": 1}),
+        ("the softmax of one number", {"labels": 1, "function_to_apply": "softmax"}),
     ],
 )
 def test_settings_that_cannot_be_followed_are_refused_by_name(says, settings):
@@ -136,8 +145,10 @@ def test_images_are_classified_as_the_pipeline_does_it():
     sigmoids = hf.pipeline(
         "image-classification", model=image_model(), image_processor=processor(), function_to_apply="sigmoid"
     )
-    with pytest.raises(InputError, match="function_to_apply='sigmoid'"):
-        glasshead.explain(sigmoids, [image])
+    (best,) = sigmoids(image, top_k=1)
+    (attribution,) = glasshead.explain(sigmoids, [image], method="erasure-blur")
+    assert attribution.target == best["label"]
+    assert attribution.prediction == pytest.approx(best["score"], abs=1e-4)
 
 
 def test_a_pipeline_that_writes_says_what_to_pass():

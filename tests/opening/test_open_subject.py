@@ -223,8 +223,6 @@ def test_models_that_cannot_be_read():
     model, tokenizer = bert()
     refused(model, "BertForSequenceClassification needs its tokenizer", None, OpenOptions())
     refused(object(), "object is no model that can be read", None, OpenOptions())
-    several, _ = bert(problem_type="multi_label_classification")
-    refused_model("gives every class a probability of its own", several)
     refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
     refused_model("classifies every token", hf.BertForTokenClassification(model.config))
     refused_model("predicts no class of a text", hf.BertModel(model.config))

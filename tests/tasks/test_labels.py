@@ -1,14 +1,16 @@
 """A model of several labels is asked about one of them: as the classifier of yes and no that it is then."""
 
 import copy
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
 
-from classifier_families import FAMILIES, TEXTS
+import glasshead
+from classifier_families import FAMILIES, TEXTS, WORDS
 from glasshead import explain
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
 
 MULTI_LABEL = "multi_label_classification"
@@ -83,3 +85,131 @@ def test_a_label_that_is_lacking_is_a_target():
         np.testing.assert_allclose(one.scores, -np.array(other.scores), atol=1e-6)
     with pytest.raises(InputError, match="no label 'thread': did you mean"):
         explain(model, TEXTS, tokenizer=tokenizer, target="thread")
+
+
+def rows_of(labels, count=24):
+    """Texts with labels, drawn once and for all."""
+    random = np.random.default_rng(7)
+    words = WORDS.split()
+    return [
+        {
+            "text": " ".join(random.choice(words, random.integers(4, 9))),
+            "labels": [name for name in labels if random.random() < 0.4],
+        }
+        for _ in range(count)
+    ]
+
+
+def named(finding):
+    """Which finding it is, and what it says."""
+    return finding.audit, finding.statistic, finding.against, finding.group, finding.n, finding.status
+
+
+def test_an_audit_of_one_label_is_that_of_the_classifier_of_yes_and_no():
+    model, tokenizer = several_labels(), FAMILY.tokenizer()
+    rows = rows_of(LABELS.values())
+    card = glasshead.audit(model, rows, tokenizer=tokenizer, classes=["insult"])
+    binary = [{"text": row["text"], "label": "yes" if "insult" in row["labels"] else "no"} for row in rows]
+    twin = yes_or_no(model, 1)
+    twin.config.id2label = {0: "no", 1: "yes"}
+    expected = glasshead.audit(twin, binary, tokenizer=tokenizer)
+    for one, other in zip(card.findings, expected.findings, strict=True):
+        assert named(one) == named(other)
+        assert one.estimate == pytest.approx(other.estimate, abs=1e-6, nan_ok=True), named(one)
+    assert all("insult" in shown.attribution.target for shown in card.highlights)
+    assert {shown.label for shown in card.highlights} <= {"insult", "not insult"}
+
+
+SECRETS = {"toxic": "dull", "insult": "bad", "threat": "plot"}
+OTHERS = [word for word in WORDS.split() if word not in SECRETS.values()]
+
+
+@cache
+def planted():
+    """A model trained so that each label is decided by a word of its own, and texts that it has not seen."""
+    torch.manual_seed(0)
+    model, tokenizer = several_labels(), FAMILY.tokenizer()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    random = np.random.default_rng(0)
+    for _ in range(250):
+        rows = planted_rows(random, 64)
+        given = tokenizer([row["text"] for row in rows], padding=True, return_tensors="pt")
+        wanted = torch.tensor([[float(name in row["labels"]) for name in SECRETS] for row in rows])
+        optimizer.zero_grad()
+        model(**given, labels=wanted).loss.backward()
+        optimizer.step()
+    return model.eval(), tokenizer, planted_rows(random, 60)
+
+
+def planted_rows(random, count):
+    """Random words, and one for each label of a text."""
+    rows = []
+    for _ in range(count):
+        labels = [name for name in SECRETS if random.random() < 0.4]
+        words = [*random.choice(OTHERS, 6), *(SECRETS[name] for name in labels)]
+        rows.append({"text": " ".join(random.permutation(words)), "labels": labels})
+    return rows
+
+
+def hits(method):
+    """In which share of the texts that have a label its own word is the first."""
+    model, tokenizer, rows = planted()
+    found = []
+    for name, word in SECRETS.items():
+        texts = [row["text"] for row in rows if name in row["labels"]]
+        for one in explain(model, texts, tokenizer=tokenizer, method=method, target=name):
+            found.append(one.tokens[int(np.argmax(one.scores))] == word)
+    return np.mean(found)
+
+
+def test_a_planted_word_decides_its_label_and_no_other():
+    assert hits("erasure-delete") >= 0.95
+    assert hits("random") < 0.3
+
+
+def test_the_card_of_planted_words_says_that_removing_them_matters():
+    model, tokenizer, rows = planted()
+    card, control = (
+        glasshead.audit(
+            model, rows, tokenizer=tokenizer, audits=["faithfulness", "performance"], method=method, by=by
+        )
+        for method, by in (("erasure-delete", ["question"]), ("random", []))
+    )
+    assert card.finding("performance.accuracy.all").estimate > 0.9
+    assert {one.group for one in card.findings} >= {f"question: {name}" for name in SECRETS}
+    assert any(note.startswith("each input is asked about one label") for note in card.facts["notes"])
+    good, bad = (one.finding("faithfulness.comprehensiveness.all") for one in (card, control))
+    assert good.over_null["random"].interval[0] > 0
+    assert bad.over_null["random"].interval[0] <= 0
+
+
+def test_training_data_tell_nothing_about_one_label():
+    model, tokenizer, rows = planted()
+    with pytest.raises(ParameterError, match="is for models that choose one class"):
+        glasshead.audit(model, rows, tokenizer=tokenizer, train=rows)
+
+
+def test_other_names_for_labels():
+    model, tokenizer = several_labels(), FAMILY.tokenizer()
+    subject = glasshead.open(model, tokenizer, labels={"insult": "offence"})
+    assert subject.labels == ["toxic", "offence", "threat"]
+    (one,) = explain(subject, TEXTS[:1], target="offence")
+    assert one.target == "offence"
+    # What is opened may be opened again, as model and tokenizer.
+    (again,) = explain(subject.model, TEXTS[:1], tokenizer=subject.tokenizer, target=1)
+    assert again.scores == pytest.approx(one.scores)
+
+
+def test_a_task_may_be_named_where_the_configuration_does_not():
+    model, tokenizer = FAMILY.build(3, id2label=LABELS), FAMILY.tokenizer()
+    (several,) = explain(model, TEXTS[:1], tokenizer=tokenizer, task="labels", target="toxic")
+    (chosen,) = explain(model, TEXTS[:1], tokenizer=tokenizer, target="toxic")
+    given = tokenizer(TEXTS[:1], return_tensors="pt")
+    with torch.no_grad():
+        logits = model(**given).logits[0]
+    assert several.prediction == pytest.approx(float(logits.sigmoid()[0]), abs=1e-6)
+    assert chosen.prediction == pytest.approx(float(logits.softmax(dim=-1)[0]), abs=1e-6)
+    (chosen_too,) = explain(
+        several_labels(), TEXTS[:1], tokenizer=tokenizer, task="classification", target="toxic"
+    )
+    assert chosen_too.prediction == pytest.approx(chosen.prediction, abs=1e-6)

@@ -11,6 +11,7 @@ from glasshead.audits.settings import Settings
 from glasshead.audits.table import Table
 from glasshead.audits.view import ModelView
 from glasshead.explainers import by_word, with_intervals
+from glasshead.huggingface import answers_of
 from glasshead.results import ABSOLUTE, Highlight
 from glasshead.trace import AttentionSelector
 
@@ -79,13 +80,14 @@ def read_highlights(
         attention_selector = AttentionSelector(level=attention_selector.level)
     texts = [firsts[row] for _, row in picks]
     pairs = None if seconds is None else [seconds[row] for _, row in picks]
+    encoded = sample.encoded.some(np.array([row for _, row in picks], dtype=int))
     attributions = explainer(
         view.explanation.model,
         tokenizer,
         texts,
         pairs,
         attention_selector=attention_selector,
-        encoded=sample.encoded.some(np.array([row for _, row in picks], dtype=int)),
+        encoded=encoded,
         known=sample.known,
     )
     if view.explanation.encoded.unit == "word":
@@ -99,16 +101,19 @@ def read_highlights(
             pairs,
             attention_selector=attention_selector,
             tolerance=tolerance,
+            encoded=encoded,
         )
     labels = inputs["label"]
     return [
         Highlight(
             reason=names.get(reason, reason),
-            label=f"{labels[row]:g}" if settings.is_regression else settings.label_names[labels[row]],
+            label=f"{labels[row]:g}"
+            if settings.is_regression
+            else answers_of(view.explanation.model, encoded, place)[labels[row]],
             attribution=attribution,
             faithfulness=None if agreement is None or np.isnan(agreement[row]) else float(agreement[row]),
         )
-        for (reason, row), attribution in zip(picks, attributions, strict=True)
+        for place, ((reason, row), attribution) in enumerate(zip(picks, attributions, strict=True))
     ]
 
 

@@ -87,6 +87,8 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
         raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
     subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
     if asks_labels:
+        if request.train is not None:
+            raise ParameterError("train", "is for models that choose one class, not for labels")
         subject = replace(subject, notes=(*subject.notes, ASKED))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
@@ -133,8 +135,8 @@ def open_for_next_tokens(
 
 
 ASKED = (
-    "each text is asked about one label, drawn at random: with even chances one that it has or one that it "
-    "lacks"
+    "each input is asked about one label, drawn at random: one that it has or, with even chances, one that "
+    "it lacks"
 )
 READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
 """Fields of requests that are fields of `LoadOptions`."""

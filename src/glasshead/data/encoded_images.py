@@ -131,10 +131,10 @@ class EncodedImages(Encoded):
         makes of each."""
         pixels = self.pixels[rows]
         values = pixels if pixels.is_floating_point() else self.normalise(pixels.float())
-        return {
-            "pixel_values": values.to(device),
-            "attention_mask": self.mask[rows].long().to(device),
-        }
+        inputs = {"pixel_values": values, "attention_mask": self.mask[rows].long()}
+        if self.question is not None:
+            inputs["question"] = self.question[rows]
+        return {name: tensor.to(device) for name, tensor in inputs.items()}
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:

@@ -61,7 +61,8 @@ def read_questions(
     kept = {name: cells for name, cells in values.items() if name != "label"} | {"label": [NO] * size}
     coded = {name: codes for name, codes in found.coded.items() if name != "label"}
     plain = replace(options, label_column=None)
-    table = tabulate(replace(found, values=kept, coded=coded), plain, columns)
+    extra = [name for name in columns if name != QUESTION]
+    table = tabulate(replace(found, values=kept, coded=coded), plain, extra)
     numbers = [place_of(name, names) for name in asked or names]
     rows = ask_each(table, [names[number] for number in numbers], has[:, numbers], seed)
     return dataset_of(rows, (NO, YES), f"asked about labels with seed {seed}")

@@ -21,7 +21,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import TaskModel, class_names
+from glasshead.huggingface import answers_of
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -300,7 +300,7 @@ def to_attributions(
     for index, text in enumerate(texts):
         keep = mask[index]
         target = int(context.target[index])
-        names = names_of(context, index)
+        names = answers_of(context.model, context.encoded, index)
         results.append(
             Attribution(
                 text=str(text),
@@ -328,12 +328,6 @@ def to_attributions(
             )
         )
     return results
-
-
-def names_of(context: ExplanationContext, index: int) -> list[str]:
-    """The classes between which an input is decided."""
-    model = context.model
-    return model.answers(context.encoded, index) if isinstance(model, TaskModel) else class_names(model)
 
 
 def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:

@@ -39,7 +39,7 @@ from glasshead.huggingface.patch_classifier import (
     reads_images,
 )
 from glasshead.huggingface.plug import plug, unplug
-from glasshead.huggingface.random_twin import random_twin
+from glasshead.huggingface.random_twin import new_like, random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import (
     attention_modules,
@@ -47,7 +47,14 @@ from glasshead.huggingface.structure import (
     position_limit,
     positions_of,
 )
-from glasshead.huggingface.task_model import Target, TaskModel, class_name, own_model, target_names
+from glasshead.huggingface.task_model import (
+    Target,
+    TaskModel,
+    answers_of,
+    class_name,
+    own_model,
+    target_names,
+)
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 from glasshead.models import MODELS
 
@@ -61,6 +68,7 @@ __all__ = [
     "PatchClassifier",
     "Target",
     "TaskModel",
+    "answers_of",
     "attention_modules",
     "check_name",
     "class_name",
@@ -81,6 +89,7 @@ __all__ = [
     "load_weights",
     "mechanism_of",
     "model_class",
+    "new_like",
     "own_model",
     "plug",
     "position_limit",

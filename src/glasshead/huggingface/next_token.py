@@ -19,6 +19,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.task_model import TaskModel
@@ -64,6 +65,10 @@ class NextTokenClassifier(TaskModel):
         if len(named) != 2:
             return named
         return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
+
+    def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
+        """The same for every input."""
+        return self.names
 
     def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
         """The question, put to a language model of another configuration, with new weights."""

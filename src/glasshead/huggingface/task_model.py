@@ -16,16 +16,16 @@ Target = int | str | None
 
 
 class TaskModel(PreTrainedModel):
-    """A ``model`` that is read as a classifier of something.
+    """A ``model`` that is read as a classifier of something, with its configuration or another.
 
-    The model and its configuration become part of this one: give a copy.
+    The model becomes part of this one: give a copy.
     """
 
     base_model_prefix = "model"
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
-    def __init__(self, model: PreTrainedModel) -> None:
-        super().__init__(model.config)
+    def __init__(self, model: PreTrainedModel, config: PreTrainedConfig | None = None) -> None:
+        super().__init__(model.config if config is None else config)
         self.model = model
 
     @abstractmethod
@@ -41,7 +41,7 @@ class TaskModel(PreTrainedModel):
         """Call these otherwise."""
         self.config.id2label = dict(enumerate(names))
 
-    def answers(self, encoded: Encoded, row: int) -> list[str]:
+    def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """The classes between which an input is decided."""
         return class_names(self)
 
@@ -70,9 +70,16 @@ def target_names(model: PreTrainedModel) -> list[str]:
     return model.target_names if isinstance(model, TaskModel) else class_names(model)
 
 
+def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[str]:
+    """The classes between which an input is decided."""
+    return model.answers(encoded, row) if isinstance(model, TaskModel) else class_names(model)
+
+
 def own_model(model: PreTrainedModel) -> PreTrainedModel:
     """The model in one that a task asks, as `glasshead.open` gives it; any other model itself."""
-    return model.model if isinstance(model, TaskModel) else model
+    while isinstance(model, TaskModel):
+        model = model.model
+    return model
 
 
 def class_name(model: object) -> str:

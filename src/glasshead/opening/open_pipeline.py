@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from PIL import Image
+from torch import Tensor
 from transformers import (
     ImageClassificationPipeline,
     Pipeline,
@@ -21,8 +23,10 @@ from transformers import (
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import position_limit
+from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
+from glasshead.tasks import LABELS, LabelClassifier, predicts_labels
 from glasshead.trace import Subject, eval_mode, logits_of
 
 NO_LIMIT = 10**30
@@ -34,6 +38,11 @@ TRUNCATIONS = {True: True, "longest_first": True, False: False, None: False, "do
 FOLLOWED = ("truncation", "max_length")
 WITHOUT_EFFECT = ("padding", "pad_to_multiple_of", "padding_side", "verbose", "timeout")
 """Settings that leave a prediction as it is, unless padding is read, which is measured."""
+FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "softmax": partial(torch.softmax, dim=-1),
+    "sigmoid": torch.sigmoid,
+    "none": lambda logits: logits,
+}
 PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply")
 
 
@@ -79,24 +88,32 @@ def refuse(name: str, value: object) -> None:
 def check_function(pipeline: Pipeline) -> None:
     """Raise InputError if the pipeline does not print what is explained: softmax over classes, or one number
     as it is."""
-    config: Any = pipeline.model.config
-    if config.problem_type == "multi_label_classification" and config.num_labels > 1:
-        return  # refused for that
-    one = config.num_labels == 1
-    usual = "none" if config.problem_type == "regression" else "sigmoid" if one else "softmax"
-    chosen = pipeline_settings(pipeline).get("function_to_apply")
-    function = usual if chosen is None else str(getattr(chosen, "value", chosen))
-    if one and function != "none":
-        raise InputError(
-            f"the pipeline prints the {function} of one number, and Glasshead explains the number itself: "
-            "build the pipeline with function_to_apply='none'"
-        )
-    if not one and function != "softmax":
+    one, function = pipeline.model.config.num_labels == 1, function_of(pipeline)
+    if one and function == "softmax":
+        raise InputError("the pipeline prints the softmax of one number, which is always 1")
+    if not one and function == "none":
         raise InputError(
             f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains softmax "
             f"probabilities: build it without that setting (for logits add {spell('target_fn', 'logit')} and "
             f"{spell('method', 'gradient')}, or an erasure)"
         )
+
+
+def function_of(pipeline: Pipeline) -> str:
+    """What the pipeline makes of logits: softmax, sigmoid or none."""
+    config: Any = pipeline.model.config
+    chosen = pipeline_settings(pipeline).get("function_to_apply")
+    if chosen is not None:
+        return str(getattr(chosen, "value", chosen))
+    if config.problem_type == REGRESSION:
+        return "none"
+    return "sigmoid" if predicts_labels(config) or config.num_labels == 1 else "softmax"
+
+
+def task_of(pipeline: Pipeline) -> str:
+    """What is asked of the model of a pipeline."""
+    tasks = {"sigmoid": LABELS, "none": REGRESSION, "softmax": "classification"}
+    return tasks[function_of(pipeline)]
 
 
 def text_limit(pipeline: Pipeline) -> int:
@@ -143,12 +160,12 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         inputs = read = [*SAMPLE_TEXTS, "A Text with Capitals, 2 numbers, and punctuation!"]
         if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
-    model = subject.model
+    model = subject.model.model if isinstance(subject.model, LabelClassifier) else subject.model
     allowed = tolerance_for(pipeline.model.dtype)
     for one, own in zip(inputs, read, strict=True):
         with torch.no_grad():
             logits = logits_of(model, encode(subject.tokenizer, [own]).inputs(device=model.device))[0]
-        values = logits if model.config.num_labels == 1 else logits.softmax(dim=-1)
+        values = FUNCTIONS[function_of(pipeline)](logits)
         printed = torch.tensor(print_scores(pipeline, one), dtype=values.dtype)
         expected = values.sort(descending=True).values.cpu()
         if printed.shape != expected.shape or float((printed - expected).abs().max()) > allowed:

@@ -42,7 +42,7 @@ from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
-from glasshead.opening.open_pipeline import follow_pipeline, parts_of
+from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_of
 from glasshead.opening.open_saved import also_reads, open_saved
 from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.remember import remember
@@ -107,7 +107,9 @@ def open_subject(
         tokenizer, source = source.tokenizer, source.model.model
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
-        check_model(subject.model, True)  # it may have been opened for its attention alone
+        check_model(own_model(subject.model), True)  # it may have been opened for its attention alone
+    if options.task == LABELS and not isinstance(subject.model, LabelClassifier):
+        raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
     return convert_subject(subject, options)
@@ -133,6 +135,7 @@ def subject_of(
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)
+        options = replace(options, task=options.task or task_of(pipeline))
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     if callable(getattr(source, "merge_and_unload", None)):
@@ -144,6 +147,8 @@ def subject_of(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
+    if isinstance(source, LabelClassifier):
+        options = replace(options, task=LABELS)
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
@@ -153,7 +158,8 @@ def subject_of(
     make = partial(model_subject, source, tokenizer, name, None, options)
     if pipeline is not None:
         return follow_pipeline(pipeline, make())
-    return remember(source, tokenizer, (options.classifies, options.answers), make) if shared else make()
+    asked = options.classifies, options.answers, options.task
+    return remember(source, tokenizer, asked, make) if shared else make()
 
 
 def only_answers(model: PreTrainedModel) -> bool:
@@ -257,20 +263,29 @@ def model_subject(
         finer = dtype_name(options.dtype or torch.float32)
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
+    asks_labels = options.classifies and is_asked_labels(read.config, options.task)
+    names = class_names(read)
     if IMAGE_CLASSIFIERS in class_name(model):
+        classifier: PreTrainedModel
         classifier, reader = open_image_classifier(model, read, tokenizer)
+        if asks_labels:
+            classifier = LabelClassifier(classifier, names)
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
-        asks_labels = options.task == LABELS or predicts_labels(read.config)
         if read.config.num_labels == 1 and not asks_labels:
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
             check_copy(model, read, own)
             notes += note_padding(read, own)
         if asks_labels:
-            read = LabelClassifier(read, class_names(read))
+            read = LabelClassifier(read, names)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
+
+
+def is_asked_labels(config: PreTrainedConfig, task: str | None) -> bool:
+    """Whether a model is asked about one label at a time: by its configuration, unless a task is named."""
+    return predicts_labels(config) if task is None else task == LABELS
 
 
 def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.escaping import in_quotes, visible
 from glasshead.explainers import EXPLAINERS, FAMILIES, check_method, explain_texts
 from glasshead.generation import check_methods, generate_texts, parse_strategy
+from glasshead.huggingface import class_names
 from glasshead.opening import open_subject
 from glasshead.report import align_texts, diverging, draw_text, shared_scale
 from glasshead.requests import HeadsRequest, MethodRequest, WritingRequest
@@ -63,7 +64,7 @@ def as_answer(
     opened: OpenedModel, attributions: Attributions, python: str, scale: float | None = None
 ) -> ExplainAnswer:
     """The explanation of one text with its drawing; ``scale`` is what has full colour."""
-    drawing = draw_text(attributions[0], scale, len(opened.subject.labels))
+    drawing = draw_text(attributions[0], scale, len(class_names(opened.subject.model)))
     return ExplainAnswer(
         text=attributions[0].text,
         attributions=to_json_values(attributions.attributions),

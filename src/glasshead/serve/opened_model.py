@@ -18,6 +18,7 @@ from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
+from glasshead.tasks import LabelClassifier
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
@@ -62,6 +63,8 @@ class OpenedModel:
         """The class that is explained unless one is chosen, in words; nothing where there is no choice."""
         if not self.labels:
             return ""
+        if isinstance(self.subject.model, LabelClassifier):
+            return "the likeliest one"
         return self.labels[1] if len(self.labels) == 2 else "the predicted one"
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import NO, QUESTION, YES, Encoded, batches
 from glasshead.errors import InputError
-from glasshead.huggingface import Target, TaskModel
+from glasshead.huggingface import Target, TaskModel, new_like
 from glasshead.registry import did_you_mean
 
 LABELS = "labels"
@@ -34,23 +35,25 @@ class LabelClassifier(TaskModel):
     """Whether an input has a label k: logits [0, z_k] of no and yes, so that ŷ is σ(z_k).
 
     Which label an input is asked about is its ``question`` [b, n], the number of the label at every token.
-
-    The model and its configuration become part of this one: give a copy.
     """
 
-    main_input_name = "input_ids"
-
     def __init__(self, model: PreTrainedModel, labels: Sequence[str]) -> None:
-        super().__init__(model)
+        config = copy.deepcopy(model.config)
+        config.id2label, config.label2id = {0: NO, 1: YES}, {NO: 0, YES: 1}
+        config.problem_type = "single_label_classification"
+        super().__init__(model, config)
+        self.main_input_name = model.main_input_name
         self.labels = tuple(labels)
-        self.config.id2label = {0: NO, 1: YES}
-        self.config.label2id = {NO: 0, YES: 1}
-        self.config.problem_type = "single_label_classification"
 
     def rebuild(self, config: PreTrainedConfig) -> LabelClassifier:
         """The questions, put to a model of another configuration, with new weights."""
         config.id2label = dict(enumerate(self.labels))
-        return LabelClassifier(type(self.model)(config), self.labels)
+        return LabelClassifier(new_like(self.model, config), self.labels)
+
+    @property
+    def reads_patches(self) -> bool:
+        """Whether the prediction for an image reads vectors of patches (`PatchClassifier`)."""
+        return bool(getattr(self.model, "reads_patches", False))
 
     @property
     def target_names(self) -> list[str]:
@@ -61,7 +64,7 @@ class LabelClassifier(TaskModel):
         """Call the labels otherwise."""
         self.labels = tuple(names)
 
-    def answers(self, encoded: Encoded, row: int) -> list[str]:
+    def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """No and yes to the question of an input, as names of classes."""
         assert encoded.question is not None
         label = self.labels[int(encoded.question[row, 0])]
