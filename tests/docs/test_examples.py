@@ -72,6 +72,7 @@ SHELL = {
     ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
+    "labels": (["audits/my-labels/card.json"], ["p(price) = ", "p(food) = ", "Report: audits/my-labels"]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "collapse": (
         ["collapse.svg", "collapse.csv", "activations.png"],
@@ -206,7 +207,7 @@ IN_A_SHELL = ("train", "audit", "compare", "gate")
 """Shell examples that a real shell runs; the others run in this process: they are the same commands."""
 FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": "short_search"}
 """Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
-MAKERS = {"minilm": "minilm", "write": "my_writer", "images": "make_digit"} | dict.fromkeys(
+MAKERS = {"minilm": "minilm", "labels": "labels", "write": "my_writer", "images": "make_digit"} | dict.fromkeys(
     ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
 )
 """Shell examples that read a model which a Python example saves."""
@@ -292,6 +293,7 @@ SHOWN = {
 }
 ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command.py
     "demo.sh",
+    "labels.py",
     "make_digit.py",
     "make_ratings.py",
     "make_reviews.py",
