@@ -207,9 +207,12 @@ IN_A_SHELL = ("train", "audit", "compare", "gate")
 """Shell examples that a real shell runs; the others run in this process: they are the same commands."""
 FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": "short_search"}
 """Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
-MAKERS = {"minilm": "minilm", "labels": "labels", "write": "my_writer", "images": "make_digit"} | dict.fromkeys(
-    ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
-)
+MAKERS = {
+    "minilm": "minilm",
+    "labels": "labels",
+    "write": "my_writer",
+    "images": "make_digit",
+} | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {

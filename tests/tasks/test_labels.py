@@ -213,3 +213,30 @@ def test_a_task_may_be_named_where_the_configuration_does_not():
         several_labels(), TEXTS[:1], tokenizer=tokenizer, task="classification", target="toxic"
     )
     assert chosen_too.prediction == pytest.approx(chosen.prediction, abs=1e-6)
+
+
+def test_what_cannot_be_asked_is_refused():
+    model, tokenizer = several_labels(), FAMILY.tokenizer()
+    for task, says in (("label", "unknown task 'label': did you mean 'labels'"), ("regression", "no rating")):
+        with pytest.raises(InputError, match=says):
+            explain(model, TEXTS, tokenizer=tokenizer, task=task)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_family_is_asked_about_its_labels(name):
+    family = FAMILIES[name]
+    model, tokenizer = family.build(3, problem_type=MULTI_LABEL), family.tokenizer()
+    subject = glasshead.open(model, tokenizer)
+    for one in explain(subject, TEXTS, target=2, method="erasure-delete"):
+        given = tokenizer(one.text, return_tensors="pt")
+        with torch.no_grad():
+            expected = model.eval()(given["input_ids"]).logits[0, 2].sigmoid()
+        assert one.prediction == pytest.approx(float(expected), abs=1e-4)
+
+
+def test_heads_and_rankings_of_labels():
+    model, tokenizer, rows = planted()
+    report = glasshead.heads(model, rows[:8], tokenizer=tokenizer)
+    assert len(report.heads) == 4
+    ranking = glasshead.rank(model, rows[:8], tokenizer=tokenizer, methods=["erasure-delete", "random"])
+    assert [one.name for one in ranking.methods]

@@ -22,7 +22,7 @@ from glasshead.audits.table import jsonable
 from glasshead.data import Encoded, encode, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
-from glasshead.huggingface import class_name, spec_of
+from glasshead.huggingface import ask_usual, class_name, spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows, usual_rows
 from glasshead.nouns import INPUTS
 from glasshead.requests import AuditRequest
@@ -62,7 +62,7 @@ def audit_heads(
     stages.begin(f"reading the {nouns.texts}")
     indices, split = sample_split(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
-    encoded = encode(tokenizer, firsts, seconds)
+    encoded = ask_usual(model, encode(tokenizer, firsts, seconds))
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     stages.begin(IDENTIFIABILITY)

@@ -21,7 +21,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import answers_of
+from glasshead.huggingface import answers_of, ask_usual
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -168,7 +168,11 @@ class Explainer(ABC):
             batch, seconds = texts[rows], None if pairs is None else pairs[rows]
             check_pairs(model, seconds is not None)
             with eval_mode(model):
-                own = encode(tokenizer, batch, seconds) if encoded is None else encoded.some(rows)
+                own = (
+                    ask_usual(model, encode(tokenizer, batch, seconds))
+                    if encoded is None
+                    else encoded.some(rows)
+                )
                 context = make_context(
                     model,
                     own,

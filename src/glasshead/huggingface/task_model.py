@@ -75,6 +75,11 @@ def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[s
     return model.answers(encoded, row) if isinstance(model, TaskModel) else class_names(model)
 
 
+def ask_usual(model: PreTrainedModel, encoded: Encoded) -> Encoded:
+    """Inputs with the question that a task asks where nobody names one."""
+    return model.ask(encoded, None)[0] if isinstance(model, TaskModel) else encoded
+
+
 def own_model(model: PreTrainedModel) -> PreTrainedModel:
     """The model in one that a task asks, as `glasshead.open` gives it; any other model itself."""
     while isinstance(model, TaskModel):

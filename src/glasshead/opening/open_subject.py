@@ -36,7 +36,7 @@ from glasshead.huggingface import (
     reads_images,
     vocabulary_names,
 )
-from glasshead.models import REGRESSION, TextClassifier
+from glasshead.models import REGRESSION, TextClassifier, is_regression
 from glasshead.opening.check_copy import check_copy, reads_padding
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
@@ -48,8 +48,9 @@ from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.remember import remember
 from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
+from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, LabelClassifier, predicts_labels
+from glasshead.tasks import LABELS, TASKS, LabelClassifier, predicts_labels
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -108,8 +109,7 @@ def open_subject(
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
         check_model(own_model(subject.model), True)  # it may have been opened for its attention alone
-    if options.task == LABELS and not isinstance(subject.model, LabelClassifier):
-        raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
+    check_task(subject, options.task)
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
     return convert_subject(subject, options)
@@ -281,6 +281,16 @@ def model_subject(
         if asks_labels:
             read = LabelClassifier(read, names)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
+
+
+def check_task(subject: Subject, task: str | None) -> None:
+    """Raise InputError unless the model can be asked that."""
+    if task not in (None, *TASKS):
+        raise InputError(f"unknown task {task!r}: {did_you_mean(str(task), TASKS)}")
+    if task == LABELS and not isinstance(subject.model, LabelClassifier):
+        raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
+    if task == REGRESSION and not is_regression(subject.model.config):
+        raise InputError(f"{subject.name} predicts classes and no rating: leave {spell('task')} out")
 
 
 def is_asked_labels(config: PreTrainedConfig, task: str | None) -> bool:

@@ -20,7 +20,8 @@ from glasshead.huggingface import Target, TaskModel, new_like
 from glasshead.registry import did_you_mean
 
 LABELS = "labels"
-"""What the task is called."""
+TASKS = ("classification", "regression", LABELS)
+"""What can be asked of a classifier, by name."""
 MULTI_LABEL = "multi_label_classification"
 """How configurations of Transformers call it."""
 NOT = "not "

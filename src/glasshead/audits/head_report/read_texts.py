@@ -44,7 +44,7 @@ from glasshead.data import (
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, check_pairs, make_context
-from glasshead.huggingface import isolated_copy
+from glasshead.huggingface import ask_usual, isolated_copy
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
@@ -93,7 +93,7 @@ def read_head_sample(
     subject = replace(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
-    encoded = encode(subject.tokenizer, texts.firsts, texts.seconds)
+    encoded = ask_usual(subject.model, encode(subject.tokenizer, texts.firsts, texts.seconds))
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
