@@ -296,3 +296,21 @@ def test_a_model_without_finite_numbers_is_refused(tmp_path):
     model = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
     torch.nn.init.constant_(model.classifier.weight, float("nan"))
     refused(model, "NaN", tokenizer, None)
+
+
+def test_a_trainer_brings_its_model_and_its_tokenizer(tmp_path):
+    family = CLASSIFIERS["Bert"]
+    model, tokenizer = family.build(), family.tokenizer()
+    arguments = hf.TrainingArguments(str(tmp_path), report_to="none", dataloader_pin_memory=False)
+    trainer = hf.Trainer(model, arguments, processing_class=tokenizer)
+    (own,) = glasshead.explain(trainer, TEXT)
+    (same,) = glasshead.explain(model, TEXT, tokenizer=tokenizer)
+    assert own.scores == pytest.approx(same.scores)
+    with pytest.raises(InputError, match="needs its tokenizer"):
+        glasshead.explain(hf.Trainer(model, arguments), TEXT)
+
+
+def test_the_folder_of_a_trainer_names_its_last_checkpoint(tmp_path):
+    for step in (9, 500, 1000):
+        saved(tmp_path / f"checkpoint-{step}", "bert")
+    refused(tmp_path, "name one of them, such as .*checkpoint-1000$")

@@ -37,6 +37,7 @@ from glasshead.opening.run import RECORD
 from glasshead.spelling import spell
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
+CHECKPOINT = "checkpoint-"
 RECOMMENDER = "glasshead-news"
 POOLER = "pooler."
 """Weights that many models are saved without; no attention rests on them."""
@@ -57,6 +58,11 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
                 "save the result with its tokenizer"
             )
         if not (folder / CONFIG).is_file():
+            if checkpoints := trainer_checkpoints(folder):
+                raise InputError(
+                    f"{folder} holds checkpoints of a Trainer and no model of its own: name one of them, such "
+                    f"as {checkpoints[-1]}"
+                )
             raise InputError(
                 f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with "
                 f"{spell('glasshead.training.train')}, or save a model and its tokenizer into it with "
@@ -70,6 +76,16 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         return model, read_processor(source)
     settings = {"trust_remote_code": options.trust_remote_code}
     return model, read_tokenizer(str(source), settings)
+
+
+def trainer_checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints that a `transformers.Trainer` wrote into its folder, by step."""
+    steps = {
+        int(path.name.removeprefix(CHECKPOINT)): path
+        for path in folder.glob(f"{CHECKPOINT}*")
+        if path.name.removeprefix(CHECKPOINT).isdecimal() and (path / CONFIG).is_file()
+    }
+    return [steps[step] for step in sorted(steps)]
 
 
 def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:

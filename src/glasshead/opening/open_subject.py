@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
 from transformers import (
@@ -54,6 +55,9 @@ from glasshead.tasks import LABELS, TASKS, LabelClassifier, predicts_labels
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
+if TYPE_CHECKING:
+    from transformers import Trainer
+
 
 @in_own_modes
 def open(
@@ -68,9 +72,10 @@ def open(
     """Open a model once, to explain and audit it as often as you like.
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
-    ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
-    ``labels`` renames classes, by name or by number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``.
-    ``device`` is where it is read (left out: where it is), ``dtype`` in which precision: float32 or float64.
+    ``pipeline("text-classification")``, a ``Trainer``, or a model, which needs its ``tokenizer``; it stays as
+    it is. ``labels`` renames classes, by name or by number:
+    ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out: where it
+    is), ``dtype`` in which precision: float32 or float64.
 
     Raises:
         InputError: as `open_subject`.
@@ -132,6 +137,8 @@ def subject_of(
         model, tokenizer = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
         return model_subject(model, tokenizer, name, folder, options)
+    if is_trainer(source):
+        source, tokenizer = source.model, tokenizer or source.processing_class
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)
@@ -160,6 +167,13 @@ def subject_of(
         return follow_pipeline(pipeline, make())
     asked = options.classifies, options.answers, options.task
     return remember(source, tokenizer, asked, make) if shared else make()
+
+
+def is_trainer(source: object) -> TypeGuard[Trainer]:
+    """Whether it is a `transformers.Trainer`, which is not imported for that."""
+    return any(kind.__name__ == "Trainer" for kind in type(source).__mro__) and hasattr(
+        source, "processing_class"
+    )
 
 
 def only_answers(model: PreTrainedModel) -> bool:
