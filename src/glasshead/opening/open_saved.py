@@ -60,8 +60,8 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         if not (folder / CONFIG).is_file():
             if checkpoints := trainer_checkpoints(folder):
                 raise InputError(
-                    f"{folder} holds checkpoints of a Trainer and no model of its own: name one of them, such "
-                    f"as {checkpoints[-1]}"
+                    f"{folder} holds checkpoints of a Trainer and no model of its own: name one of them, "
+                    f"such as {checkpoints[-1]}"
                 )
             raise InputError(
                 f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with "

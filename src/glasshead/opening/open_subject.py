@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import Any
 
 import torch
 from transformers import (
@@ -54,9 +54,6 @@ from glasshead.spelling import spell
 from glasshead.tasks import LABELS, TASKS, LabelClassifier, predicts_labels
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
-
-if TYPE_CHECKING:
-    from transformers import Trainer
 
 
 @in_own_modes
@@ -138,7 +135,8 @@ def subject_of(
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
         return model_subject(model, tokenizer, name, folder, options)
     if is_trainer(source):
-        source, tokenizer = source.model, tokenizer or source.processing_class
+        trainer: Any = source
+        source, tokenizer = trainer.model, tokenizer or trainer.processing_class
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)
@@ -169,11 +167,9 @@ def subject_of(
     return remember(source, tokenizer, asked, make) if shared else make()
 
 
-def is_trainer(source: object) -> TypeGuard[Trainer]:
+def is_trainer(source: object) -> bool:
     """Whether it is a `transformers.Trainer`, which is not imported for that."""
-    return any(kind.__name__ == "Trainer" for kind in type(source).__mro__) and hasattr(
-        source, "processing_class"
-    )
+    return any(kind.__name__ == "Trainer" for kind in type(source).__mro__)
 
 
 def only_answers(model: PreTrainedModel) -> bool:
