@@ -49,6 +49,11 @@ def width_verdict(summary: StatSummary, lines: AnyFloats, unclear: int, nouns: N
     return Verdict(f"every weight{' that could be decided' if left else ''} is certain{left}")
 
 
+def may_move(finding: Finding) -> bool:
+    """Whether the verdict on a width compares it with that over random values: not where it is a point."""
+    return finding.interval is not None and finding.interval[1] > POINT_WIDTH
+
+
 def random_verdict(over: Interval | None, nouns: Nouns) -> Verdict:
     """How weights move beside those over random values."""
     if over is None:
@@ -182,7 +187,7 @@ def other_weights(card: AuditCard) -> Outcome | None:
         return None
     interval = decisive(finding)
     if interval is None:
-        return Outcome(undecided=("whether other weights give the same output",))
+        return Outcome("", ("whether other weights give the same output",), (finding,))
     (low, high), left = interval, sum(finding.undefined.values())
     of = f" of those decided ({left:,} were not)" if left else ""
     alone, others = "no other weights give the same output", "other weights give the same output"

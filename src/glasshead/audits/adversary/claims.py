@@ -64,12 +64,12 @@ def other_maps(card: AuditCard) -> Outcome | None:
     interval = decisive(free)
     others, nouns = "very different weights give the same prediction", card.nouns
     if interval is None:
-        return Outcome(undecided=(f"whether {others}",))
+        return Outcome("", (f"whether {others}",), (free,))
     low, high = interval
     if high <= FEW:
         return Outcome(f"{others} in hardly any {nouns.text}{of_which(card)}")
     if low <= FEW:
-        return Outcome(undecided=(f"in how many {nouns.texts} {others}",))
+        return Outcome("", (f"in how many {nouns.texts} {others}",), (free,))
     if low <= 0.5:
         return Outcome(f"{others} in some {nouns.texts}")
     producible = usable(card, f"{ADVERSARIAL}.{FOUND}.producible.all")
