@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_conclude import SHUFFLE, card, finding
+from test_conclude import card, finding
 
 from glasshead.audits import AUDITS, audit, conclude
 from glasshead.results import NEXT_TOKEN
