@@ -52,17 +52,17 @@ EXTENTS = (
     (f"above {percent(FIFTIETH)}", "some of these predictions"),
 )
 THRESHOLDS = {
-    "a large enough change": (f"{SMALL_CHANGE:g} {OF_RANGE}", "a smaller one is *hardly any*"),
-    "a change that is *much*": (f"{LARGE_CHANGE:g} {OF_RANGE}", ""),
-    "a negligible difference": (f"{NEGLIGIBLE:g} {OF_RANGE}", "between two changes, however certain it is"),
-    "moderate agreement": (f"τ = {GOOD_AGREEMENT:g}", "from where weights are large where a token matters"),
+    "a change": (f"{SMALL_CHANGE:g} {OF_RANGE} or more", "a smaller one is hardly any"),
+    "a large change": (f"{LARGE_CHANGE:g} {OF_RANGE} or more", "*changes much*"),
+    "a negligible difference": (f"below {NEGLIGIBLE:g} {OF_RANGE}", "of two changes, however certain it is"),
+    "moderate agreement": (f"τ-b of {GOOD_AGREEMENT:g} or more", "weights are large where a token matters"),
     "nearly uniform weights": (f"entropy above {NOT_USED:g}", "1 is uniform"),
-    "a little attention": (f"{LITTLE:g}", "a smaller difference of two shares of attention is hardly one"),
-    "fewest texts": (f"{MIN_UNITS}", "fewer decide nothing"),
-    "reference": (f"{REFERENCE_INPUTS} texts", "the first in random order; what uniform weights add up to"),
-    "far out": (f"{FAR_OUT:g} interquartile ranges", "from the quartiles of the labels"),
-    "strays": (f"{STRAY_SHARE:g} of the labels", "at most so many are far out, or one"),
-    "most texts that are counted": (f"{MOST_INPUTS:,}", "more are said to be more"),
+    "little attention": (f"{LITTLE:g} or less", "a difference of two shares of attention that is hardly one"),
+    "too few": (f"fewer than {MIN_UNITS}", "they decide nothing"),
+    "reference texts": (f"{REFERENCE_INPUTS}", "the first in random order"),
+    "a far label": (f"more than {FAR_OUT:g} interquartile ranges from the quartiles", ""),
+    "strays": (f"one label, or at most {percent(STRAY_SHARE)} of them", "if they are far labels"),
+    "too many to count": (f"more than {MOST_INPUTS:,}", "how many texts would decide is then not said"),
 }
 """What thresholds are called on the page, their values, and a word on each."""
 
@@ -94,7 +94,7 @@ def extents() -> str:
 
 def thresholds() -> str:
     """What the words for sizes mean."""
-    return table(["called", "from", ""], [(name, *values) for name, values in THRESHOLDS.items()])
+    return table(["called", "what", ""], [(name, *values) for name, values in THRESHOLDS.items()])
 
 
 def intervals() -> str:
@@ -105,7 +105,7 @@ def intervals() -> str:
 
 def questions() -> str:
     """What every audit asks, with unit, range, direction, null, thresholds and claim."""
-    head = ["numbers", "question", "unit", "range", "better", "null", "decided on one side of", "claim"]
+    head = ["numbers", "question", "unit", "range", "better", "compared with", "threshold", "claim"]
     rows = []
     for name in sorted(AUDITS, key=lambda name: AUDITS[name].place):
         for one in AUDITS[name].questions:
@@ -143,7 +143,7 @@ def border_words(border: Border) -> str:
 
 def claim_of(question: Question) -> str:
     """The claim, and the threshold that is shown beside it."""
-    note = question.note(AuditCard({})) if question.note else ""
+    note = question.note(AuditCard({}, [])) if question.note else ""
     return blank(question.claim) + (f" ({note})" if note else "")
 
 
