@@ -19,7 +19,6 @@ from glasshead.results import (
     NEGLIGIBLE,
     NOT_USED,
     SMALL_CHANGE,
-    AuditCard,
 )
 from glasshead.statistics import INTERVALS, LEVEL
 from glasshead.statistics.spread import FAR_OUT, STRAY_SHARE
@@ -142,9 +141,9 @@ def border_words(border: Border) -> str:
 
 
 def claim_of(question: Question) -> str:
-    """The claim, and the threshold that is shown beside it."""
-    note = question.note(AuditCard({}, [])) if question.note else ""
-    return blank(question.claim) + (f" ({note})" if note else "")
+    """The claim, and where its answer changes."""
+    changes = " and ".join(f"{threshold:g}" for threshold in question.claim_at)
+    return blank(question.claim) and f"{blank(question.claim)} (changes at {changes})"
 
 
 def blank(template: str) -> str:

@@ -136,7 +136,7 @@ def test_the_table_of_questions_says_what_each_is_compared_with():
     null, threshold, claim = rows["perturbation.permutation.absolute"][-3:]
     assert (null, claim) == ("random", "–")
     assert threshold.startswith("0.05 of the range of predictions; minus random: −0.01, 0, 0.01")
-    assert rows["agreement.{method}-absolute.gradient"][-1].endswith("(moderate from 0.4)")
+    assert rows["agreement.{method}-absolute.gradient"][-1].endswith("(changes at 0.4)")
     assert rows["tokens.separation.weight"][-2] == "none: it counts token types, not texts"
     assert all(row[-2] != "–" for row in rows.values())
 

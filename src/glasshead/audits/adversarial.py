@@ -10,7 +10,7 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary import Judgement, Search
-from glasshead.audits.adversary.claims import movable, only_similar_ones, other_maps
+from glasshead.audits.adversary.claims import OTHERS_AT, movable, only_similar_ones, other_maps
 from glasshead.audits.adversary.judging import (
     ADVERSARIAL,
     BOUND,
@@ -84,6 +84,7 @@ class Adversarial(Audit):
             no_number=NOT_FOUND,
             claim="only similar weights give the same prediction",
             holds=only_similar_ones,
+            claim_at=OTHERS_AT,
         ),
         Question(
             FOUND,
@@ -105,6 +106,7 @@ class Adversarial(Audit):
             no_number=NOT_FOUND,
             claim="of the weights that the head can produce, only similar ones give the same prediction",
             holds=only_similar_ones,
+            claim_at=OTHERS_AT,
         ),
         Question(
             FLAT,
@@ -115,6 +117,7 @@ class Adversarial(Audit):
             no_number=NOT_FOUND,
             claim="some other weights would change the prediction",
             holds=movable,
+            claim_at=OTHERS_AT,
         ),
         Question(BOUND, "*", unit="distance", within=SHARE, no_null="a bound", no_number=ANY_SIZE),
         Question("jsd", "*", unit="nats", within=(0.0, math.log(2)), no_null=NO_QUERY, borders=OVER_RANDOM),

@@ -169,6 +169,7 @@ class Agreement(Audit):
             borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction is sensitive to the {token}",
             holds=large_where,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(
@@ -180,6 +181,7 @@ class Agreement(Audit):
             borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction changes without the weight of the {token}",
             holds=large_where,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(
@@ -192,6 +194,7 @@ class Agreement(Audit):
             signed=True,
             claim="the sign of {method} says which class {a_token} supports",
             holds=says_side,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(

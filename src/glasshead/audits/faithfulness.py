@@ -90,6 +90,7 @@ class Faithfulness(Audit):
             claim="removing the {tokens} that {method} ranks first lowers the prediction more than removing "
             "others",
             holds=over_chance,
+            claim_at=(NEGLIGIBLE,),
         ),
         Question(
             "sufficiency",

@@ -18,6 +18,7 @@ from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measur
 from glasshead.audits.border import at
 from glasshead.audits.identifiability_verdicts import (
     CERTIFICATES,
+    ONLY_AT,
     judge_maps,
     keys_verdict,
     may_move,
@@ -99,6 +100,7 @@ class Identifiability(Audit):
             no_number=ANY_SIZE,
             claim="these are the only weights that give the output of the head",
             holds=only_map,
+            claim_at=ONLY_AT,
         ),
         Question(
             "another-first",

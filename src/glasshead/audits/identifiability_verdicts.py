@@ -142,7 +142,9 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
 
 
 ShareWords = tuple[tuple[Callable[[float, float], bool], str], ...]
-FEW_SHARE = 0.1
+FEW_SHARE, HALF = 0.1, 0.5
+ONLY_AT = (HALF, 1 - FEW_SHARE)
+"""The shares of maps at which `only_map` changes its answer."""
 ANOTHER = "another {token} could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
 ZERO_WORDS: ShareWords = (
@@ -175,7 +177,7 @@ def only_map(card: AuditCard, finding: Finding) -> Holds:
     if ends is None:
         return "undecided"
     most = 1 - FEW_SHARE
-    if ends[0] >= most or ends[1] < 0.5:
+    if ends[0] >= most or ends[1] < HALF:
         return "yes" if ends[0] >= most else "no"
     return "in part" if ends[0] > FEW_SHARE and ends[1] < most else "undecided"
 

@@ -93,6 +93,7 @@ class Operators(Audit):
             no_number=SEVERAL,
             claim="{method} ranks {tokens} better than chance under every type of deletion",
             holds=survives,
+            claim_at=(0.0, 1.0),
         ),
         Question(
             "*",

@@ -23,6 +23,7 @@ from glasshead.audits.null_weights import (
     uniform_draws,
 )
 from glasshead.audits.question import (
+    EXTENTS_AT,
     HOW_MANY,
     SHARE,
     SIZE_OF_CHANGE,
@@ -154,6 +155,7 @@ class Perturbation(Audit):
             counts=True,
             claim="shuffling the weights among the {tokens} would change the predictions",
             holds=in_how_many,
+            claim_at=EXTENTS_AT,
             borders=(HOW_MANY,),
         ),
         Question(
@@ -164,6 +166,7 @@ class Perturbation(Audit):
             counts=True,
             claim="uniform weights would change the predictions",
             holds=in_how_many,
+            claim_at=EXTENTS_AT,
             borders=(HOW_MANY,),
         ),
         Question("*", "absolute", unit="median |Δŷ|", within=change_size, borders=CHANGE_BORDERS),

@@ -51,6 +51,7 @@ OVER_RANDOM = (at(0.0, minus="random"),)
 SIZE_OF_CHANGE = at(SMALL_CHANGE, scaled=True)
 HOW_MANY = Border(((-math.inf, FIFTH), (FIFTIETH, math.inf)))
 """In hardly any input, or in some of them (`extent_of`)."""
+EXTENTS_AT = (FIFTIETH, 1 - FIFTIETH)
 ANY_SIZE = "the verdict gives the interval, whatever it is"
 NOT_FOUND = "a search may miss maps in any number of {texts}"
 """Why no number of inputs decides."""
@@ -109,11 +110,11 @@ class Question:
     in the tables only. ``unit`` is that of the number, and ``within`` what it lies within in every input: all
     intervals of findings and of differences follow from that. ``low_is_good`` is its direction, and
     ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
-    ``holds`` by a rule with the threshold ``note``. ``borders`` are what its verdict compares the number
-    with: how many inputs would decide what that leaves open follows from them, and ``no_number`` is why no
-    number follows. A ``signed`` question makes sense of signed weights only. One that ``counts`` is about a
-    share: its interval is exact where the share is the same in every input.
-    Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
+    ``holds`` by a rule whose answer changes at the thresholds ``claim_at``; pages say the ``note``.
+    ``borders`` are what its verdict compares the number with: how many inputs would decide what that leaves
+    open follows from them, and ``no_number`` is why no number follows. A ``signed`` question makes sense of
+    signed weights only. One that ``counts`` is about a share: its interval is exact where the share is the
+    same in every input. Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
     """
 
     statistic: str
@@ -128,6 +129,7 @@ class Question:
     signed: bool = False
     claim: str = ""
     holds: Rule | None = None
+    claim_at: tuple[float, ...] = ()
     note: Callable[[AuditCard], str] | None = None
     borders: tuple[Border, ...] = ()
     no_number: str = ""

@@ -115,6 +115,7 @@ class ReadHeads(Audit):
             no_null="no other layer to compare",
             claim="the prediction depends on the heads whose attention is shown",
             holds=changes,
+            claim_at=(SMALL_CHANGE,),
             note=change_note,
             borders=(SIZE_OF_CHANGE, more_or_less(OTHER_LAYERS)),
         ),
@@ -141,6 +142,7 @@ class ReadHeads(Audit):
             borders=(at(-LITTLE, LITTLE),),
             claim="special tokens get only as much attention as their effect on the prediction warrants",
             holds=at_most_little,
+            claim_at=(LITTLE,),
         ),
     )
 
