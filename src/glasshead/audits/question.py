@@ -114,7 +114,8 @@ class Question:
     ``borders`` are what its verdict compares the number with: how many inputs would decide what that leaves
     open follows from them, and ``no_number`` is why no number follows. A ``signed`` question makes sense of
     signed weights only. One that ``counts`` is about a share: its interval is exact where the share is the
-    same in every input. Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
+    same in every input.
+    Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
     """
 
     statistic: str
