@@ -9,7 +9,7 @@ from test_claims import DECIDE, SOME, UNIFORM
 from test_conclude import ERASURE, FAITHFUL, GRADIENT, SHUFFLE, card, finding
 
 from glasshead.audits import AUDITS
-from glasshead.audits.border import at, measured
+from glasshead.audits.border import at, estimated
 from glasshead.audits.inputs_needed import fewest, inputs_needed, round_to_two
 from glasshead.audits.question import HOW_MANY
 from glasshead.nouns import TEXTS
@@ -25,7 +25,7 @@ def number_of(values, least, most):
     """A mean with the interval of every finding."""
     rng = np.random.default_rng(0)
     found = mean_interval(values, rng=rng, within=(least, most))
-    return measured(PairedDifference(found.mean, found.interval_or_point, found.n), 0.95)
+    return estimated(PairedDifference(found.mean, found.interval_or_point, found.n), 0.95)
 
 
 def exact(n, share):
@@ -59,7 +59,7 @@ def test_most_shares_are_decided_with_as_many_texts_as_they_name(share, n):
     rng = np.random.default_rng(1)
 
     def draw(size):
-        return measured(exact(size, rng.binomial(size, share) / size), 0.95)
+        return estimated(exact(size, rng.binomial(size, share) / size), 0.95)
 
     assert share_decided(draw, HOW_MANY, n, 400) > 0.6
 
@@ -79,11 +79,11 @@ def test_most_means_are_decided_with_as_many_texts_as_they_name(law):
 def test_an_exact_interval_is_exact_for_other_numbers_of_texts():
     for share, n, times in ((0.0, 30, 4), (0.2, 30, 3), (1.0, 20, 5)):
         found = exact(n, share)
-        assert measured(found, 0.95).ends(times) == pytest.approx(
+        assert estimated(found, 0.95).ends(times) == pytest.approx(
             share_ends(round(share * n) * times, n * times)
         )
     # Nothing else is: half as wide with four times as many.
-    assert measured(PairedDifference(0.3, (0.1, 0.6), 40), 0.95).ends(4) == pytest.approx((0.2, 0.45))
+    assert estimated(PairedDifference(0.3, (0.1, 0.6), 40), 0.95).ends(4) == pytest.approx((0.2, 0.45))
 
 
 def straddling(border, question, name, cut):

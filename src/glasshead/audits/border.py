@@ -16,7 +16,7 @@ SAME = 1e-9
 """Ends of intervals that differ by less are those of the same interval."""
 
 
-class Measured(NamedTuple):
+class Estimated(NamedTuple):
     """A number of so many inputs: its interval for ``factor`` times as many, if the estimate stayed where it
     is."""
 
@@ -24,7 +24,7 @@ class Measured(NamedTuple):
     ends: Callable[[float], Interval]
 
 
-def measured(number: Finding | PairedDifference | None, level: float) -> Measured | None:
+def estimated(number: Finding | PairedDifference | None, level: float) -> Estimated | None:
     """A number that has an interval; None of any other.
 
     The exact interval of a share, or of inputs that are all alike, stays exact; any other gets narrower as
@@ -39,10 +39,10 @@ def measured(number: Finding | PairedDifference | None, level: float) -> Measure
         and math.isclose(estimate * n, ones)
         and is_same((low, high), share_ends(ones, n, level))
     ):
-        return Measured(n, lambda factor: share_ends(ones * factor, n * factor, level))
+        return Estimated(n, lambda factor: share_ends(ones * factor, n * factor, level))
     if abs(estimate) <= 1 and is_same((low, high), interval_of_equals(estimate, n, level)):
-        return Measured(n, lambda factor: interval_of_equals(estimate, n * factor, level))
-    return Measured(n, lambda factor: (closer(estimate, low, factor), closer(estimate, high, factor)))
+        return Estimated(n, lambda factor: interval_of_equals(estimate, n * factor, level))
+    return Estimated(n, lambda factor: (closer(estimate, low, factor), closer(estimate, high, factor)))
 
 
 def closer(estimate: float, end: float, factor: float) -> float:
@@ -79,10 +79,10 @@ class Border:
         """The thresholds, from the least on."""
         return sorted({end for side in self.sides for end in side if math.isfinite(end)})
 
-    def number(self, finding: Finding) -> Measured | None:
+    def number(self, finding: Finding) -> Estimated | None:
         """What it is about; None where that has no interval, or the verdict does not look at it."""
         number = finding.over_null.get(self.minus) if self.minus else finding
-        return measured(number, finding.level) if self.applies(finding) else None
+        return estimated(number, finding.level) if self.applies(finding) else None
 
     def decides(self, ends: Interval, whole: float) -> bool:
         """Whether such an interval lies on one side; ``whole`` is the range of predictions."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from glasshead.audits.border import at, closer, measured
+from glasshead.audits.border import at, closer, estimated
 from glasshead.audits.question import Question
 from glasshead.results import (
     MIN_UNITS,
@@ -50,7 +50,7 @@ def needed_for_use(layer: LayerUse) -> int | None:
     ends = layer["interval"]
     if layer["entropy"] is None or ends is None or not use_is_unclear(layer):
         return None
-    number = measured(PairedDifference(layer["entropy"], (ends[0], ends[1]), layer["sequences"]), LEVEL)
+    number = estimated(PairedDifference(layer["entropy"], (ends[0], ends[1]), layer["sequences"]), LEVEL)
     return None if number is None else fewest(number.n, lambda factor: USED.decides(number.ends(factor), 1.0))
 
 
@@ -104,8 +104,8 @@ def sharpener(card: AuditCard, finding: Finding) -> Callable[[float], AuditCard]
 
 def sharper(finding: Finding) -> Callable[[float], Finding]:
     """Its interval, those of its differences and its limit, closer to the estimates; then it is evidence."""
-    own = measured(finding, finding.level)
-    pairs = {name: (pair, measured(pair, finding.level)) for name, pair in finding.over_null.items()}
+    own = estimated(finding, finding.level)
+    pairs = {name: (pair, estimated(pair, finding.level)) for name, pair in finding.over_null.items()}
     status = "evidence" if finding.status == "undecided" and not finding.reason else finding.status
 
     def sharpen(factor: float) -> Finding:
