@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+MOST_INPUTS = 100_000
+"""More inputs than these are said to be more, not how many."""
+
 
 def join_names(names: Sequence[str]) -> str:
     """``a, b and c``; empty for none."""
@@ -27,7 +30,21 @@ def decided_by(needed: int | None, texts: str, *, few: bool = False) -> str:
     knows."""
     if needed is None:
         return ""
-    return f" It takes at least {needed:,}." if few else f" About {needed:,} {texts} would decide it."
+    if few:
+        return f" It takes at least {needed:,}."
+    if needed > MOST_INPUTS:
+        return f" It would take more than {MOST_INPUTS:,} {texts} to decide it."
+    return f" About {needed:,} {texts} would decide it."
+
+
+def taking(needed: int | None, texts: str, *, few: bool = False) -> str:
+    """The same in brackets: `` (it would take about 340 texts)``."""
+    if needed is None:
+        return ""
+    if few:
+        return f" (it takes at least {needed:,})"
+    about = f"more than {MOST_INPUTS:,}" if needed > MOST_INPUTS else f"about {needed:,}"
+    return f" (it would take {about} {texts})"
 
 
 def percent(level: float) -> str:

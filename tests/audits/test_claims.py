@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from test_conclude import DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, card, finding
 
-from glasshead.audits import conclude
+from glasshead.audits import AUDITS, conclude
 from glasshead.report.documents.audits import claim_numbers
 from glasshead.report.key_findings import cautions
+from glasshead.results import AuditCard
 
 UNIFORM = "perturbation", "uniform", "share"
 SHUFFLED = "perturbation", "permutation", "share"
@@ -259,3 +261,25 @@ def test_an_entropy_on_the_border_stays_open(interval, expected):
     (claim,) = [one for one in first(*FOR, attention_use=use).claims if "more weight" in one.says]
     assert claim.holds == expected
     assert ("or not" in claim.because) == (expected == "undecided")
+
+
+CLAIMS = [(name, one) for name in AUDITS for one in AUDITS[name].questions if one.claim]
+STEP = 0.001
+
+
+@pytest.mark.parametrize(("name", "question"), CLAIMS, ids=[question.claim[:40] for _, question in CLAIMS])
+def test_the_answer_of_a_claim_changes_at_the_thresholds_of_its_question_and_nowhere_else(name, question):
+    def answer(value):
+        """Of an interval that is nearly a point."""
+        ends = (value - STEP / 100, value + STEP / 100)
+        one = finding((name, question.statistic.format(method="attention"), question.against), ends, ends)
+        one = replace(one, estimate=value)  # what survives is counted
+        facts = {"signed": True, "adversarial": {"free": "exact", "producible": "exact"}}
+        found = AuditCard(facts, [one] if one.name == NOT_FLAT.name else [one, NOT_FLAT])
+        return question.holds(found, one)
+
+    values = [0.0, *np.arange(STEP / 2, 1, STEP), 1.0]
+    answers = [answer(value) for value in values]
+    changes = [value for value, one, other in zip(values, answers, answers[1:], strict=False) if one != other]
+    assert len(changes) == len(question.claim_at)
+    assert all(abs(change - at) <= STEP for change, at in zip(changes, question.claim_at, strict=True))

@@ -163,7 +163,7 @@ def test_the_json_of_a_card_has_verdict_and_claims():
     body = json.loads(card.to_json())
     assert body["verdict"] == card.conclusion.verdict
     assert [claim["says"] for claim in body["claims"]] == [claim.says for claim in card.conclusion.claims]
-    assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "note"}
+    assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "note", "inputs_needed"}
 
 
 @pytest.mark.usefixtures("short_search")

@@ -187,8 +187,8 @@ def test_facts_of_shards_are_what_holds_of_all_that_were_asked():
 
 
 @pytest.mark.parametrize("name", ["faithfulness", "operators", "identifiability"])
-def test_an_audit_that_answers_more_where_it_is_named_is_measured_again(name, tmp_path, monkeypatch):
-    """What was measured where nobody named it is not taken for that."""
+def test_an_audit_that_is_named_says_the_same_where_all_were_measured_before(name, tmp_path, monkeypatch):
+    """What it answers does not depend on what else its folder holds."""
     monkeypatch.setattr(type(AUDITS["adversarial"]), "by_default", False)  # a long search
     request = AuditRequest(**texts(), **QUICK)
     run_audit(replace(request, store=tmp_path))

@@ -1,11 +1,11 @@
 """Better than a guess, no better, or not shown: the same texts decide."""
 
-import re
-
 import numpy as np
 import pytest
 
-from glasshead.audits.performance import beside_guess, performance_verdict
+from glasshead.audits.inputs_needed import inputs_needed
+from glasshead.audits.performance import Performance, beside_guess, performance_verdict
+from glasshead.audits.slices import Group
 from glasshead.audits.summary import summarise
 from glasshead.nouns import TEXTS
 from glasshead.results import TOO_FEW_EXAMPLES, PairedDifference, guess_in_words
@@ -24,6 +24,13 @@ def answers(n, right, majority):
     return (rows * 7 % n < right).astype(float), (rows < majority).astype(float)
 
 
+def needed_of(summary, verdict):
+    """How many texts its finding names."""
+    group = Group("all", np.ones(summary.n, dtype=bool))
+    finding = summary.finding("performance", "accuracy", verdict, group=group, citation="")
+    return inputs_needed(finding, Performance().question_of("accuracy", ""), None)
+
+
 @pytest.mark.parametrize(("n", "stands"), [(20, "undecided"), (60, "undecided"), (80, "not better")])
 def test_few_answers_that_are_those_of_the_guess_do_not_show_that_others_will_be(n, stands):
     """A model that is right in half of a rare class answers as the guess does in one sample of 20 out of
@@ -34,7 +41,10 @@ def test_few_answers_that_are_those_of_the_guess_do_not_show_that_others_will_be
     )
     difference = found.over_null["majority"]
     assert beside_guess(difference, same=True) == stands
-    assert "as good as" in performance_verdict(difference, GUESS, TEXTS, same=True).words
+    said = performance_verdict(difference, GUESS, TEXTS, same=True)
+    assert "as good as" in said.words
+    # Of 72 and more the exact interval ends below 0.05.
+    assert needed_of(found, said) == (72 if stands == "undecided" else None)
 
 
 def test_few_texts_do_not_show_what_many_do():
@@ -47,10 +57,9 @@ def test_few_texts_do_not_show_what_many_do():
     assert beside_guess(difference) == "undecided"
     said = performance_verdict(difference, GUESS, TEXTS)
     said_of = "not settled on these 60 texts whether it is better than always guessing the commonest class"
+    assert said.words == said_of
     needed = 60 * ((difference.interval[0] - difference.estimate) / difference.estimate) ** 2
-    start, number = re.fullmatch(r"(.*): about ([\d,]+) would decide it", said.words).groups()
-    assert start == said_of
-    assert needed <= int(number.replace(",", "")) <= 1.1 * needed
+    assert needed <= needed_of(few, said) <= 1.1 * needed
     # A gate on the accuracy asks something else.
     assert said.status == "evidence"
 

@@ -295,7 +295,9 @@ def test_verdicts_of_the_audit_page() -> None:
         perturbed((0.1, 0.3), none).split("; ")[1]: (
             "not settled whether more or less than between two sets of random weights"
         ),
-        perturbed((-0.1, 0.3), over, way="signed"): "no preferred direction",
+        perturbed(
+            (-0.1, 0.3), over, way="signed"
+        ): "not settled whether other weights raise or lower the prediction",
         perturbed((0.1, 0.3), over, way="signed"): "other weights raise the prediction",
         perturbed((-0.2, -0.1), over, way="signed"): "other weights lower the prediction",
         tokens.level_verdict((-0.1, 0.1)).words: "not distinguishable from zero",

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import verdict_tables
 from formulas import equation_of, tex
 from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.attention.positions.distance_mappings import MAPPINGS
+from glasshead.audits import AUDITS
 from glasshead.explainers import EXPLAINERS
+from glasshead.results import extent_of
 from glasshead.trace import LayerRecord
 from registry_tables import tables
 
@@ -105,3 +108,42 @@ def test_the_table_of_records_names_what_a_layer_holds():
     assert {"q", "projected_values", "rows"} <= names
     fields = {field.name for field in dataclasses.fields(LayerRecord)}
     assert {name for name in names if name not in fields and not hasattr(LayerRecord, name)} == set()
+
+
+def test_the_words_for_shares_are_those_of_the_code():
+    """Each threshold of the table is where the words change."""
+    rows = [line.split("|")[1:3] for line in verdict_tables.extents().splitlines()[2:]]
+    shares = [[int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", where)] for where, _ in rows]
+    (most_low, most_high), (half,), (some,), (few_high, few_low), _ = shares
+    assert extent_of((most_low, most_high)) == "nearly all"
+    assert extent_of((most_low - 0.001, most_high)) == extent_of((most_low, most_high - 0.001)) == "most"
+    assert extent_of((half, 0.9)) == extent_of((some + 0.001, 0.9)) == "some"
+    assert extent_of((few_low, few_high)) == "hardly any"
+    assert extent_of((few_low, few_high + 0.001)) == "undecided"
+    assert [words.strip().partition(" decide")[0] for _, words in rows[:3]] == ["the weights"] * 3
+
+
+def test_the_page_on_verdicts_prints_its_tables_and_types_no_threshold():
+    page = (DOCS / "explanation" / "verdict.md").read_text(encoding="utf-8")
+    for name in verdict_tables.tables():
+        assert f"{{include}} ../reference/tables/{name}.md" in page
+    assert not re.search(r"\d\.\d|\d\u00a0?%|\d %", page)
+
+
+def test_the_table_of_questions_says_what_each_is_compared_with():
+    rows = cells(verdict_tables.questions())
+    assert len(rows) == sum(len(audit.questions) for audit in AUDITS.values())
+    null, threshold, claim = rows["perturbation.permutation.absolute"][-3:]
+    assert (null, claim) == ("random", "–")
+    assert threshold.startswith("0.05 of the range of predictions; minus random: −0.01, 0, 0.01")
+    assert rows["agreement.{method}-absolute.gradient"][-1].endswith("(changes at 0.4)")
+    assert rows["tokens.separation.weight"][-2] == "none: it counts token types, not texts"
+    assert all(row[-2] != "–" for row in rows.values())
+
+
+def test_intervals_say_what_they_cover():
+    rows = verdict_tables.intervals().splitlines()[2:]
+    assert [row.rstrip(" |").rpartition("| ")[2] for row in rows] == [
+        *["95\u00a0% or more"] * 2,
+        *["93\u00a0% or more"] * 3,
+    ]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glasshead.statistics import (
+    COVERAGE,
     METRICS,
     Predictions,
     auc_interval,
@@ -18,7 +19,14 @@ from glasshead.statistics import (
 from glasshead.statistics.bounded_mean import bounded_ends, share_ends
 
 SAMPLES, BATCHES = 500, 4
-LEAST = 0.93 - 2 * np.sqrt(0.93 * 0.07 / (SAMPLES * BATCHES))
+
+
+def least(samples):
+    """What intervals are said to cover, but for the error of so few samples."""
+    return COVERAGE - 2 * np.sqrt(COVERAGE * (1 - COVERAGE) / samples)
+
+
+LEAST = least(SAMPLES * BATCHES)
 
 
 def rare(rng, shape):
@@ -72,7 +80,7 @@ def test_paired_differences_cover_theirs():
         nulls = {"random": rng.beta(0.3, 0.7, 20) * (rng.random(20) < 0.2)}
         ((_, differences),) = intervals_beside_nulls([values], [nulls], rng=rng, within=(0, 1))
         inside += differences["random"].low <= 0.5 * 0.3 - 0.2 * 0.3 <= differences["random"].high
-    assert inside > 200 * (0.93 - 2 * np.sqrt(0.93 * 0.07 / 200))
+    assert inside > 200 * least(200)
 
 
 @pytest.mark.parametrize("ones", [0, 1, 7, 20])
@@ -159,8 +167,8 @@ def test_a_value_outside_of_its_range_is_refused():
 
 
 def enough(inside):
-    """No fewer than 93 % of the samples, but for the error of so few."""
-    return np.mean(inside) > 0.93 - 2 * np.sqrt(0.93 * 0.07 / len(inside))
+    """In no fewer samples than is said, but for the error of so few."""
+    return np.mean(inside) > least(len(inside))
 
 
 class TestComparisons:

@@ -10,7 +10,7 @@ import numpy as np
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.adversary import Judgement, Search
-from glasshead.audits.adversary.claims import movable, only_similar_ones, other_maps
+from glasshead.audits.adversary.claims import OTHERS_AT, movable, only_similar_ones, other_maps
 from glasshead.audits.adversary.judging import (
     ADVERSARIAL,
     BOUND,
@@ -27,7 +27,7 @@ from glasshead.audits.adversary.judging import (
     column,
 )
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, Outcome, Question
+from glasshead.audits.question import ANY_SIZE, NOT_FOUND, OVER_RANDOM, SHARE, Outcome, Question
 from glasshead.audits.summary import null_column
 from glasshead.audits.table import Column, Table
 from glasshead.errors import InputError
@@ -81,8 +81,10 @@ class Adversarial(Audit):
             unit="share of the examples",
             within=SHARE,
             counts=True,
+            no_number=NOT_FOUND,
             claim="only similar weights give the same prediction",
             holds=only_similar_ones,
+            claim_at=OTHERS_AT,
         ),
         Question(
             FOUND,
@@ -91,6 +93,7 @@ class Adversarial(Audit):
             unit="share of the examples",
             within=SHARE,
             counts=True,
+            no_number=ANY_SIZE,
         ),
         Question(
             FOUND,
@@ -100,8 +103,10 @@ class Adversarial(Audit):
             within=SHARE,
             counts=True,
             no_null=NO_QUERY,
+            no_number=NOT_FOUND,
             claim="of the weights that the head can produce, only similar ones give the same prediction",
             holds=only_similar_ones,
+            claim_at=OTHERS_AT,
         ),
         Question(
             FLAT,
@@ -109,12 +114,14 @@ class Adversarial(Audit):
             within=SHARE,
             counts=True,
             no_null="it is about all weights",
+            no_number=NOT_FOUND,
             claim="some other weights would change the prediction",
             holds=movable,
+            claim_at=OTHERS_AT,
         ),
-        Question(BOUND, "*", unit="distance", within=SHARE, no_null="a bound"),
-        Question("jsd", "*", unit="nats", within=(0.0, math.log(2)), no_null=NO_QUERY),
-        Question("tv", "*", unit="total variation", within=SHARE, no_null=NO_QUERY),
+        Question(BOUND, "*", unit="distance", within=SHARE, no_null="a bound", no_number=ANY_SIZE),
+        Question("jsd", "*", unit="nats", within=(0.0, math.log(2)), no_null=NO_QUERY, borders=OVER_RANDOM),
+        Question("tv", "*", unit="total variation", within=SHARE, no_null=NO_QUERY, borders=OVER_RANDOM),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:

@@ -12,6 +12,7 @@ from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement_strength import (
     GOOD_AGREEMENT,
     METHODS,
+    ORDER_BORDERS,
     agreement_level,
     agreement_words,
     agrees,
@@ -19,6 +20,7 @@ from glasshead.audits.agreement_strength import (
     judge_agreement,
 )
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.border import at
 from glasshead.audits.question import (
     HOLDS_OF_ANSWER,
     SHARE,
@@ -164,8 +166,10 @@ class Agreement(Audit):
             title="Is {method} large where the gradient is?",
             unit="Kendall τ-b",
             within=TAU,
+            borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction is sensitive to the {token}",
             holds=large_where,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(
@@ -174,8 +178,10 @@ class Agreement(Audit):
             title="Is {method} large where removing {a_token}'s weight matters?",
             unit="Kendall τ-b",
             within=TAU,
+            borders=ORDER_BORDERS,
             claim="where {method} is large, the prediction changes without the weight of the {token}",
             holds=large_where,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(
@@ -184,9 +190,11 @@ class Agreement(Audit):
             title="Does the sign of {method} say which class {a_token} supports?",
             unit="Kendall τ-b with removed weights",
             within=TAU,
+            borders=ORDER_BORDERS,
             signed=True,
             claim="the sign of {method} says which class {a_token} supports",
             holds=says_side,
+            claim_at=(GOOD_AGREEMENT,),
             note=moderate_note,
         ),
         Question(
@@ -195,6 +203,7 @@ class Agreement(Audit):
             title="Does the contribution agree with the gradient?",
             unit="Kendall τ-b",
             within=TAU,
+            borders=ORDER_BORDERS,
         ),
         Question(
             "contribution",
@@ -202,12 +211,24 @@ class Agreement(Audit):
             title="Does the contribution agree with removing {tokens}' weights?",
             unit="Kendall τ-b",
             within=TAU,
+            borders=ORDER_BORDERS,
         ),
         Question(
-            "effective-gain*", "*", unit="difference of two τ-b", within=(-2.0, 2.0), no_null="attention"
+            "effective-gain*",
+            "*",
+            unit="difference of two τ-b",
+            within=(-2.0, 2.0),
+            no_null="attention",
+            borders=(at(0.0),),
         ),
-        Question(FOCUS, "*", unit="share of the largest importance", within=SHARE),
-        Question("*", "*", unit="Kendall τ-b", within=TAU),
+        Question(
+            FOCUS,
+            "*",
+            unit="share of the largest importance",
+            within=SHARE,
+            borders=(at(0.0, minus="uniform"),),
+        ),
+        Question("*", "*", unit="Kendall τ-b", within=TAU, borders=ORDER_BORDERS),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -215,9 +236,8 @@ class Agreement(Audit):
         gradients and erasure do."""
         weights = {method: usable(card, by_size(card, AGREEMENT, method)) for method in METHODS}
         known = {METHODS[method]: finding for method, finding in weights.items() if finding is not None}
-        undecided = tuple(
-            f"agreement with {method}" for method, finding in known.items() if decisive(finding) is None
-        )
+        open_findings = {method: finding for method, finding in known.items() if decisive(finding) is None}
+        undecided = tuple(f"agreement with {method}" for method in open_findings)
         subject = "it"
         if card.method == ATTENTION and (not known or len(undecided) == len(known)):
             subject = f"what {card.nouns.tokens} contribute"
@@ -227,9 +247,9 @@ class Agreement(Audit):
             }
         levels = {method: agreement_level(f) for method, f in known.items() if decisive(f) is not None}
         if not levels:
-            return Outcome(undecided=undecided) if undecided else None
+            return Outcome("", undecided, (*open_findings.values(),)) if undecided else None
         numbers = "weights" if card.method == ATTENTION else "scores"
-        return Outcome(f"{subject} {agreement_words(levels, numbers)}", undecided)
+        return Outcome(f"{subject} {agreement_words(levels, numbers)}", undecided, (*open_findings.values(),))
 
     columns = (
         Column("tau.*.null.*", "float", "τ-b", "the same of weights, or scores, that mean nothing"),

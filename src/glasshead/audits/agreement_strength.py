@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from glasshead.audits.question import by_size, decisive, over_random, usable
+from glasshead.audits.border import above, at
+from glasshead.audits.question import OVER_RANDOM, by_size, decisive, over_random, usable
 from glasshead.audits.summary import Interval
 from glasshead.nouns import Nouns
 from glasshead.results import AGREEMENT_STRENGTHS, TOO_FEW_EXAMPLES, AuditCard, Finding, Verdict
@@ -12,6 +13,8 @@ from glasshead.results import AGREEMENT_STRENGTHS, TOO_FEW_EXAMPLES, AuditCard, 
 METHODS = {"gradient": "gradients", "erasure-renormalise": "weight removal"}
 """The measures of what a token matters, and what they are called."""
 ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
+ORDER_BORDERS = (*OVER_RANDOM, at(0.0, minus="uniform", applies=above("random")))
+"""What `judge_agreement` compares an agreement with."""
 GOOD_AGREEMENT = {word: low for low, word in AGREEMENT_STRENGTHS}["moderate"]
 
 

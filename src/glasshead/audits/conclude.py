@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from glasshead.audits.base import AUDITS
-from glasshead.audits.headline import headline
-from glasshead.audits.inputs_needed import inputs_needed, needed_for_claim
+from glasshead.audits.headline import guess_needed, headline, it_takes
+from glasshead.audits.inputs_needed import inputs_needed, needed_for_claim, needed_for_use
 from glasshead.audits.question import (
     Outcome,
     QuestionSet,
+    prediction_range,
     sentence_filler,
     usable,
 )
@@ -37,16 +38,19 @@ def conclude(card: AuditCard, audits: Mapping[str, QuestionSet] = AUDITS) -> Aud
     """A card with what its facts and findings come to, by the questions of these ``audits``: the first
     sentence, what you can claim, what each audit comes to, and what its numbers are about."""
     made, statistic = audits_of(card, audits), card.statistic
-    findings = [with_inputs_needed(card, finding, made, statistic) for finding in card.findings]
+    whole = prediction_range(card)
+    findings = [with_inputs_needed(finding, made, statistic, whole) for finding in card.findings]
     card = replace(card, findings=findings)
     outcomes = {name: audit.outcome(card) for name, audit in made.items()}
     claims = tuple(judge_claims(card, made))
     fill = card.nouns.fill
     summaries = {
-        name: AuditSummary(fill(audit.title) or name, fill(audit.about), summary_of(card, outcomes[name]))
+        name: AuditSummary(
+            fill(audit.title) or name, fill(audit.about), summary_of(card, outcomes[name], claims)
+        )
         for name, audit in made.items()
     }
-    first = headline(card, findings_sentence(card, outcomes))
+    first = headline(card, findings_sentence(card, outcomes, claims), claims)
     conclusion = replace(first, claims=claims, audits=summaries)
     return replace(card, conclusion=conclusion, quantities=quantities_of(card, made))
 
@@ -75,13 +79,13 @@ def quantities_of(card: AuditCard, made: Mapping[str, QuestionSet]) -> dict[str,
 
 
 def with_inputs_needed(
-    card: AuditCard, finding: Finding, made: Mapping[str, QuestionSet], statistic: str
+    finding: Finding, made: Mapping[str, QuestionSet], statistic: str, whole: float | None
 ) -> Finding:
     """A finding with the number of inputs that would decide it."""
     if finding.audit not in made:
         return finding
     question = made[finding.audit].question_of(finding.statistic, finding.against, statistic)
-    return replace(finding, inputs_needed=inputs_needed(card, finding, question))
+    return replace(finding, inputs_needed=inputs_needed(finding, question, whole))
 
 
 def judge_claims(card: AuditCard, made: Mapping[str, QuestionSet]) -> Iterator[Claim]:
@@ -104,7 +108,7 @@ def judge_claims(card: AuditCard, made: Mapping[str, QuestionSet]) -> Iterator[C
                 note = "" if question.note is None else question.note(card)
                 needed = needed_for_claim(card, finding, question) if holds == "undecided" else None
                 more = decided_by(needed, card.nouns.texts, few=finding.reason == "too few")
-                yield Claim(says, holds, sentence(finding.verdict) + more, finding.name, note)
+                yield Claim(says, holds, sentence(finding.verdict) + more, finding.name, note, needed)
 
 
 def use_claims(card: AuditCard) -> Iterator[Claim]:
@@ -116,7 +120,9 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     unused = [layer for layer in layers if is_unused(layer)]
     if any(use_is_unclear(layer) for layer in layers):
         which = "Attention is" if len(layers) == 1 else "Some layers are"
-        yield Claim(says, "undecided", f"{which} nearly uniform or not.", "", entropy_range(layers))
+        needed = max(filter(None, map(needed_for_use, layers)), default=None)
+        why = f"{which} nearly uniform or not.{decided_by(needed, card.nouns.texts)}"
+        yield Claim(says, "undecided", why, "", entropy_range(layers), needed)
         return
     holds: Holds = "yes" if not unused else "no" if len(unused) == len(layers) else "in part"
     if len(layers) == 1:
@@ -128,28 +134,33 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     yield Claim(says, holds, f"{which} nearly uniform.", "", entropy_range(unused or layers))
 
 
-def findings_sentence(card: AuditCard, outcomes: Mapping[str, Outcome | None]) -> str:
+def findings_sentence(
+    card: AuditCard, outcomes: Mapping[str, Outcome | None], claims: Sequence[Claim]
+) -> str:
     """What each audit of a card found, in one sentence, with what stayed undecided; empty for a card without
     any of the tests that it speaks of. Groups of words are mentioned where nothing else is known."""
     known = {name: outcome for name, outcome in outcomes.items() if outcome is not None}
     tokens = known.pop("tokens", None)
     words = [outcome.words for outcome in known.values() if outcome.words]
     undecided = [what for outcome in known.values() for what in outcome.undecided] + undecided_facts(card)
+    open_findings = [finding for outcome in known.values() for finding in outcome.findings]
+    left = join_names(undecided) + it_takes(card, open_findings, claims, guess_needed(card))
     if not words:
         overall = [finding for finding in card.findings if finding.group == "all"]
         few = all(finding.reason == "too few" for finding in overall if finding.status == "undecided")
         if not undecided or not known:
             return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
-        return f"Undecided{f', with too few {card.nouns.texts}' if few else ''}: {join_names(undecided)}."
+        return f"Undecided{f', with too few {card.nouns.texts}' if few else ''}: {left}."
     text = capitalise(about_the_method(card, "; ".join(words)))
-    return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
+    return f"{text}; undecided: {left}." if undecided else f"{text}."
 
 
-def summary_of(card: AuditCard, outcome: Outcome | None) -> str | None:
+def summary_of(card: AuditCard, outcome: Outcome | None, claims: Sequence[Claim]) -> str | None:
     """What an audit comes to, as a sentence; None where that is left to its findings."""
     if outcome is None:
         return None
-    left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
+    more = it_takes(card, outcome.findings, claims)
+    left = f"undecided: {join_names(outcome.undecided)}{more}" if outcome.undecided else ""
     words = about_the_method(card, outcome.words)
     return sentence(capitalise("; ".join(filter(None, (words, left)))))
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Flags, Floats
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.border import at
 from glasshead.audits.curve_statistics import MOST_SEARCHED, MOST_SUBSETS, STATISTICS
 from glasshead.audits.question import (
+    OVER_RANDOM,
     Outcome,
     Question,
     decisive,
@@ -84,9 +86,11 @@ class Faithfulness(Audit):
             title="Does removing the top-ranked {tokens} lower {prediction}?",
             unit="fall of {log}ŷ",
             within=log_change,
+            borders=OVER_RANDOM,
             claim="removing the {tokens} that {method} ranks first lowers the prediction more than removing "
             "others",
             holds=over_chance,
+            claim_at=(NEGLIGIBLE,),
         ),
         Question(
             "sufficiency",
@@ -94,16 +98,35 @@ class Faithfulness(Audit):
             unit="fall of {log}ŷ",
             within=log_change,
             low_is_good=True,
-        ),
-        Question("deletion", unit="mean {log}ŷ", within=log_prediction, low_is_good=True),
-        Question("insertion", unit="mean {log}ŷ", within=log_prediction),
-        Question(
-            "deletion", "*", unit="mean {log}ŷ", within=log_change, low_is_good=True, no_null=DIFFERENCE
+            borders=OVER_RANDOM,
         ),
         Question(
-            "sufficiency", "*", unit="fall of {log}ŷ", within=log_change, low_is_good=True, no_null=DIFFERENCE
+            "deletion",
+            unit="mean {log}ŷ",
+            within=log_prediction,
+            low_is_good=True,
+            borders=OVER_RANDOM,
         ),
-        Question("*", "*", unit="{log}ŷ", within=log_change, no_null=DIFFERENCE),
+        Question("insertion", unit="mean {log}ŷ", within=log_prediction, borders=OVER_RANDOM),
+        Question(
+            "deletion",
+            "*",
+            unit="mean {log}ŷ",
+            within=log_change,
+            low_is_good=True,
+            no_null=DIFFERENCE,
+            borders=(at(0.0),),
+        ),
+        Question(
+            "sufficiency",
+            "*",
+            unit="fall of {log}ŷ",
+            within=log_change,
+            low_is_good=True,
+            no_null=DIFFERENCE,
+            borders=(at(0.0),),
+        ),
+        Question("*", "*", unit="{log}ŷ", within=log_change, no_null=DIFFERENCE, borders=(at(0.0),)),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -113,7 +136,7 @@ class Faithfulness(Audit):
             return None
         random = card.nouns.fill(CALLED[OWN])
         if decisive(finding) is None:
-            return Outcome(undecided=(f"faithfulness against {random}",))
+            return Outcome("", (f"faithfulness against {random}",), (finding,))
         low, high = over_random(finding)
         if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
             return Outcome(f"it is about as faithful as {random}")

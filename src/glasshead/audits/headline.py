@@ -16,7 +16,7 @@ long text, and for no short one, whatever the model does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from glasshead.audits.agreement_strength import METHODS, is_large_where_tokens_matter, lies_on_sinks
@@ -35,6 +35,7 @@ from glasshead.results import (
     SMALL_CHANGE,
     Answer,
     AuditCard,
+    Claim,
     Conclusion,
     Finding,
     LayerUse,
@@ -44,7 +45,7 @@ from glasshead.results import (
     method_words,
     use_is_unclear,
 )
-from glasshead.wording import join_names, percent
+from glasshead.wording import join_names, percent, taking
 
 
 class Case(NamedTuple):
@@ -114,7 +115,7 @@ CASES = (
     Case(
         {"points": ("by one at least",)},
         f"{DECIDE}, and {{they}} large where {{a_token}} matters according to {{agreeing}}; by {{open}} this "
-        f"is not settled. {CHANGE}",
+        f"is not settled{{more}}. {CHANGE}",
     ),
     Case(
         {"points": ("no",)},
@@ -123,7 +124,7 @@ CASES = (
     ),
     Case(
         {"points": ("undecided",)},
-        f"{DECIDE}; whether {{they}} large where {{a_token}} matters is not settled. {CHANGE}",
+        f"{DECIDE}; whether {{they}} large where {{a_token}} matters is not settled{{more}}. {CHANGE}",
     ),
     Case({}, f"{DECIDE}. {CHANGE}"),
 )
@@ -139,16 +140,19 @@ POINTS: Mapping[str, Answer] = {
 }
 
 
-def headline(card: AuditCard, findings: str) -> Conclusion:
+def headline(card: AuditCard, findings: str, claims: Sequence[Claim]) -> Conclusion:
     """The first sentence on a card and the two answers that it puts into words. Of a card that does not ask
-    whether the weights decide, what its audits found (``findings``)."""
+    whether the weights decide, what its audits found (``findings``). What is not settled says about how many
+    inputs would settle it, as the ``claims`` on it do."""
     answers = answers_of(card)
     case = first_case(answers)
-    says = card.nouns.fill(case.says, **fields_of(card, answers, findings))
+    fields = fields_of(card, answers, findings) | {"more": more_words(card, answers, claims)}
+    says = card.nouns.fill(case.says, **fields)
     if answers["guessing"] == "undecided" and answers["decides"] != "not asked":
-        open_end = f"These {card.nouns.texts} do not settle whether the model is better than guessing."
-        claims = case.says.startswith(DECIDE)
-        says = f"{open_end} If it is: {says[:1].lower()}{says[1:]}" if claims else f"{says} {open_end}"
+        more = it_takes(card, [], claims, guess_needed(card))
+        open_end = f"These {card.nouns.texts} do not settle whether the model is better than guessing{more}."
+        says_more = case.says.startswith(DECIDE)
+        says = f"{open_end} If it is: {says[:1].lower()}{says[1:]}" if says_more else f"{says} {open_end}"
     return Conclusion(says, weights_decide(card), POINTS[answers["points"]])
 
 
@@ -219,14 +223,11 @@ def fields_of(card: AuditCard, answers: Mapping[str, str], findings: str) -> dic
         join_names([METHODS[method] for method in METHODS if method in known and known[method] is answer])
         for answer in (True, False, None)
     )
-    would_change = which = more = order = shuffled_words = ""
+    would_change = which = order = shuffled_words = ""
     if uniform is not None:
         would_change = f"Uniform weights would {change_words(card)} in {share_words(uniform, nouns)}"
         extent = "undecided" if uniform.interval is None else extent_of(uniform.interval)
         which = "these predictions" if extent == "nearly all" else f"{extent} of these predictions"
-        if uniform.inputs_needed is not None:
-            least = "it takes at least" if uniform.reason == "too few" else "it would take about"
-            more = f" ({least} {uniform.inputs_needed:,})"
     if shuffled is not None:
         shuffled_words = share_words(shuffled, nouns)
         if shuffled.reason == "same value":
@@ -243,7 +244,6 @@ def fields_of(card: AuditCard, answers: Mapping[str, str], findings: str) -> dic
         "layer": layer_words(card),
         "elsewhere": elsewhere if others_prefer_tokens(card) else "",
         "these": "So few" if uniform is not None and uniform.reason == "too few" else "These",
-        "more": more,
         "would_change": would_change,
         "shuffled": shuffled_words,
         "order": order,
@@ -254,6 +254,40 @@ def fields_of(card: AuditCard, answers: Mapping[str, str], findings: str) -> dic
         "disagreeing": disagreeing,
         "open": undecided,
     }
+
+
+def more_words(card: AuditCard, answers: Mapping[str, str], claims: Sequence[Claim]) -> str:
+    """About how many inputs would settle what a case leaves open: all of it."""
+    if answers["decides"] == "undecided":
+        open_findings = [share_of(card, "uniform")]
+    else:
+        open_findings = [
+            card.finding(by_size(card, "agreement", method))
+            for method, answer in pointing(card).items()
+            if answer is None
+        ]
+    return it_takes(card, [finding for finding in open_findings if finding is not None], claims)
+
+
+def it_takes(card: AuditCard, findings: Iterable[Finding], claims: Sequence[Claim], *more: int | None) -> str:
+    """About how many inputs would decide open findings, or the claims that rest on them, and what else needs
+    so many ``more``: the largest number, in brackets; empty where none is known."""
+    by_claim = {claim.finding: claim.inputs_needed for claim in claims if claim.holds == "undecided"}
+    needed, few = [*more], False
+    for finding in findings:
+        needed.append(by_claim.get(finding.name, finding.inputs_needed))
+        few |= finding.reason == "too few"
+    known = [number for number in needed if number is not None]
+    return taking(max(known, default=None), card.nouns.texts, few=few)
+
+
+def guess_needed(card: AuditCard) -> int | None:
+    """About how many inputs would show whether the model is better than guessing, where that is open."""
+    numbers = card.facts.get("guessing")
+    if card.facts.get("against_guessing") != "undecided" or not isinstance(numbers, dict):
+        return None
+    needed = numbers.get("inputs_needed")
+    return None if needed is None else int(needed)
 
 
 def pointing(card: AuditCard) -> dict[str, bool | None]:

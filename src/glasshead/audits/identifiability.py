@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
+from glasshead.audits.border import at
 from glasshead.audits.identifiability_verdicts import (
     CERTIFICATES,
+    ONLY_AT,
     judge_maps,
     keys_verdict,
+    may_move,
     only_map,
     other_weights,
     width_verdict,
 )
 from glasshead.audits.map_statistics import Columns, floats, mean_per_text, statistics_per_map
 from glasshead.audits.measurements import FOLDER, Measurements
-from glasshead.audits.question import SHARE, SIZE, Outcome, Question
+from glasshead.audits.question import ANY_SIZE, SHARE, SIZE, Outcome, Question
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import (
     Nulls,
@@ -94,8 +97,10 @@ class Identifiability(Audit):
             unit="share of maps",
             within=SHARE,
             counts=True,
+            no_number=ANY_SIZE,
             claim="these are the only weights that give the output of the head",
             holds=only_map,
+            claim_at=ONLY_AT,
         ),
         Question(
             "another-first",
@@ -104,6 +109,7 @@ class Identifiability(Audit):
             within=SHARE,
             counts=True,
             low_is_good=True,
+            no_number=ANY_SIZE,
         ),
         Question(
             "may-be-zero",
@@ -112,14 +118,22 @@ class Identifiability(Audit):
             within=SHARE,
             counts=True,
             low_is_good=True,
+            no_number=ANY_SIZE,
         ),
-        Question("width", unit="weight", within=SIZE, low_is_good=True),
+        Question(
+            "width",
+            unit="weight",
+            within=SIZE,
+            low_is_good=True,
+            borders=(at(0.0, minus="random", applies=may_move),),
+        ),
         Question(
             "given-keys",
             unit="share of maps",
             within=SHARE,
             counts=True,
             no_null="decided by ranks alone",
+            no_number=ANY_SIZE,
         ),
     )
 

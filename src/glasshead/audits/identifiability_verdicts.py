@@ -49,6 +49,11 @@ def width_verdict(summary: StatSummary, lines: AnyFloats, unclear: int, nouns: N
     return Verdict(f"every weight{' that could be decided' if left else ''} is certain{left}")
 
 
+def may_move(finding: Finding) -> bool:
+    """Whether the verdict on a width compares it with that over random values: not where it is a point."""
+    return finding.interval is not None and finding.interval[1] > POINT_WIDTH
+
+
 def random_verdict(over: Interval | None, nouns: Nouns) -> Verdict:
     """How weights move beside those over random values."""
     if over is None:
@@ -137,7 +142,9 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
 
 
 ShareWords = tuple[tuple[Callable[[float, float], bool], str], ...]
-FEW_SHARE = 0.1
+FEW_SHARE, HALF = 0.1, 0.5
+ONLY_AT = (HALF, 1 - FEW_SHARE)
+"""The shares of maps at which `only_map` changes its answer."""
 ANOTHER = "another {token} could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
 ZERO_WORDS: ShareWords = (
@@ -170,7 +177,7 @@ def only_map(card: AuditCard, finding: Finding) -> Holds:
     if ends is None:
         return "undecided"
     most = 1 - FEW_SHARE
-    if ends[0] >= most or ends[1] < 0.5:
+    if ends[0] >= most or ends[1] < HALF:
         return "yes" if ends[0] >= most else "no"
     return "in part" if ends[0] > FEW_SHARE and ends[1] < most else "undecided"
 
@@ -182,7 +189,7 @@ def other_weights(card: AuditCard) -> Outcome | None:
         return None
     interval = decisive(finding)
     if interval is None:
-        return Outcome(undecided=("whether other weights give the same output",))
+        return Outcome("", ("whether other weights give the same output",), (finding,))
     (low, high), left = interval, sum(finding.undefined.values())
     of = f" of those decided ({left:,} were not)" if left else ""
     alone, others = "no other weights give the same output", "other weights give the same output"

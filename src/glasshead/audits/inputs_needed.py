@@ -3,132 +3,123 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
+from glasshead.audits.border import at, closer, estimated
+from glasshead.audits.question import Question
+from glasshead.results import (
+    MIN_UNITS,
+    NOT_USED,
+    AuditCard,
+    Finding,
+    LayerUse,
+    PairedDifference,
+    use_is_unclear,
+)
+from glasshead.statistics import LEVEL
+from glasshead.wording import MOST_INPUTS
 
-from glasshead.audits.question import Question, prediction_range
-from glasshead.audits.summary import Interval
-from glasshead.results import MIN_UNITS, SMALL_CHANGE, AuditCard, Finding, PairedDifference, extent_of
-from glasshead.statistics import share_interval
-
-MOST = 1_000
-"""More than so many times as many are no advice."""
+USED = at(NOT_USED)
+FINE = 1.001
+"""The number is searched for to such a factor; two digits of it are said."""
+CERTAIN = 1e12
+"""So many times as many inputs leave of any interval the estimate alone."""
 
 
-def inputs_needed(card: AuditCard, finding: Finding, question: Question) -> int | None:
-    """How many inputs in all would decide an undecided finding, if its estimate stayed where it is; None
-    where that cannot be said. Too few are 20."""
-    if finding.status != "undecided":
+def inputs_needed(finding: Finding, question: Question, whole: float | None) -> int | None:
+    """How many inputs in all would decide what the verdict on a finding leaves open, if its estimates stayed
+    where they are; None where nothing is open, or more inputs would not decide it. Too few are 20.
+
+    ``whole`` is the range of predictions, if that is known.
+    """
+    if finding.reason:
+        return MIN_UNITS if finding.reason == "too few" and finding.n < MIN_UNITS else None
+    if finding.status == "not evidence":
         return None
-    if finding.reason == "too few":
-        return MIN_UNITS if finding.n < MIN_UNITS else None
-    if finding.estimate is None or finding.interval is None or not finding.n or finding.reason:
+    needed = [
+        fewest(number.n, lambda factor: border.decides(number.ends(factor), whole or 0.0))  # noqa: B023
+        for border in question.borders
+        if (number := border.number(finding)) is not None and not (border.scaled and not whole)
+    ]
+    return max((one for one in needed if one is not None), default=None)
+
+
+def needed_for_use(layer: LayerUse) -> int | None:
+    """How many inputs would show whether a layer is unused; None where that is clear."""
+    ends = layer["interval"]
+    if layer["entropy"] is None or ends is None or not use_is_unclear(layer):
         return None
-    return None if question.inputs_needed is None else question.inputs_needed(card, finding)
+    number = estimated(PairedDifference(layer["entropy"], (ends[0], ends[1]), layer["sequences"]), LEVEL)
+    return None if number is None else fewest(number.n, lambda factor: USED.decides(number.ends(factor), 1.0))
 
 
 def needed_for_claim(card: AuditCard, finding: Finding, question: Question) -> int | None:
-    """How many inputs in all would decide a claim, if all intervals shrank around their estimates as 1/√n,
-    and that of a share that is the same in every input as the exact one does; None where that would not, or
-    where it is not the intervals that leave it undecided."""
-    if finding.inputs_needed is not None or finding.reason or question.holds is None or not finding.n:
+    """How many inputs in all would decide a claim, by its own rule; None where no number would, or where it
+    is not the intervals that leave it undecided."""
+    holds = question.holds
+    if finding.reason or holds is None or not finding.n:
         return finding.inputs_needed
+    sharpen = sharpener(card, finding)
 
     def decided(factor: float) -> bool:
-        sharper = sharpen(card, factor)
+        sharper = sharpen(factor)
         found = sharper.finding(finding.name)
-        assert question.holds is not None
         assert found is not None
-        if question.counts and found.estimate in (0.0, 1.0):
-            alike = np.full(math.ceil(found.n * factor), bool(found.estimate))
-            found = replace(found, interval=share_interval(alike, found.level).interval)
-        return question.holds(sharper, found) != "undecided"
+        return holds(sharper, found) != "undecided"
 
+    if question.no_number and not decided(CERTAIN):
+        return None
+    return fewest(finding.n, decided)
+
+
+def fewest(n: int, decided: Callable[[float], bool]) -> int | None:
+    """About the smallest number of inputs that decides, given what ``factor`` times ``n`` do; None where
+    ``n`` do, and one more than `MOST_INPUTS` where not even these do."""
     if decided(1.0):
         return None
-    below, factor = 1.0, 2.0
+    below, factor, most = 1.0, 2.0, MOST_INPUTS / n
     while not decided(factor):
-        below, factor = factor, 2.0 * factor
-        if factor > MOST:
-            return None
-    while factor > 1.0001 * below:
+        if factor >= most:
+            return MOST_INPUTS + 1
+        below, factor = factor, min(2.0 * factor, most)
+    while factor > FINE * below:
         between = math.sqrt(below * factor)
         below, factor = (below, between) if decided(between) else (between, factor)
-    return round_to_two(finding.n * below)
+    return max(round_to_two(n * below), n + 1)
 
 
-def sharpen(card: AuditCard, factor: float) -> AuditCard:
-    """A card of so many times as many inputs, with the estimates of this one; findings of slices stay as they
-    are: no claim rests on them."""
-    findings = [one if one.by else sharpen_finding(one, factor) for one in card.findings]
-    return replace(card, findings=findings)
+def sharpener(card: AuditCard, finding: Finding) -> Callable[[float], AuditCard]:
+    """A card of so many times as many inputs, with the estimates of this one: of the overall findings alone,
+    on which claims rest, and with closer intervals of the audit of a ``finding``."""
+    overall = [one for one in card.findings if one.group in ("all", finding.group)]
+    made = [sharper(one) if one.audit == finding.audit else None for one in overall]
+
+    def sharpen(factor: float) -> AuditCard:
+        findings = [make(factor) if make else one for one, make in zip(overall, made, strict=True)]
+        return replace(card, findings=findings)
+
+    return sharpen
 
 
-def sharpen_finding(finding: Finding, factor: float) -> Finding:
-    """Its intervals, those of its differences and its limit, closer to the estimates; then it is evidence."""
-    over = {
-        name: replace(pair, interval=closer(pair.estimate, pair.interval, factor))
-        for name, pair in finding.over_null.items()
-    }
-    limit = finding.limit
-    if limit is not None and finding.estimate is not None:
-        limit = finding.estimate + (limit - finding.estimate) / math.sqrt(factor)
+def sharper(finding: Finding) -> Callable[[float], Finding]:
+    """Its interval, those of its differences and its limit, closer to the estimates; then it is evidence."""
+    own = estimated(finding, finding.level)
+    pairs = {name: (pair, estimated(pair, finding.level)) for name, pair in finding.over_null.items()}
     status = "evidence" if finding.status == "undecided" and not finding.reason else finding.status
-    interval = closer(finding.estimate, finding.interval, factor)
-    return replace(finding, interval=interval, over_null=over, limit=limit, status=status)
 
+    def sharpen(factor: float) -> Finding:
+        over = {
+            name: pair if number is None else replace(pair, interval=number.ends(factor))
+            for name, (pair, number) in pairs.items()
+        }
+        limit = finding.limit
+        if limit is not None and finding.estimate is not None:
+            limit = closer(finding.estimate, limit, factor)
+        interval = finding.interval if own is None else own.ends(factor)
+        return replace(finding, interval=interval, over_null=over, limit=limit, status=status)
 
-def closer(estimate: float | None, ends: Interval | None, factor: float) -> Interval | None:
-    """An interval that is √factor times narrower."""
-    if estimate is None or ends is None:
-        return ends
-    low, high = (estimate + (end - estimate) / math.sqrt(factor) for end in ends)
-    return low, high
-
-
-def for_share(card: AuditCard, finding: Finding) -> int | None:
-    """The smallest number of inputs whose exact interval of such a share says of how many it is true."""
-    assert finding.estimate is not None
-    return needed_for_share(finding.estimate, finding.n, finding.level)
-
-
-def for_change(card: AuditCard, finding: Finding) -> int | None:
-    """n (w / d)² for a mean change of a prediction: d from the estimate to a twentieth of the range, w to the
-    end of the interval beyond that."""
-    whole = prediction_range(card)
-    return needed_beyond(finding, SMALL_CHANGE * whole) if whole else None
-
-
-def needed_for_share(share: float, n: int, level: float) -> int | None:
-    """The smallest number of inputs, from ``n`` on in steps of a tenth, whose exact interval of such a share
-    says of how many it is true."""
-    size = n
-    while size <= MOST * n:
-        of_these = np.arange(size) < round(share * size)
-        interval = share_interval(of_these, level).interval
-        if interval is not None and extent_of(interval) != "undecided":
-            return round_to_two(size)
-        size = math.ceil(1.1 * size)
-    return None
-
-
-def needed_for_difference(difference: PairedDifference) -> int | None:
-    """How many inputs in all move the interval of a difference to one side of 0."""
-    if difference.estimate is None or difference.interval is None:
-        return None
-    end = difference.interval[difference.estimate < 0]
-    distance = abs(difference.estimate)
-    factor = ((end - difference.estimate) / distance) ** 2 if distance else math.inf
-    return round_to_two(difference.n * factor) if 1 < factor <= MOST else None
-
-
-def needed_beyond(finding: Finding, threshold: float) -> int | None:
-    """How many inputs move the interval of a mean to one side of a threshold."""
-    assert finding.estimate is not None
-    assert finding.interval is not None
-    low, high = (end - threshold for end in finding.interval)
-    return needed_for_difference(PairedDifference(finding.estimate - threshold, (low, high), finding.n))
+    return sharpen
 
 
 def round_to_two(number: float) -> int:

@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
-from glasshead.audits.agreement_strength import judge_agreement
+from glasshead.audits.agreement_strength import ORDER_BORDERS, judge_agreement
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, TAU, Outcome, Question, by_size, log_change_size, usable
+from glasshead.audits.question import (
+    ANY_SIZE,
+    SHARE,
+    TAU,
+    Outcome,
+    Question,
+    by_size,
+    log_change_size,
+    usable,
+)
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
@@ -42,6 +51,9 @@ TEXTS_ASKED = 50
 OPERATORS = "operators"
 CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
 SAME_EDIT = by_construction("the same", "the two are one edit of this model")
+
+
+SEVERAL = "several tests decide it together, and each says its own number"
 
 
 def survives(card: AuditCard, finding: Finding) -> Holds:
@@ -78,8 +90,10 @@ class Operators(Audit):
             unit="share of the types under which it is better than random",
             within=SHARE,
             no_null="counts what beats one",
+            no_number=SEVERAL,
             claim="{method} ranks {tokens} better than chance under every type of deletion",
             holds=survives,
+            claim_at=(0.0, 1.0),
         ),
         Question(
             "*",
@@ -87,9 +101,17 @@ class Operators(Audit):
             unit="share of the types of deletion",
             within=SHARE,
             no_null="counts what beats one",
+            no_number=SEVERAL,
         ),
-        Question(CHANGE, "*", unit="mean |Δŷ|", within=log_change_size, no_null="no explanation is compared"),
-        Question("*", "*", unit="Kendall τ-b", within=TAU),
+        Question(
+            CHANGE,
+            "*",
+            unit="mean |Δŷ|",
+            within=log_change_size,
+            no_null="no explanation is compared",
+            no_number=ANY_SIZE,
+        ),
+        Question("*", "*", unit="Kendall τ-b", within=TAU, borders=ORDER_BORDERS),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -98,7 +120,8 @@ class Operators(Audit):
         if finding is None:
             return None
         if finding.status == "undecided" or finding.estimate is None:
-            return Outcome(undecided=("whether it agrees with erasure under every type of deletion",))
+            open_question = "whether it agrees with erasure under every type of deletion"
+            return Outcome("", (open_question,), (finding,))
         if finding.estimate == 1:
             return Outcome("it agrees with erasure better than chance under every type of deletion")
         if finding.estimate == 0:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.inputs_needed import needed_for_difference
+from glasshead.audits.border import Border, at, is_same
+from glasshead.audits.inputs_needed import inputs_needed
 from glasshead.audits.question import SHARE, SIZE, Question
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval
@@ -29,7 +30,7 @@ from glasshead.results import (
     by_construction,
     guess_in_words,
 )
-from glasshead.statistics import root_difference
+from glasshead.statistics import interval_of_equals, root_difference
 
 if TYPE_CHECKING:
     from glasshead.audits.settings import Settings
@@ -50,6 +51,22 @@ def unigram_surprisal(tokens: NDArray[np.int64], vocabulary: int) -> NDArray[np.
 
 
 GuessStanding = Literal["better", "not better", "undecided"]
+
+
+def is_the_guess(finding: Finding) -> bool:
+    """Whether the model did the same as the guess in every text."""
+    pair = finding.over_null.get("majority")
+    if pair is None or pair.interval is None:
+        return False
+    low, high = pair.interval
+    return pair.estimate == 0 and is_same((low, high), interval_of_equals(0.0, pair.n, finding.level))
+
+
+BESIDE_GUESS = (
+    at(0.0, minus="majority", applies=lambda finding: not is_the_guess(finding)),
+    Border(((-math.inf, SMALL_CHANGE),), minus="majority", applies=is_the_guess),
+)
+"""A model that is the guess in every text is not better where less than so much is left open."""
 
 
 class Performance(Audit):
@@ -74,16 +91,26 @@ class Performance(Audit):
             within=SHARE,
             counts=True,
             no_null="in one class the guess is always right or always wrong",
+            borders=BESIDE_GUESS,
         ),
-        Question("cross-entropy", unit="nats", within=SIZE, low_is_good=True),
+        Question(
+            "cross-entropy", unit="nats", within=SIZE, low_is_good=True, borders=(at(0.0, minus="unigram"),)
+        ),
         Question(
             "rmse",
             title="Is the model better than guessing?",
             unit="root mean squared error",
             within=SIZE,
             low_is_good=True,
+            borders=(at(0.0, minus="mean"),),
         ),
-        Question("mae", unit="mean absolute error", within=SIZE, low_is_good=True),
+        Question(
+            "mae",
+            unit="mean absolute error",
+            within=SIZE,
+            low_is_good=True,
+            borders=(at(0.0, minus="mean"),),
+        ),
     )
 
     def measure(self, view: ModelView) -> Measured:
@@ -161,6 +188,7 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
     score = "cross-entropy" if settings.predicts_tokens else None
     overall = next(finding for finding in findings if score in (None, finding.statistic))
     (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
+    question = Performance().question_of(overall.statistic, overall.against)
     errors = settings.is_regression or settings.predicts_tokens
     same = not errors and guesses(table, every.members)
     standing = beside_guess(difference, errors=errors, same=same)
@@ -174,6 +202,7 @@ def guess_facts(table: Table, settings: Settings) -> dict[str, Any]:
             "difference": difference.estimate,
             "interval": difference.interval,
             "n": difference.n,
+            "inputs_needed": inputs_needed(overall, question, None),
         },
     }
 
@@ -225,9 +254,7 @@ def performance_verdict(
         if same:
             return Verdict(f"as good as {guess} on these {difference.n:,} {nouns.texts}, which are too few")
         settled = f"not settled on these {difference.n:,} {nouns.texts}"
-        needed = needed_for_difference(difference)
-        more = "" if needed is None else f": about {needed:,} would decide it"
-        return Verdict(f"{settled} whether it is better than {guess}{more}")
+        return Verdict(f"{settled} whether it is better than {guess}")
     not_better = "as good as" if same or difference.interval == (0, 0) else "worse than"
     return Verdict(f"{'better than' if compared == 'better' else not_better} {guess}")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats
 from glasshead.audits.answers import Answers, Change
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.inputs_needed import for_change, for_share
+from glasshead.audits.border import at
 from glasshead.audits.null_weights import (
     are_alike,
     base_weights,
@@ -23,12 +23,16 @@ from glasshead.audits.null_weights import (
     uniform_draws,
 )
 from glasshead.audits.question import (
+    EXTENTS_AT,
+    HOW_MANY,
     SHARE,
+    SIZE_OF_CHANGE,
     Outcome,
     Question,
     change_size,
     decisive,
     in_how_many,
+    more_or_less,
     prediction_range,
     signed_change,
     usable,
@@ -91,6 +95,9 @@ COLUMNS = MEDIAN_COLUMNS | SHARE_COLUMNS
 PERTURBATION, DRAWS = "perturbation", "perturbation draws"
 
 
+CHANGE_BORDERS = (SIZE_OF_CHANGE, more_or_less("random"))
+
+
 class Perturbation(Audit):
     """Median change of ŷ over draws of other weights, per example, then mean ± std over examples.
 
@@ -122,7 +129,7 @@ class Perturbation(Audit):
             title="Does shuffling the weights change the answer?",
             unit="median |Δŷ|",
             within=change_size,
-            inputs_needed=for_change,
+            borders=CHANGE_BORDERS,
         ),
         Question(
             UNIFORM,
@@ -130,7 +137,7 @@ class Perturbation(Audit):
             title="Do uniform weights change the answer?",
             unit="|Δŷ|",
             within=change_size,
-            inputs_needed=for_change,
+            borders=CHANGE_BORDERS,
         ),
         Question(
             "random-normalised",
@@ -138,7 +145,7 @@ class Perturbation(Audit):
             title="Do random weights of the same total size change the answer?",
             unit="median |Δŷ|",
             within=change_size,
-            inputs_needed=for_change,
+            borders=CHANGE_BORDERS,
         ),
         Question(
             "permutation",
@@ -148,7 +155,8 @@ class Perturbation(Audit):
             counts=True,
             claim="shuffling the weights among the {tokens} would change the predictions",
             holds=in_how_many,
-            inputs_needed=for_share,
+            claim_at=EXTENTS_AT,
+            borders=(HOW_MANY,),
         ),
         Question(
             UNIFORM,
@@ -158,10 +166,11 @@ class Perturbation(Audit):
             counts=True,
             claim="uniform weights would change the predictions",
             holds=in_how_many,
-            inputs_needed=for_share,
+            claim_at=EXTENTS_AT,
+            borders=(HOW_MANY,),
         ),
-        Question("*", "absolute", unit="median |Δŷ|", within=change_size, inputs_needed=for_change),
-        Question("*", "signed", unit="median Δŷ", within=signed_change),
+        Question("*", "absolute", unit="median |Δŷ|", within=change_size, borders=CHANGE_BORDERS),
+        Question("*", "signed", unit="median Δŷ", within=signed_change, borders=(at(0.0),)),
     )
 
     def outcome(self, card: AuditCard) -> Outcome | None:
@@ -361,7 +370,8 @@ def shuffling_outcome(finding: Finding, what: str, whole: float | None) -> Outco
     """Whether shuffled weights change it by more than a little of its ``whole`` range."""
     interval = decisive(finding)
     if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
-        return Outcome("", (f"whether shuffling the weights changes {what} by more than a little",))
+        open_question = f"whether shuffling the weights changes {what} by more than a little"
+        return Outcome("", (open_question,), (finding,))
     low, high = interval
     if high < SMALL_CHANGE * whole:
         return Outcome(f"shuffling the weights hardly changes {what}")
@@ -429,7 +439,7 @@ def perturbation_verdict(
     low, high = interval
     if direction == "signed":
         if low <= 0 <= high:
-            return Verdict("no preferred direction")
+            return Verdict("not settled whether other weights raise or lower the prediction")
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
     small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit

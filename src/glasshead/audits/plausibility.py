@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasshead.arrays import AnyFloats, Flags
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, Question
+from glasshead.audits.question import OVER_RANDOM, SHARE, Question
 from glasshead.audits.summary import Interval, null_column
 from glasshead.audits.table import Column, Table, lists, pad, unit_lists
 from glasshead.nouns import Nouns
@@ -62,8 +62,9 @@ class Plausibility(Audit):
             unit="area under precision and recall",
             within=SHARE,
             counts=True,
+            borders=OVER_RANDOM,
         ),
-        Question("*", unit="share", within=SHARE, counts=True),
+        Question("*", unit="share", within=SHARE, counts=True, borders=OVER_RANDOM),
     )
 
     def unsupported_reason(self, view: ModelView) -> str | None:

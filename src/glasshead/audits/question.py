@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from glasshead.arrays import AnyFloats
+from glasshead.audits.border import Border, at
 from glasshead.audits.summary import Interval, Nulls, StatSummary, summarise
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
+    FIFTH,
+    FIFTIETH,
     METHOD,
     NEGLIGIBLE,
     NEXT_TOKEN,
@@ -43,6 +46,24 @@ HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
 }
 HOLDS_OF_ANSWER: Mapping[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
 SHARE, TAU, SIZE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+OVER_RANDOM = (at(0.0, minus="random"),)
+"""What is only compared with the same of random weights."""
+SIZE_OF_CHANGE = at(SMALL_CHANGE, scaled=True)
+HOW_MANY = Border(((-math.inf, FIFTH), (FIFTIETH, math.inf)))
+"""In hardly any input, or in some of them (`extent_of`)."""
+EXTENTS_AT = (FIFTIETH, 1 - FIFTIETH)
+ANY_SIZE = "the verdict gives the interval, whatever it is"
+NOT_FOUND = "a search may miss maps in any number of {texts}"
+"""Why no number of inputs decides."""
+
+
+def more_or_less(null: str) -> Border:
+    """More than the ``null``, less, or as much but for what is negligible, where the size itself is known."""
+    little = (-NEGLIGIBLE, NEGLIGIBLE)
+    sides = ((-math.inf, 0.0), little, (0.0, math.inf))
+    return Border(sides, minus=null, scaled=True, applies=lambda finding: finding.status == "evidence")
+
+
 Rule = Callable[[AuditCard, Finding], Holds | None]
 """Whether a claim holds by a finding that is evidence; None: it is not made."""
 Within = Interval | Callable[[str | None], Interval] | None
@@ -89,9 +110,11 @@ class Question:
     in the tables only. ``unit`` is that of the number, and ``within`` what it lies within in every input: all
     intervals of findings and of differences follow from that. ``low_is_good`` is its direction, and
     ``no_null`` why it has no null, where it has none. ``claim`` is the sentence on which it bears, which
-    ``holds`` by a rule with the threshold ``note``; ``inputs_needed`` says how many inputs would decide what
-    is undecided. A ``signed`` question makes sense of signed weights only. One that ``counts`` is about a
-    share: its interval is exact where the share is the same in every input.
+    ``holds`` by a rule whose answer changes at the thresholds ``claim_at``; pages say the ``note``.
+    ``borders`` are what its verdict compares the number with: how many inputs would decide what that leaves
+    open follows from them, and ``no_number`` is why no number follows. A ``signed`` question makes sense of
+    signed weights only. One that ``counts`` is about a share: its interval is exact where the share is the
+    same in every input.
     Fields of all sentences are nouns, ``{method}`` and ``{prediction}``, what is predicted.
     """
 
@@ -107,8 +130,10 @@ class Question:
     signed: bool = False
     claim: str = ""
     holds: Rule | None = None
+    claim_at: tuple[float, ...] = ()
     note: Callable[[AuditCard], str] | None = None
-    inputs_needed: Callable[[AuditCard, Finding], int | None] | None = None
+    borders: tuple[Border, ...] = ()
+    no_number: str = ""
     counts: bool = False
 
     def matches(self, statistic: str, against: str, method: str) -> bool:
@@ -130,10 +155,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one audit comes to: ``words`` about what was audited ("it"), and what stayed ``undecided``."""
+    """What one audit comes to: ``words`` about what was audited ("it"), what stayed ``undecided``, and the
+    ``findings`` that would decide that."""
 
     words: str = ""
     undecided: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class QuestionSet:

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import AnyFloats
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult, Measured
-from glasshead.audits.head_report import LITTLE, judge_attention_share, side_of, size_verdict
-from glasshead.audits.inputs_needed import for_change
+from glasshead.audits.border import at
+from glasshead.audits.head_report import HALF, LITTLE, judge_attention_share, side_of, size_verdict
 from glasshead.audits.question import (
+    ANY_SIZE,
     SHARE,
+    SIZE_OF_CHANGE,
     TAU,
     Outcome,
     Question,
@@ -22,6 +24,7 @@ from glasshead.audits.question import (
     change_size,
     changes,
     decisive,
+    more_or_less,
     prediction_range,
     usable,
 )
@@ -77,6 +80,11 @@ def at_most_little(card: AuditCard, finding: Finding) -> Holds:
     return "no" if ends[0] > LITTLE else "yes"
 
 
+def less_than_half(finding: Finding) -> bool:
+    """Whether special tokens are not shown to get more than half of the attention."""
+    return finding.interval is not None and finding.interval[0] <= HALF
+
+
 class ReadHeads(Audit):
     """What the prediction loses without the heads that are read, and what their special tokens get.
 
@@ -107,18 +115,34 @@ class ReadHeads(Audit):
             no_null="no other layer to compare",
             claim="the prediction depends on the heads whose attention is shown",
             holds=changes,
+            claim_at=(SMALL_CHANGE,),
             note=change_note,
-            inputs_needed=for_change,
+            borders=(SIZE_OF_CHANGE, more_or_less(OTHER_LAYERS)),
         ),
-        Question("alone", unit="share of the heads", within=SHARE, counts=True, no_null="a count"),
-        Question("special", unit="share of the attention", within=SHARE, counts=True),
+        Question(
+            "alone",
+            unit="share of the heads",
+            within=SHARE,
+            counts=True,
+            no_null="a count",
+            no_number=ANY_SIZE,
+        ),
+        Question(
+            "special",
+            unit="share of the attention",
+            within=SHARE,
+            counts=True,
+            borders=(at(-LITTLE, LITTLE, minus=UNIFORM, applies=less_than_half),),
+        ),
         Question(
             "inflation",
             unit="difference of shares",
             within=TAU,
             low_is_good=True,
+            borders=(at(-LITTLE, LITTLE),),
             claim="special tokens get only as much attention as their effect on the prediction warrants",
             holds=at_most_little,
+            claim_at=(LITTLE,),
         ),
     )
 
@@ -129,9 +153,8 @@ class ReadHeads(Audit):
             return None
         interval = decisive(finding)
         if interval is None:
-            return Outcome(
-                undecided=("how much the prediction depends on the heads whose attention is shown",)
-            )
+            open_question = "how much the prediction depends on the heads whose attention is shown"
+            return Outcome("", (open_question,), (finding,))
         if interval[1] < SMALL_CHANGE * whole:
             return Outcome("the answer hardly changes without the heads whose attention is shown")
         return Outcome()

@@ -28,6 +28,9 @@ NO_SEPARATION = "does not separate them"
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
 
+OF_TYPES = "it counts {token} types, not {texts}"
+
+
 class Tokens(Audit):
     """Mean score, weight, polarity and contribution of token types, per group, and how they separate groups.
 
@@ -53,11 +56,16 @@ class Tokens(Audit):
             title="Do the weights tell positive from negative {words}?",
             unit="AUC",
             within=SHARE,
+            no_number=OF_TYPES,
         ),
-        Question("separation", "*", unit="AUC", within=SHARE),
-        Question("sign", "*", unit="share of right signs", within=SHARE),
+        Question("separation", "*", unit="AUC", within=SHARE, no_number=OF_TYPES),
+        Question("sign", "*", unit="share of right signs", within=SHARE, no_number=OF_TYPES),
         Question(
-            "*", unit="mean", within=None, no_null="random weights have no score, polarity or contribution"
+            "*",
+            unit="mean",
+            within=None,
+            no_null="random weights have no score, polarity or contribution",
+            no_number=OF_TYPES,
         ),
     )
 

@@ -38,13 +38,15 @@ class Quantity:
 @dataclass(frozen=True)
 class Claim:
     """A sentence on the attention of a model, whether it ``holds``, why, the ``finding`` on which that rests,
-    and a ``note``: the threshold, or the numbers of a claim that rests on no finding."""
+    a ``note``: the threshold, or the numbers of a claim that rests on no finding, and about how many inputs
+    would decide what is undecided (``inputs_needed``, as that of a finding)."""
 
     says: str
     holds: Holds
     because: str
     finding: str
     note: str = ""
+    inputs_needed: int | None = None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ class Finding:
     What a search reached is no estimate but a ``bound``: the mean is at least (``"lower"``) or at most
     (``"upper"``) this. It has no ``interval``; ``limit`` is what the mean over more such units is at least,
     or at most, with that confidence. Its nulls are bounds of the same kind, so no difference from them is
-    known. ``inputs_needed`` is about how many inputs would decide what is undecided, where that can be said.
+    known. ``inputs_needed`` is about how many inputs would decide what the verdict leaves open, where that
+    can be said; above 100,000 it takes more than these.
     """
 
     audit: str

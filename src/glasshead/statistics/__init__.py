@@ -20,6 +20,7 @@ from glasshead.statistics.bounded_mean import interval_of_equals, share_ends
 from glasshead.statistics.divergence import jensen_shannon, kl_divergence, total_variation
 from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.group_tests import GroupTest, group_tests, holm, simultaneous_level
+from glasshead.statistics.interval_kinds import COVERAGE, INTERVALS, IntervalKind
 from glasshead.statistics.kendall import KendallResult, kendall_tau_b
 from glasshead.statistics.paired_tests import (
     METRICS,
@@ -52,12 +53,15 @@ from glasshead.statistics.student import (
 )
 
 __all__ = [
+    "COVERAGE",
+    "INTERVALS",
     "LEVEL",
     "METRICS",
     "RESAMPLES",
     "UNKNOWN",
     "Estimate",
     "GroupTest",
+    "IntervalKind",
     "KendallResult",
     "Metric",
     "Predictions",

@@ -7,7 +7,7 @@ from glasshead.arrays import Floats
 from glasshead.statistics.resampling import LEVEL, chunks
 
 
-def share_ends(ones: int, n: int, level: float = LEVEL) -> tuple[float, float]:
+def share_ends(ones: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """The exact interval of a share of which ``ones`` in n were seen: no point even at 0 and 1.
 
     [B_{α/2}(k, n − k + 1), B_{1−α/2}(k + 1, n − k)], quantiles of Beta distributions, 1 − α the level.
@@ -21,7 +21,7 @@ def share_ends(ones: int, n: int, level: float = LEVEL) -> tuple[float, float]:
 
 
 def interval_of_equals(
-    value: float, n: int, level: float = LEVEL, *, least: float = -1.0, most: float = 1.0
+    value: float, n: float, level: float = LEVEL, *, least: float = -1.0, most: float = 1.0
 ) -> tuple[float, float]:
     """The interval of a mean of n numbers between ``least`` and ``most`` that are all one ``value``:
     differences of shares, or from 0 on shares.

@@ -6,6 +6,9 @@ from glasshead.audits.adversary.judging import ADVERSARIAL, EXACT, FEW, FLAT, FO
 from glasshead.audits.question import Outcome, decisive, usable
 from glasshead.results import AuditCard, Finding, Holds
 
+HALF = 0.5
+OTHERS_AT = (FEW, HALF)
+"""The shares of texts at which claims on other maps change their answer."""
 FREE_FINDING = f"{ADVERSARIAL}.{FOUND}.{FREE}.all"
 FLAT_FINDING = f"{ADVERSARIAL}.{FLAT}.all"
 
@@ -35,7 +38,7 @@ def only_similar_ones(card: AuditCard, finding: Finding) -> Holds:
     ends = decisive(finding)
     if ends is None:
         return "undecided"
-    if ends[0] > 0.5:
+    if ends[0] > HALF:
         return "no"
     return "in part" if is_exact(card, finding.against) and ends[0] > FEW else "undecided"
 
@@ -47,10 +50,10 @@ def movable(card: AuditCard, finding: Finding) -> Holds:
     if ends is None or ends[1] <= FEW:
         return "undecided" if ends is None else "yes"
     if not is_exact(card):
-        return "in part" if ends[1] < 0.5 else "undecided"
+        return "in part" if ends[1] < HALF else "undecided"
     if ends[0] <= FEW:
         return "undecided"
-    return "no" if ends[0] > 0.5 else "in part"
+    return "no" if ends[0] > HALF else "in part"
 
 
 def other_maps(card: AuditCard) -> Outcome | None:
@@ -64,12 +67,12 @@ def other_maps(card: AuditCard) -> Outcome | None:
     interval = decisive(free)
     others, nouns = "very different weights give the same prediction", card.nouns
     if interval is None:
-        return Outcome(undecided=(f"whether {others}",))
+        return Outcome("", (f"whether {others}",), (free,))
     low, high = interval
     if high <= FEW:
         return Outcome(f"{others} in hardly any {nouns.text}{of_which(card)}")
     if low <= FEW:
-        return Outcome(undecided=(f"in how many {nouns.texts} {others}",))
+        return Outcome("", (f"in how many {nouns.texts} {others}",), (free,))
     if low <= 0.5:
         return Outcome(f"{others} in some {nouns.texts}")
     producible = usable(card, f"{ADVERSARIAL}.{FOUND}.producible.all")

@@ -13,7 +13,7 @@ predictions without a head and whether a map is the only one (inspect_heads.py),
 
 from typing import TYPE_CHECKING
 
-from glasshead.audits.head_report.verdicts import LITTLE, judge_attention_share, side_of, size_verdict
+from glasshead.audits.head_report.verdicts import HALF, LITTLE, judge_attention_share, side_of, size_verdict
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:  # judges need no torch
@@ -22,4 +22,13 @@ if TYPE_CHECKING:  # judges need no torch
 
 __getattr__, __dir__, _ = lazy_exports(globals())
 
-__all__ = ["LITTLE", "ablate_heads", "heads", "judge_attention_share", "run_heads", "side_of", "size_verdict"]
+__all__ = [
+    "HALF",
+    "LITTLE",
+    "ablate_heads",
+    "heads",
+    "judge_attention_share",
+    "run_heads",
+    "side_of",
+    "size_verdict",
+]

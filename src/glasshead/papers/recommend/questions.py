@@ -22,7 +22,7 @@ def agrees_with_erasure(card: AuditCard, audit: str, subject: str) -> Outcome | 
     if finding is None:
         return None
     if decisive(finding) is None:
-        return Outcome(undecided=(f"whether {subject} agrees with erasure",))
+        return Outcome("", (f"whether {subject} agrees with erasure",), (finding,))
     level = agreement_level(finding)
     return Outcome(f"{subject} {agreement_words({'erasure': level})}")
 
