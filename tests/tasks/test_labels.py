@@ -10,6 +10,8 @@ import torch
 import glasshead
 from classifier_families import FAMILIES, TEXTS, WORDS
 from glasshead import explain
+from glasshead.audits.data_view import read_sample
+from glasshead.data import LoadOptions, as_dataset, read_questions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
 
@@ -181,6 +183,20 @@ def test_the_card_of_planted_words_says_that_removing_them_matters():
     good, bad = (one.finding("faithfulness.comprehensiveness.all") for one in (card, control))
     assert good.over_null["random"].interval[0] > 0
     assert bad.over_null["random"].interval[0] <= 0
+
+
+def test_an_input_that_is_asked_something_else_is_another_input():
+    """Of the same text, that it has a label may be true of another one: its measurement does not serve."""
+    subject = glasshead.open(several_labels(), FAMILY.tokenizer())
+    asked = [{"text": text, "labels": list(LABELS.values())} for text in TEXTS]
+    one, other, again = (
+        read_sample(
+            subject, read_questions(as_dataset(asked), "all", subject.labels, LoadOptions(), asked=[name])
+        ).ids
+        for name in ("toxic", "threat", "toxic")
+    )
+    assert not {*one} & {*other}
+    assert [*one] == [*again]
 
 
 def test_training_data_tell_nothing_about_one_label():

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 from datasets import Dataset
+from jaxtyping import Int
 from numpy.typing import NDArray
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.audits.map_intervals import reason_without_bounds
@@ -202,7 +204,7 @@ def read_sample(
         texts=shown,
         indices=indices,
         ranks=ranks,
-        ids=input_ids(texts, seconds, indices, all_labels[rows], marks),
+        ids=input_ids(texts, seconds, indices, all_labels[rows], marks, encoded.question),
         labels=all_labels[rows],
         label_note=label_note,
         attention_selector=attention_selector or AttentionSelector(),
@@ -229,8 +231,10 @@ def input_ids(
     indices: NDArray[np.int64],
     labels: NDArray[Any],
     marks: Sequence[Any] | None,
+    question: Int[Tensor, "texts tokens"] | None = None,
 ) -> NDArray[np.int64]:
-    """A digest of each input, what is true of it, and its place in the data, in 63 bits."""
+    """A digest of each input, what it is asked and what is true of it, and its place in the data, in 63
+    bits."""
     ids = []
     for row, text in enumerate(texts):
         second, marked = (None if column is None else column[row] for column in (seconds, marks))
@@ -239,6 +243,8 @@ def input_ids(
         for part in (text.content if isinstance(text, Picture) else str(text), second, marked):
             digest.update(repr(part).encode())
         digest.update(repr((indices[row].item(), labels[row].item())).encode())
+        if question is not None:
+            digest.update(question[row, 0].numpy().tobytes())
         ids.append(int.from_bytes(digest.digest()) >> 1)
     return np.array(ids, dtype=np.int64)
 
