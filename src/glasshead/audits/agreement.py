@@ -142,8 +142,8 @@ class Agreement(Audit):
     correlation hardly notices one token that holds nearly all weight and does nothing, and to take the weight
     of such a sink away gives it to the others: of its contribution alone it is seen that it has none.
 
-    Further references (``AuditRequest.references``) are other explanations, as Jain and Wallace compare two: τ
-    says how alike both order the tokens, and not which of them is right. One without signs is compared by size.
+    Further references (``AuditRequest.references``) are other explanations: τ says how alike both order the
+    tokens, and not which of them is right. One without signs is compared by size.
 
     The same for effective attention, the part of the weights that the output of the head can show (Brunner et
     al. 2019), and its gain: its τ minus that of attention, text by text.

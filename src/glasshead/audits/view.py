@@ -367,7 +367,7 @@ class ModelView:
         }
 
     def has_sides(self, against: str) -> bool:
-        """Whether the signs of a measure say for which class a unit speaks: of a reference alone they may not."""
+        """Whether the signs of a measure say for which class a unit speaks: those of references may not."""
         if against in IMPORTANCE:
             return True
         explainer = find_explainer(against)
