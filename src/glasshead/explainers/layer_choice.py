@@ -26,13 +26,13 @@ TIE_UNITS = 16
 
 
 class LayerChoice(StackExplainer):
-    """The candidate with the largest F = Σ_i s_i Δ_i / r_i, where Δ_i = ŷ(x) − ŷ(x without i), s_i is the sign
-    of a_i and r_i the number of tokens with at least |a_i|; a signed a_i of 0 adds −|Δ_i| / r_i.
+    """The candidate with the largest F = Σ_i s_i Δ_i / r_i, where Δ_i = ŷ(x) − ŷ(x without i), s_i is the
+    sign of a_i and r_i the number of tokens with at least |a_i|; a signed a_i of 0 adds −|Δ_i| / r_i.
 
-    Candidates are a layer, the mean of all or their product, by a head or the mean of all, by a reading of the
-    map (`glasshead.explainers.readings`); "without i" means that i becomes the unknown token. The authors call
-    this Optimus Label, and F ranked faithful truthfulness. What was chosen by removals is favoured by every
-    measure that removes tokens.
+    Candidates are a layer, the mean of all or their product, by a head or the mean of all, by a reading of
+    the map (`glasshead.explainers.readings`); "without i" means that i becomes the unknown token. The authors
+    call this Optimus Label, and F ranked faithful truthfulness. What was chosen by removals is favoured by
+    every measure that removes tokens.
     """
 
     description = "for each text the attention map whose largest weights change ŷ most when removed"
@@ -64,8 +64,8 @@ class LayerChoice(StackExplainer):
     def caveat(self, context: ExplanationContext) -> str:
         nouns = context.encoded.nouns
         return (
-            f"the map of each {nouns.text} was chosen by what the prediction loses without {nouns.a_token}, so "
-            "measures of such losses favour it"
+            f"the map of each {nouns.text} was chosen by what the prediction loses without {nouns.a_token}, "
+            "so measures of such losses favour it"
         )
 
     def tokens(
@@ -146,7 +146,7 @@ def heads_of_layer(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r
 
 
 def removal_of(context: ExplanationContext) -> Removal:
-    """The unknown token in the place of one; where inputs or tokenizer have none, what takes parts out of them."""
+    """The unknown token in the place of one; without such a token, what takes parts out of these inputs."""
     unknown = REMOVALS["unknown-token"]
     if unknown.unsupported_reason(context) is None:
         return unknown
