@@ -145,7 +145,7 @@ def test_rank_says_that_it_was_chosen_by_removals():
         ("layer-chosen", "random"),
         removals=["unknown-token", "delete"],
         tokenizer=family.tokenizer(),
-        classes={"negative": 0, "positive": 1},
+        labels="LABEL_0=negative,LABEL_1=positive",
     )
     own = {method.name: method.own_removal for method in ranking.methods}
     assert own == {"layer-chosen": "unknown-token", "random": None}
