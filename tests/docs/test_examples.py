@@ -92,8 +92,14 @@ SHELL = {
     ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
-        ["residual 0.5", "smallest 50%", "largest weight of each column", "chosen among", "value-zeroing",
-         "Report: audits/alti"],
+        [
+            "residual 0.5",
+            "smallest 50%",
+            "largest weight of each column",
+            "chosen among",
+            "value-zeroing",
+            "Report: audits/alti",
+        ],
     ),
     "relevance": (
         ["relevance.html"],

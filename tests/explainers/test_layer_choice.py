@@ -123,7 +123,7 @@ def test_the_map_of_one_text_is_named_and_the_texts_beside_it_change_nothing():
     for own in together:
         (alone,) = glasshead.explain(model, own.text, dtype="float64", **options)
         np.testing.assert_allclose(own.scores, alone.scores, **ONE_MODEL)
-        assert alone.settings.startswith("chosen among 48 maps, ")
+        assert alone.settings.startswith("chosen among 48 maps: ")
 
 
 def test_a_head_that_is_named_is_the_only_one(planted):

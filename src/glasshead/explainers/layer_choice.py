@@ -55,11 +55,12 @@ class LayerChoice(StackExplainer):
         return f"one map for each {context.encoded.nouns.text}"
 
     def settings(self, context: ExplanationContext) -> str | None:
-        self.importance(context)
         names: tuple[str, ...] = context.cache.get(f"{self.name} names", ())
         chosen: dict[int, int] = context.cache.get(f"{self.name} chosen", {})
+        if not names:
+            return None
         text = f"chosen among {len(names)} maps"
-        return f"{text}, {names[chosen[0]]}" if len(chosen) == 1 else text
+        return f"{text}: {names[chosen[0]]}" if len(chosen) == 1 else text
 
     def caveat(self, context: ExplanationContext) -> str:
         nouns = context.encoded.nouns
