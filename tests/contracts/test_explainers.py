@@ -27,9 +27,9 @@ REFUSED = {
     "encoder first": NEED_SHARES,  # these two have signed weights
     "encoder added, three classes": NEED_SHARES,
     "gpt2": NEED_POST_NORM,
-    **dict.fromkeys(
-        ("hierarchical", "hierarchical normalised", "hierarchical first, rating"), {"layer-chosen"}
-    ),
+    "hierarchical": {"layer-chosen"},
+    "hierarchical normalised": {"layer-chosen"},
+    "hierarchical first, rating": {"layer-chosen"},
 }
 """What a kind of model is refused, and nothing else."""
 SIDE_BY_SIDE = {"layer-mean", "layer-max", "layer-min", "layer-sum"}
