@@ -10,7 +10,7 @@ import torch
 import transformers as hf
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.explainers import EXPLAINERS
+from glasshead.explainers import find_explainer
 from glasshead.huggingface import plug
 from glasshead.results import Attribution
 from glasshead.trace import AttentionSelector
@@ -137,7 +137,7 @@ class PlantedCase:
         return [
             attribution
             for target, key in enumerate(("bad", "good"))
-            for attribution in EXPLAINERS[method](
+            for attribution in find_explainer(method)(
                 self.model,
                 self.tokenizer,
                 [text for text in self.texts if key in text.split()],

@@ -66,6 +66,10 @@ SHELL = {
         ["audits/gradient/card.json", "methods.html"],
         ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],
     ),
+    "references": (
+        ["audits/references/card.json"],
+        ["captum:lime", "not distinguishable from random weights", "Report: audits/references"],
+    ),
     "captum": (
         ["audits/integrated-gradients/card.json"],
         ["completeness gap", "samples per token", "The method captum:integrated-gradients"],
@@ -89,7 +93,14 @@ SHELL = {
     ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
-        ["residual 0.5", "smallest 50%", "value-zeroing", "Report: audits/alti"],
+        [
+            "residual 0.5",
+            "smallest 50%",
+            "largest weight of each column",
+            "chosen among",
+            "value-zeroing",
+            "Report: audits/alti",
+        ],
     ),
     "relevance": (
         ["relevance.html"],

@@ -122,6 +122,12 @@ def test_the_largest_weight_of_a_word_is_that_of_the_whole_word(subject) -> None
     own = torch.stack([word_map(layer.mean(0), WORDS)[0] for layer in weights])
     assert_close(in_words(subject, "layer-max"), own.amax(dim=0), **ALL_LAYERS)
     assert_close(in_words(subject, "layer-min"), own.amin(dim=0), **ALL_LAYERS)
+    mean = torch.stack([layer.mean(0) for layer in weights]).mean(0)
+    assert_close(
+        in_words(subject, "layer-mean+reading=max-columns"), word_sums(mean, WORDS).amax(dim=0), **ALL_LAYERS
+    )
+    to = mean[:, 0]
+    assert_close(in_words(subject, "layer-mean+reading=to")[2], to[2:5].sum(), **ALL_LAYERS)
     for heads in ("max", "min"):
         combine = getattr(torch, f"a{heads}")
         own = combine(word_sums(weights[-1], WORDS), 0)

@@ -1,4 +1,5 @@
-"""Does an explanation rank tokens as gradients do, and as removing their attention weights does?"""
+"""Does an explanation rank tokens as gradients do, as removing their attention weights does, and as other
+explanations do?"""
 
 from __future__ import annotations
 
@@ -143,6 +144,9 @@ class Agreement(Audit):
     correlation hardly notices one token that holds nearly all weight and does nothing, and to take the weight
     of such a sink away gives it to the others: of its contribution alone it is seen that it has none.
 
+    Further references (``AuditRequest.references``) are other explanations: τ says how alike both order the
+    tokens, and not which of them is right. One without signs is compared by size.
+
     The same for effective attention, the part of the weights that the output of the head can show (Brunner et
     al. 2019), and its gain: its τ minus that of attention, text by text.
     """
@@ -284,9 +288,12 @@ class Agreement(Audit):
             if has_effective or one[2] != EFFECTIVE
         ]  # fmt: skip
         for m, (against, importance) in enumerate(view.importance.items()):
-            if not attends:
+            if not attends or against in view.references:
                 columns[SAME_MEASURE + against] = view.same_as_scores(importance)
+            by_size_alone = not view.has_sides(against)
             for statistic, result, row, null in statistics:
+                if by_size_alone and not statistic.endswith(ABSOLUTE):
+                    continue
                 column = column_name(statistic, against)
                 columns[column] = result.tau[row, m]
                 columns[f"p.{statistic}.{against}"] = result.pvalue[row, m]
@@ -299,6 +306,8 @@ class Agreement(Audit):
                         tau if view.has_gauge else np.full_like(tau, np.nan)
                     )
             for statistic, result in zip(GAINS, (signed, absolute), strict=True) if has_effective else ():
+                if by_size_alone and not statistic.endswith(ABSOLUTE):
+                    continue
                 gain = result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m]
                 columns[column_name(statistic, against)] = gain
         own = view.canonical if attends else view.scores

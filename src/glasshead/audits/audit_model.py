@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from glasshead.audits.agreement import AGREEMENT
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.base import AUDITS, NO_WEIGHTS
@@ -24,6 +25,7 @@ from glasshead.audits.open_request import (
 )
 from glasshead.audits.progress import OnProgress, StageProgress, no_progress
 from glasshead.audits.slices import columns_to_read
+from glasshead.audits.view import IMPORTANCE
 from glasshead.audits.workers import check_workers
 from glasshead.data import reader_of
 from glasshead.errors import InputError, ParameterError
@@ -103,7 +105,26 @@ def check_audit(request: AuditRequest) -> None:
             "them out"
         )
     Identifiability.of(request)
+    check_references(request)
     check_workers(request)
+
+
+def check_references(request: AuditRequest) -> None:
+    """Raise InputError where agreement cannot be asked about one of the references."""
+    if request.references and request.audits is not None and AGREEMENT not in request.audits:
+        raise ParameterError("references", f"is for {spell('audits', AGREEMENT)}: name it, or leave this out")
+    for number, name in enumerate(request.references):
+        check_heads(find_explainer(name), AttentionSelector.of(request))
+        if name in (*IMPORTANCE, *IMPORTANCE.values()):
+            raise ParameterError(
+                "references", f"need not name {name!r}: agreement is measured with it anyway"
+            )
+        if name == request.method:
+            raise ParameterError(
+                "references", f"names {name!r}, the audited explanation itself: leave it out"
+            )
+        if name in request.references[:number]:
+            raise ParameterError("references", f"names {name!r} twice")
 
 
 def check_is_asked(name: str) -> None:

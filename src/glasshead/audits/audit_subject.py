@@ -86,6 +86,7 @@ def audit_subject(
         by=request.by,
         dtype=dtype_of(request.dtype),
         method=request.method,
+        references=request.references,
     )
     known = np.flatnonzero(sample.ranks < REFERENCE_INPUTS)
     view = sample.view(None if len(known) == len(sample.texts) else known)
@@ -96,6 +97,8 @@ def audit_subject(
         if not view.explainer.reads_weights:
             stages.begin(request.method)
             view.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
+        for name in request.references if AGREEMENT in selected else ():
+            replace(view.some(np.arange(1)), method=name).scores  # noqa: B018 — likewise
         reference = kept.reference(REFERENCE, partial(measure_reference, view))
         view = view.but(reference=reference)
         has_sinks = (view.known.on_first or 0.0) > SINK_SHARE
@@ -246,16 +249,19 @@ def remarks_on_selection(
         f"{'was' if len(names) == 1 else 'were'} left out: {reason}."
         for reason, names in left_out.items()
     ]
-    if view.explainer.reads_weights:
-        return remarks
-    remarks += method_remarks(view)
+    if not view.explainer.reads_weights:
+        remarks += method_remarks(view)
     if AGREEMENT in selected:
         asked = {finding.against for finding in result.findings if finding.audit == AGREEMENT}
+        measures = view.references if view.explainer.reads_weights else (*IMPORTANCE, *view.references)
         remarks += [
             f"Agreement with {name!r} was left out: its numbers are those of the method {view.method!r}, "
             "so they agree by construction."
-            for name in IMPORTANCE
+            for name in measures
             if name not in asked
+        ]
+        remarks += [
+            words for name in view.references for words in explainer_remarks(replace(view, method=name))
         ]
     return remarks
 

@@ -83,6 +83,7 @@ class Sample:
     method: str
     marks: Sequence[Marks] | None
     seed: int
+    references: tuple[str, ...] = ()
     known: KnownStates = field(default_factory=KnownStates, repr=False, compare=False)
 
     @cached_property
@@ -160,6 +161,7 @@ class Sample:
             self.by,
             self.columns,
             self.method,
+            self.references,
             self.marks,
             ids=self.ids,
             ranks=self.ranks,
@@ -177,6 +179,7 @@ def read_sample(
     by: Sequence[str] = (),
     dtype: torch.dtype = torch.float64,
     method: str = ATTENTION,
+    references: tuple[str, ...] = (),
     unit: Unit = "word",
 ) -> Sample:
     """(A random ``limit`` of) a split as a model reads it; float64, so that ties and tiny changes are real.
@@ -211,6 +214,7 @@ def read_sample(
         by=tuple(dict.fromkeys(by)),
         columns=columns,
         method=method,
+        references=references,
         marks=marks,
         seed=seed,
     )

@@ -76,7 +76,8 @@ class ModelView:
     image its name; ``inputs_read`` are what the model was given.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
     by: class, length, correct, confidence, identifiability, or the name of a column, whose values stand in
-    ``columns``. ``method`` is the explanation that is audited. ``marks`` are what people have marked in each
+    ``columns``. ``method`` is the explanation that is audited, and ``references`` are those that
+    `agreement` compares it with besides `IMPORTANCE`. ``marks`` are what people have marked in each
     text, None where the data have no marks. ``spares_first`` leaves the first token of every text out of
     the units: an attention sink, which keeps its weight and its place.
     """
@@ -95,6 +96,7 @@ class ModelView:
     by: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     method: str = ATTENTION
+    references: tuple[str, ...] = ()
     marks: Sequence[Marks] | None = None
     spares_first: bool = False
     ids: NDArray[np.int64] = field(kw_only=True)
@@ -357,11 +359,19 @@ class ModelView:
 
     @cached_property
     def importance(self) -> dict[str, AnyFloats]:
-        """Gradient and erasure importance of every unit, by finding name; without the measure that the
-        audited explanation is by its name."""
+        """Gradient and erasure importance of every unit, and that of each reference, by finding name; without
+        the measure that the audited explanation is by its name."""
+        measures = IMPORTANCE | {name: name for name in self.references}
         return {
-            name: self.importance_by(method) for name, method in IMPORTANCE.items() if method != self.method
+            name: self.importance_by(method) for name, method in measures.items() if method != self.method
         }
+
+    def has_sides(self, against: str) -> bool:
+        """Whether the signs of a measure say for which class a unit speaks: those of references may not."""
+        if against in IMPORTANCE:
+            return True
+        explainer = find_explainer(against)
+        return explainer.signed(self.explanation) and not explainer.sign_is_gauge
 
     def same_as_scores(self, importance: AnyFloats) -> AnyFloats:
         """In which texts a measure is the audited explanation itself (`same_numbers`)."""

@@ -4,7 +4,6 @@ A method that reads one attention takes it from `ExplanationContext.observation`
 layers, such as rollout, runs the model itself and records every layer (`glasshead.trace.record`).
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -81,8 +80,8 @@ class Explainer(ABC):
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """Importance of every token; what stands on padding is ignored."""
 
-    def with_options(self, options: dict[str, float]) -> "Explainer":
-        """The method with numbers of its own, as in ``rollout+discard=0.9``.
+    def with_options(self, options: dict[str, float | str]) -> "Explainer":
+        """The method with options of its own: ``rollout+discard=0.9``, ``layer-mean+reading=to``.
 
         Raises:
             InputError: if it has no such option.
@@ -235,16 +234,15 @@ def find_explainer(name: str) -> Explainer:
     return explainer
 
 
-def parse_option(word: str) -> tuple[str, float]:
-    """``discard=0.9`` as a name and a number."""
+def parse_option(word: str) -> tuple[str, float | str]:
+    """``discard=0.9`` as a name and a number; what is no number stays a word."""
     option, _, value = word.partition("=")
+    if not option or not value:
+        raise InputError(f"an option of a method reads name=value, as in rollout+discard=0.9, not {word!r}")
     try:
-        number = float(value)
+        return option, float(value)
     except ValueError:
-        number = math.nan
-    if not option or not math.isfinite(number):
-        raise InputError(f"an option of a method reads name=number, as in rollout+discard=0.9, not {word!r}")
-    return option, number
+        return option, value
 
 
 def check_installed(explainer: Explainer) -> None:

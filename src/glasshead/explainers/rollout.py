@@ -51,17 +51,15 @@ class Rollout(StackExplainer):
             ", of the sizes of the weights" if absolute else ""
         )
 
-    def with_options(self, options: dict[str, float]) -> Rollout:
+    def with_options(self, options: dict[str, float | str]) -> Rollout:
+        shares = {"residual": self.residual, "discard": self.discard}
         for option, value in options.items():
-            if option not in ("residual", "discard"):
+            if option not in shares:
                 raise InputError(f"{self.name!r} has no option {option!r}: it has residual and discard")
-            if not 0 <= value < 1:
-                raise InputError(f"{option} is a share from 0 to below 1, not {value:g}")
-        return Rollout(
-            absolute=self.absolute,
-            residual=options.get("residual", self.residual),
-            discard=options.get("discard", self.discard),
-        )
+            if isinstance(value, str) or not 0 <= value < 1:
+                raise InputError(f"{option} is a share from 0 to below 1, not {value}")
+            shares[option] = value
+        return Rollout(absolute=self.absolute, **shares)
 
     def settings(self, context: ExplanationContext) -> str | None:
         parts = [] if isinstance(context.model, PooledClassifier) else [f"residual {self.residual:g}"]

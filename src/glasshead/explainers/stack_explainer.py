@@ -70,8 +70,12 @@ class StackExplainer(Explainer):
         if site.head is None and not self.combines_heads:
             combined = "all heads"
         layers = f"layers 0 to {site.layer}" if site.layer else "layer 0"
-        text = f"{layers} (up to {site.name}), {combined}, {context.rows.in_words}"
+        text = f"{layers} (up to {site.name}), {combined}, {self.read_in_words(context)}"
         return text if site.above is None else f"{text}, times that of the sentence"
+
+    def read_in_words(self, context: ExplanationContext) -> str:
+        """What is read of the last map."""
+        return context.rows.in_words
 
     def signed(self, context: ExplanationContext) -> bool:
         return False

@@ -77,6 +77,12 @@ class AuditRequest(UnitRequest, MeasuringRequest, JudgedRequest):
     method: str = option(
         default="attention", help="The explanation that is audited (glasshead list explainers)."
     )
+    references: tuple[str, ...] = option(
+        default=(),
+        help="For agreement: more explanations to compare it with, besides gradients and weight removal.",
+        metavar="A,B,…",
+        read=readers.names,
+    )
     by: tuple[str, ...] = option(
         default=(),
         help="Every finding also for each slice of the texts: class, length, correct, confidence, "

@@ -102,6 +102,13 @@ class AttentionStack:
         return any(layer.target == DECODER for layer in self.layers)
 
     @property
+    def is_square(self) -> bool:
+        """Whether in every call, but for that of a learned query on top, the tokens of a text look at
+        themselves."""
+        below = [layer for layer in self.layers if layer.target != SUMMARY]
+        return bool(below) and all(layer.source == layer.target == TEXT for layer in below)
+
+    @property
     def is_causal(self) -> bool:
         """Whether a vector of a text sees nothing behind it."""
         own = [layer.record for layer in self.layers if layer.source == layer.target == TEXT]
