@@ -1,6 +1,5 @@
 """An audit that another package attaches is an audit: measured, judged, shown and gated as ours are."""
 
-import re
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -54,7 +53,7 @@ def shards(folder):
 def test_it_is_listed(attached):
     said = glasshead("list", "audits").output
     assert NAME in said
-    assert "does it follow the length of words?" in said
+    assert "does it follow the length of" in said
 
 
 def test_its_rows_are_its_columns(audited):
@@ -80,9 +79,10 @@ def test_its_title_unit_claim_and_place_are_on_the_first_screen(audited):
     assert claim.holds == {"does not depend": "yes", "depends": "no"}[finding.verdict.split(" on ")[0]]
     assert "less than 0.1 below random order" in claim.note
     page = (folder / "report.html").read_text(encoding="utf-8")
-    for text in (said, page):
-        assert TITLE in re.sub(r"\s+", " ", text)
+    assert TITLE in page
+    for text in (said, page):  # in a terminal numbers stand beside the first line of a title
         assert text.index(titles[0][:20]) < text.index(TITLE[:20])
+    assert "1 − |Kendall τ-b|" in said
     assert "1 − |Kendall τ-b|" in page
     assert CLAIM in page
     assert "Word length" in page
@@ -92,7 +92,8 @@ def test_its_title_unit_claim_and_place_are_on_the_first_screen(audited):
 def test_a_bar_is_one_on_its_finding(audited, tiny):
     folder, _ = audited
     low = AuditCard.load(folder).finding(f"{FINDING}.all").interval[0]
-    for verb in (("judge", folder), ("audit", tiny.tanhmax, "synthetic", *ASKED, "--limit", 30)):
+    again = ("audit", tiny.tanhmax, "synthetic", *ASKED, "--limit", 30, "--out", folder, "--resume")
+    for verb in (("judge", folder), again):
         said = glasshead(*verb, "--fail-under", f"{FINDING}={low - 0.01}").output
         assert f"{FINDING}: the interval starts at" in said
         assert glasshead(*verb, "--fail-under", f"{FINDING}=1", code=1).exit_code == 1
@@ -115,7 +116,8 @@ def test_it_is_judged_again_without_the_model(audited, tmp_path):
     card = AuditCard.load(folder)
     assert front_door.judge(folder).findings == card.findings
     said = glasshead("judge", folder, "--by", "length", "--out", tmp_path / "sliced").output
-    assert TITLE in re.sub(r"\s+", " ", said)
+    assert TITLE[:20] in said
+    assert "By length" in said
     sliced = AuditCard.load(tmp_path / "sliced")
     assert sliced.finding(f"{FINDING}.all") == card.finding(f"{FINDING}.all")
     assert {one.by for one in sliced.findings if one.audit == NAME} == {"", "length"}
