@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.measuring import print_table
 from benchmarks.random_bert import random_classifier, random_texts, word_tokenizer
 
-AUDITS = "agreement,performance,perturbation,tokens,faithfulness"
+AUDITS = "agreement,performance,perturbation,faithfulness"
 WORDS = 50
 STEP = 0.002
 """Seconds between two looks at a process."""
