@@ -1,8 +1,8 @@
 """Is an audit that is killed again and again the audit? 100 times SIGKILL, each at a random moment.
 
 An audit of a small random BERT is killed after a time drawn uniformly from that of an uninterrupted audit,
-resumed, killed again, and so on until it is finished; then the next one begins in a new folder. Every finished
-card, all of card.json but its date and its seconds, is compared with that of the uninterrupted audit.
+resumed, killed again, and so on until it is finished; then the next one begins in a new folder. Every
+finished card, all of card.json but its date and its seconds, is compared with that of the uninterrupted one.
 
 Each audit runs in a fork of a process that has imported everything and computed nothing, so that kills hit
 the work and not the imports.

@@ -43,7 +43,13 @@ def conclude(card: AuditCard, audits: Mapping[str, QuestionSet] = AUDITS) -> Aud
     claims = tuple(judge_claims(card, made))
     fill = card.nouns.fill
     summaries = {
-        name: AuditSummary(fill(audit.title) or name, fill(audit.about), summary_of(card, outcomes[name]))
+        name: AuditSummary(
+            fill(audit.title) or name,
+            fill(audit.about),
+            summary_of(card, outcomes[name]),
+            {key: fill(words) for key, words in audit.words.items()},
+            audit.joint,
+        )
         for name, audit in made.items()
     }
     first = headline(card, findings_sentence(card, outcomes))

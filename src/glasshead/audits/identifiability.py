@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -87,6 +87,13 @@ class Identifiability(Audit):
         "the keys: could this head, with these keys, give the same output with other weights nearby?"
     )
     place = 90
+    words: ClassVar = {
+        "identifiable": "share of maps that are the only one",
+        "width": "mean width of the intervals",
+        "may-be-zero": "share of the five largest weights that could be zero",
+        "another-first": "share of maps in which another {token} could be first",
+        "given-keys": "share of maps that are alone, given the keys",
+    }
     questions = (
         Question(
             "identifiable",
@@ -457,7 +464,7 @@ def map_verdict(
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:
     """The verdict on a statistic that no map has, by the ``reasons``."""
-    words = " or ".join(reasons)
+    words: ClassVar = " or ".join(reasons)
     if OPEN_REASONS & reasons.keys():
         return Verdict(f"undecided: {words}", "undecided", "unsolved")
     return Verdict(f"not asked: {words}", "not evidence", "not asked")

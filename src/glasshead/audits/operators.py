@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,16 @@ from glasshead.arrays import AnyFloats
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.agreement_strength import judge_agreement
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
-from glasshead.audits.question import SHARE, TAU, Outcome, Question, by_size, log_change_size, usable
+from glasshead.audits.question import (
+    EXPLANATION_WORDS,
+    SHARE,
+    TAU,
+    Outcome,
+    Question,
+    by_size,
+    log_change_size,
+    usable,
+)
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, StatSummary, all_same, null_column, nulls_of, summarise
 from glasshead.audits.table import Column, Table, same_numbers
@@ -70,6 +79,18 @@ class Operators(Audit):
         "together. A conclusion that flips depends on the type of deletion."
     )
     place = 60
+    words: ClassVar = EXPLANATION_WORDS | {
+        CHANGE: "mean change of ŷ by {a_word}",
+        ORDER: "order of the {words} under two types of deletion",
+        "zero-weight": "weight set to zero",
+        "renormalise": "weights renormalised",
+        "zero-value": "value set to zero",
+        "delete": "cut out",
+        "mask-token": "replaced by [MASK]",
+        "unknown-token": "replaced by [UNK]",
+        "mean-embedding": "mean embedding",
+        SURVIVAL: "share of types of deletion under which it is better than random",
+    }
     questions = (
         Question(
             "{method}" + ABSOLUTE,
@@ -395,7 +416,7 @@ def survival_verdict(
         return Verdict(f"not distinguishable from random numbers under all {len(sides)} types of deletion")
     sided = (*by_side[1], *by_side[-1])
     flips = any(frozenset((name, other)) in differing for name in by_side[0] for other in sided)
-    words = "; ".join(
+    words: ClassVar = "; ".join(
         f"{what} under {', '.join(by_side[value])}"
         for value, what in (
             (1, "better than random numbers"),

@@ -15,6 +15,7 @@ from glasshead.audits.summary import Interval, Nulls, StatSummary, summarise
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
+    CANONICAL_GAUGE,
     METHOD,
     NEGLIGIBLE,
     NEXT_TOKEN,
@@ -43,6 +44,16 @@ HOLDS_OF_EXTENT: Mapping[Extent, Holds] = {
 }
 HOLDS_OF_ANSWER: Mapping[bool | None, Holds] = {True: "yes", False: "no", None: "undecided"}
 SHARE, TAU, SIZE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
+EXPLANATION_WORDS: Mapping[str, str] = {
+    "attention": f"attention{CANONICAL_GAUGE}",
+    "attention-raw": "attention, raw gauge",
+    "attention-absolute": "attention, absolute",
+    "method": "the audited method",
+    "method-absolute": "the audited method, absolute",
+    "contribution": "contribution a·o",
+    "contribution-absolute": "contribution, absolute",
+}
+"""What explanations of inputs are called in tables."""
 Rule = Callable[[AuditCard, Finding], Holds | None]
 """Whether a claim holds by a finding that is evidence; None: it is not made."""
 Within = Interval | Callable[[str | None], Interval] | None
@@ -145,6 +156,11 @@ class QuestionSet:
     place: ClassVar[int] = 100
     """Audits with smaller numbers come first; those of other packages last."""
     questions: ClassVar[tuple[Question, ...]] = ()
+    words: ClassVar[Mapping[str, str]] = {}
+    """What statistics, and what they are compared with, are called in tables, in their order there; a name
+    that is missing stays as it is."""
+    joint: ClassVar[str] = "–"
+    """Between a statistic and what it is compared with."""
 
     def question_of(self, statistic: str, against: str, method: str = ATTENTION) -> Question:
         """The first question about such findings; one that says nothing, if there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,12 @@ class ReadHeads(Audit):
         "tokens, by itself and minus their share of |a ∂z/∂a|."
     )
     place = 50
+    words: ClassVar = {
+        "removal": "change of ŷ without these heads",
+        "alone": "share of these heads that matter by themselves",
+        "special": "share of attention on special tokens",
+        "inflation": "the same minus their share of |a ∂z/∂a|",
+    }
     questions = (
         Question(
             "removal",
@@ -245,8 +251,8 @@ def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verd
         return Verdict(
             "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
         )
-    words = size_verdict(interval[0] / unit, interval[1] / unit)
-    words = words._replace(words=words.words.replace("without it", "without these heads"))
+    words: ClassVar = size_verdict(interval[0] / unit, interval[1] / unit)
+    words: ClassVar = words._replace(words=words.words.replace("without it", "without these heads"))
     over = summary.reliable_differences.get(OTHER_LAYERS)
     if over is None or words.status != "evidence":
         return words

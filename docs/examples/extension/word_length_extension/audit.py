@@ -1,4 +1,4 @@
-"""Does the explanation follow the length of words? Then it says little that counting letters would not say."""
+"""Does the explanation follow the length of words? Then counting letters says as much."""
 
 import numpy as np
 
