@@ -464,7 +464,7 @@ def map_verdict(
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:
     """The verdict on a statistic that no map has, by the ``reasons``."""
-    words: ClassVar = " or ".join(reasons)
+    words = " or ".join(reasons)
     if OPEN_REASONS & reasons.keys():
         return Verdict(f"undecided: {words}", "undecided", "unsolved")
     return Verdict(f"not asked: {words}", "not evidence", "not asked")

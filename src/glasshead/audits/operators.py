@@ -79,7 +79,8 @@ class Operators(Audit):
         "together. A conclusion that flips depends on the type of deletion."
     )
     place = 60
-    words: ClassVar = EXPLANATION_WORDS | {
+    words: ClassVar = {
+        **EXPLANATION_WORDS,
         CHANGE: "mean change of ŷ by {a_word}",
         ORDER: "order of the {words} under two types of deletion",
         "zero-weight": "weight set to zero",
@@ -416,7 +417,7 @@ def survival_verdict(
         return Verdict(f"not distinguishable from random numbers under all {len(sides)} types of deletion")
     sided = (*by_side[1], *by_side[-1])
     flips = any(frozenset((name, other)) in differing for name in by_side[0] for other in sided)
-    words: ClassVar = "; ".join(
+    words = "; ".join(
         f"{what} under {', '.join(by_side[value])}"
         for value, what in (
             (1, "better than random numbers"),

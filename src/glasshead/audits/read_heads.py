@@ -251,8 +251,8 @@ def judge_head_effect(statistic: str, summary: StatSummary, unit: float) -> Verd
         return Verdict(
             "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
         )
-    words: ClassVar = size_verdict(interval[0] / unit, interval[1] / unit)
-    words: ClassVar = words._replace(words=words.words.replace("without it", "without these heads"))
+    words = size_verdict(interval[0] / unit, interval[1] / unit)
+    words = words._replace(words=words.words.replace("without it", "without these heads"))
     over = summary.reliable_differences.get(OTHER_LAYERS)
     if over is None or words.status != "evidence":
         return words
