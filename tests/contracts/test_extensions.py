@@ -12,6 +12,7 @@ import pytest
 import glasshead.extensions as extensions
 from fake_models import write_model
 from glasshead.registry import Registry
+from glasshead.results import AuditCard
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "extension"
 
@@ -119,8 +120,13 @@ def test_the_example_is_installed_and_runs(tmp_path):
     assert "word-lengths" in glasshead("--help")
     assert "word-length" in glasshead("list", "explainers")
     assert "word-lengths" in glasshead("list", "plots")
+    assert "word-length" in glasshead("list", "audits")
     for line in (EXAMPLE / "use.sh").read_text(encoding="utf-8").splitlines():
         program, *arguments = shlex.split(line)
         assert program == "glasshead"
         glasshead(*arguments)
+    card = AuditCard.load(tmp_path / "runs" / "lengths")
+    assert card.quantities["word-length.independence"].title in (
+        tmp_path / "runs" / "lengths" / "report.html"
+    ).read_text(encoding="utf-8")
     assert "<svg" in (tmp_path / "lengths.svg").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, t
 from typing import TYPE_CHECKING
 
 from glasshead.audits.agreement_strength import agreement_level, agreement_words
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.conclude import conclude
 from glasshead.audits.headline import CASES
@@ -31,6 +31,7 @@ from glasshead.audits.perturbation import shuffling_outcome
 from glasshead.audits.question import Outcome, Question, QuestionSet, decisive, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, few_tokens, summarise
+from glasshead.audits.table import Column
 from glasshead.lazy import lazy_exports
 from glasshead.registry import import_entries
 
@@ -55,9 +56,11 @@ __all__ = [
     "MEASUREMENTS",
     "Audit",
     "AuditResult",
+    "Column",
     "Comparable",
     "Group",
     "Identifiability",
+    "Measured",
     "ModelView",
     "Outcome",
     "Question",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -73,6 +73,16 @@ class Adversarial(Audit):
         "draw from its keys, say more."
     )
     place = 40
+    words: ClassVar = {
+        "jsd": "distance of the farthest map (JSD)",
+        "tv": "distance of the farthest map (total variation)",
+        FOUND: "share of examples with a far map",
+        BOUND: "upper bound of the distance",
+        FLAT: "share of predictions that no weights change",
+        FREE: "of all maps",
+        SAME_OUTPUT: "of those with the same output of the head",
+        PRODUCIBLE: "of those of another query and the same keys",
+    }
     questions = (
         Question(
             FOUND,

@@ -4,7 +4,7 @@ explanations do?"""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from glasshead.audits.agreement_strength import (
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.border import at
 from glasshead.audits.question import (
+    EXPLANATION_WORDS,
     HOLDS_OF_ANSWER,
     SHARE,
     TAU,
@@ -39,6 +40,7 @@ from glasshead.nouns import Nouns
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
+    CANONICAL_GAUGE,
     ONE_SIGNED,
     RAW_SIGN,
     TOO_FEW_EXAMPLES,
@@ -163,6 +165,18 @@ class Agreement(Audit):
         "of it."
     )
     place = 20
+    words: ClassVar = {
+        "gradient": "gradient",
+        "erasure-zero-weight": "removal of the weight (set to zero)",
+        "erasure-renormalise": "removal of the weight (others renormalised)",
+        **EXPLANATION_WORDS,
+        "effective": f"effective attention{CANONICAL_GAUGE}",
+        "effective-absolute": "effective attention, absolute",
+        "effective-gain": "effective minus attention",
+        "effective-gain-absolute": "effective minus attention, absolute",
+        "focus": "importance of the {tokens} that hold it (1: all on the most important)",
+    }
+    joint = "with"
     questions = (
         Question(
             "{method}" + ABSOLUTE,

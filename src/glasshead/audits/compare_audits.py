@@ -210,6 +210,7 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
             "faithfulness": "faithfulness.{}.{}",
             "adversarial": "adversarial.{}.{}",
             "heads": "heads.{}",
+            "operators": "",
         }
         statistic = finding.statistic
         if finding.audit == AGREEMENT and statistic in (METHOD, METHOD + ABSOLUTE):
@@ -217,7 +218,9 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         if finding.audit == AGREEMENT:
             name = column_name(statistic, finding.against)
         else:
-            name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
+            # Of the audit of another package a column that is named as its finding.
+            pattern = patterns.get(finding.audit, finding.quantity)
+            name = pattern.format(statistic, finding.against).rstrip(".")
         name = OF_REST + name if finding.group == WITHOUT_FIRST else name
         if name not in card.examples:
             return None

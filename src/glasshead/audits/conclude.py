@@ -46,7 +46,11 @@ def conclude(card: AuditCard, audits: Mapping[str, QuestionSet] = AUDITS) -> Aud
     fill = card.nouns.fill
     summaries = {
         name: AuditSummary(
-            fill(audit.title) or name, fill(audit.about), summary_of(card, outcomes[name], claims)
+            fill(audit.title) or name,
+            fill(audit.about),
+            summary_of(card, outcomes[name], claims),
+            {key: fill(words) for key, words in audit.words.items()},
+            audit.joint,
         )
         for name, audit in made.items()
     }

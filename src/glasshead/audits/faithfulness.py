@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,14 @@ class Faithfulness(Audit):
         "sufficiency and deletion if small. The null has as many random {tokens}."
     )
     place = 70
+    words: ClassVar = {
+        "comprehensiveness": "comprehensiveness: fall of ŷ without the top-ranked {tokens}",
+        "sufficiency": "sufficiency: fall of ŷ with the top-ranked {tokens} alone",
+        "deletion": "area under the deletion curve",
+        "insertion": "area under the insertion curve",
+        "greedy": "minus that of a greedy order",
+        "best": "minus that of the best order",
+    }
     questions = (
         Question(
             "comprehensiveness",

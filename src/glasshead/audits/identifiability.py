@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -90,6 +90,13 @@ class Identifiability(Audit):
         "the keys: could this head, with these keys, give the same output with other weights nearby?"
     )
     place = 90
+    words: ClassVar = {
+        "identifiable": "share of maps that are the only one",
+        "width": "mean width of the intervals",
+        "may-be-zero": "share of the five largest weights that could be zero",
+        "another-first": "share of maps in which another {token} could be first",
+        "given-keys": "share of maps that are alone, given the keys",
+    }
     questions = (
         Question(
             "identifiable",

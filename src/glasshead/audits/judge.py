@@ -163,7 +163,8 @@ def judge(folder: str | Path, *, by: Sequence[str] = (), level: float | None = N
             f"{folder} holds measurements of {join_names(gone)}, "
             "an audit of another package: install it first"
         )
-    selected = {name: AUDITS[name] for name in AUDITS if name in asked}
+    in_order = dict.fromkeys([*(one.audit for one in card.findings), *AUDITS])  # as the audit had them
+    selected = {name: AUDITS[name] for name in in_order if name in asked}
     certain = [IDENTIFIABILITY] if CERTAINTY in kept.names() else []
     wanted = rows_wanted(selected, INPUTS + REST in kept.names(), certain)
     check_slices(base_rows(wanted, kept, ids, {})[False], by)

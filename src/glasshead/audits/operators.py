@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from glasshead.audits.agreement_strength import ORDER_BORDERS, judge_agreement
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
 from glasshead.audits.question import (
     ANY_SIZE,
+    EXPLANATION_WORDS,
     SHARE,
     TAU,
     Outcome,
@@ -82,6 +83,19 @@ class Operators(Audit):
         "together. A conclusion that flips depends on the type of deletion."
     )
     place = 60
+    words: ClassVar = {
+        **EXPLANATION_WORDS,
+        CHANGE: "mean change of ŷ by {a_word}",
+        ORDER: "order of the {words} under two types of deletion",
+        "zero-weight": "weight set to zero",
+        "renormalise": "weights renormalised",
+        "zero-value": "value set to zero",
+        "delete": "cut out",
+        "mask-token": "replaced by [MASK]",
+        "unknown-token": "replaced by [UNK]",
+        "mean-embedding": "mean embedding",
+        SURVIVAL: "share of types of deletion under which it is better than random",
+    }
     questions = (
         Question(
             "{method}" + ABSOLUTE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,12 @@ class Performance(Audit):
     title = "Performance"
     about = "How good is the model? The null always guesses the commonest class, or the mean rating."
     place = 10
+    words: ClassVar = {
+        "accuracy": "accuracy",
+        "cross-entropy": "cross-entropy in nats",
+        "rmse": "root mean squared error",
+        "mae": "mean absolute error",
+    }
     questions = (
         Question(
             "accuracy",

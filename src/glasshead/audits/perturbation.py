@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,15 @@ class Perturbation(Audit):
         "change of the target's probability, or of the rating."
     )
     place = 30
+    words: ClassVar = {
+        "permutation": "permuted weights",
+        "random": "random weights, as in the paper",
+        "random-normalised": "random weights, normalised",
+        "uniform": "uniform weights",
+        "absolute": "absolute change",
+        "signed": "signed change",
+        "share": "share that changes",
+    }
     questions = (
         Question(
             "permutation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,12 @@ class Plausibility(Audit):
         "order. An explanation that looks right to people may still not reflect what the model does."
     )
     place = 80
+    words: ClassVar = {
+        "auprc": "area under precision and recall",
+        "token-f1": "{token} F1 of the largest scores",
+        "iou": "intersection over union of the largest scores",
+        "pointing": "is the largest score marked? (pointing game)",
+    }
     questions = (
         Question(
             "auprc",

@@ -16,6 +16,7 @@ from glasshead.audits.summary import Interval, Nulls, StatSummary, summarise
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
+    CANONICAL_GAUGE,
     FIFTH,
     FIFTIETH,
     METHOD,
@@ -64,6 +65,16 @@ def more_or_less(null: str) -> Border:
     return Border(sides, minus=null, scaled=True, applies=lambda finding: finding.status == "evidence")
 
 
+EXPLANATION_WORDS: Mapping[str, str] = {
+    "attention": f"attention{CANONICAL_GAUGE}",
+    "attention-raw": "attention, raw gauge",
+    "attention-absolute": "attention, absolute",
+    "method": "the audited method",
+    "method-absolute": "the audited method, absolute",
+    "contribution": "contribution a·o",
+    "contribution-absolute": "contribution, absolute",
+}
+"""What explanations of inputs are called in tables."""
 Rule = Callable[[AuditCard, Finding], Holds | None]
 """Whether a claim holds by a finding that is evidence; None: it is not made."""
 Within = Interval | Callable[[str | None], Interval] | None
@@ -172,6 +183,11 @@ class QuestionSet:
     place: ClassVar[int] = 100
     """Audits with smaller numbers come first; those of other packages last."""
     questions: ClassVar[tuple[Question, ...]] = ()
+    words: ClassVar[Mapping[str, str]] = {}
+    """What statistics, and what they are compared with, are called in tables, in their order there; a name
+    that is missing stays as it is."""
+    joint: ClassVar[str] = "–"
+    """Between a statistic and what it is compared with."""
 
     def question_of(self, statistic: str, against: str, method: str = ATTENTION) -> Question:
         """The first question about such findings; one that says nothing, if there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,12 @@ class ReadHeads(Audit):
         "tokens, by itself and minus their share of |a ∂z/∂a|."
     )
     place = 50
+    words: ClassVar = {
+        "removal": "change of ŷ without these heads",
+        "alone": "share of these heads that matter by themselves",
+        "special": "share of attention on special tokens",
+        "inflation": "the same minus their share of |a ∂z/∂a|",
+    }
     questions = (
         Question(
             "removal",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,16 @@ from glasshead.audits.question import SHARE, Outcome, Question, decisive, usable
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval
 from glasshead.audits.table import Column, Table
-from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, AuditCard, Finding, Verdict
+from glasshead.results import (
+    CANONICAL_GAUGE,
+    MIN_UNITS,
+    ONE_SIGNED,
+    RAW_SIGN,
+    TOO_FEW_TOKENS,
+    AuditCard,
+    Finding,
+    Verdict,
+)
 from glasshead.spelling import spell
 from glasshead.statistics import auc_interval, resamples_for
 
@@ -48,6 +57,17 @@ class Tokens(Audit):
         "larger value, and the share of right signs is averaged over positive and negative {tokens}."
     )
     place = 95
+    words: ClassVar = {
+        "separation": "separation (AUC)",
+        "sign": "share of right signs",
+        "score": "score s",
+        "weight": f"weight a{CANONICAL_GAUGE}",
+        "weight-raw": "weight a, raw gauge",
+        "weight-absolute": "weight, absolute",
+        "polarity": "polarity o",
+        "contribution": "contribution a·o",
+    }
+    joint = "by"
     questions = (
         Question(
             "separation",

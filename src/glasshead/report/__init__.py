@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # matplotlib, jinja and rich take their time: each is importe
     from glasshead.report.html.figure_page import RenderedFigure, figure_page, render
     from glasshead.report.html.heads_page import heads_page
     from glasshead.report.html.written_page import written_page
-    from glasshead.report.labels import CANONICAL, LAST, display_name, sort_groups
+    from glasshead.report.labels import LAST, display_name, sort_groups
     from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
     from glasshead.report.marks.distributions import Distribution, histogram_panel, violin_panel
     from glasshead.report.marks.intervals import IntervalPoint, IntervalRow, interval_panel

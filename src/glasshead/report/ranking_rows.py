@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from glasshead.escaping import visible
 from glasshead.nouns import nouns_of
-from glasshead.report.labels import STATISTICS, display_name
+from glasshead.report.labels import display_name
 from glasshead.report.number_format import DASH, count, number
 from glasshead.results import AUPRC, Finding, MethodRanking, RankedMethod, Standing
 
@@ -138,7 +138,7 @@ def key_in_words(ranking: MethodRanking) -> str:
 def statistic_title(ranking: MethodRanking, statistic: str) -> str:
     """What a statistic is called, and in which direction it is faithful."""
     better = "smaller is more faithful" if statistic in SMALL_IS_FAITHFUL else "larger is more faithful"
-    return f"{display_name(statistic, STATISTICS, nouns=nouns_of(ranking.facts))} ({better})"
+    return f"{display_name(statistic, ranking.words)} ({better})"
 
 
 def time_title(ranking: MethodRanking) -> str:
@@ -150,7 +150,7 @@ def intro_sentence(ranking: MethodRanking) -> str:
     """On what the conclusion rests."""
     facts, nouns = ranking.facts, nouns_of(ranking.facts)
     return (
-        f"{display_name(ranking.statistic, STATISTICS, nouns=nouns).capitalize()}, over "
+        f"{display_name(ranking.statistic, ranking.words).capitalize()}, over "
         f"{nouns.count(facts['examples'])} of "
         f"{visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired "
         "intervals and exchange tests, which must say the same, "

@@ -7,7 +7,6 @@ from glasshead.nouns import Nouns, nouns_of
 from glasshead.report.key_findings import answers, axis_limits
 from glasshead.report.labels import finding_label
 from glasshead.report.number_format import number
-from glasshead.report.run_facts import any_signed
 from glasshead.results import CONSTRUCTED, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.wording import percent, sentence
 
@@ -125,8 +124,7 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
 def differing_title(card: AuditCard, test: SliceTest) -> str:
     """A finding that differs, and that the front page does not ask about, under its name."""
     finding = card.finding(test.finding)
-    nouns = nouns_of(card.facts)
-    name = test.finding if finding is None else finding_label(finding, any_signed(card), nouns)
+    name = test.finding if finding is None else finding_label(finding, card)
     summary = card.conclusion.audits.get(test.audit)
     return f"{test.audit if summary is None else summary.title}: {name}."
 

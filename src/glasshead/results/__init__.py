@@ -16,6 +16,7 @@ from glasshead.results.attributions import Attributions
 from glasshead.results.audit_card import (
     ABSOLUTE,
     ATTENTION,
+    CANONICAL_GAUGE,
     CARD_FILE,
     EXPLANATION,
     INTERVAL_LEVEL,
@@ -129,6 +130,7 @@ __all__ = [
     "ARROW",
     "ATTENTION",
     "AUPRC",
+    "CANONICAL_GAUGE",
     "CARD_FILE",
     "CLEAR_RANK_MARGIN",
     "CONSTRUCTED",

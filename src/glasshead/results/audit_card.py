@@ -41,7 +41,7 @@ ATTENTION = "attention"
 """The explanation that is audited unless another is named."""
 EXPLANATION = "explanation"
 """The audit that collects all that bear on it, and the fact that names them."""
-METHOD, ABSOLUTE = "method", "-absolute"
+METHOD, ABSOLUTE, CANONICAL_GAUGE = "method", "-absolute", ", canonical gauge"
 """The statistic of any explanation, where audits of several stand side by side, and how the name of one that
 compares sizes alone ends."""
 

@@ -52,11 +52,14 @@ class Claim:
 @dataclass(frozen=True)
 class AuditSummary:
     """One audit of a card: its ``title``, what it asks, and what it comes to (``says``; None where its
-    findings speak for themselves)."""
+    findings speak for themselves); what its statistics and what they are compared with are called, in the
+    order of tables, and the word between the two (``joint``)."""
 
     title: str
     asks: str
     says: str | None
+    words: Mapping[str, str] = field(default_factory=dict)
+    joint: str = "–"
 
 
 @dataclass(frozen=True)

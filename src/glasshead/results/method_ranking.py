@@ -94,7 +94,8 @@ class MethodRanking(Drawable):
     """What `glasshead.rank` gives: methods, the paired differences between them, and a conclusion in words.
 
     ``statistic`` is the one that the conclusion rests on, ``removals`` what each meaning of deleting does to
-    a token. ``differences`` are named as findings are. ``examples`` are the numbers of every text.
+    a token. ``differences`` are named as findings are. ``examples`` are the numbers of every text, and
+    ``words`` what statistics are called.
     """
 
     facts: Mapping[str, Any]
@@ -107,6 +108,7 @@ class MethodRanking(Drawable):
     remarks: Sequence[str] = ()
     texts: Sequence[RankedText] = ()
     examples: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

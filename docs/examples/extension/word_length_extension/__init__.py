@@ -1,1 +1,1 @@
-"""An extension of Glasshead: an explainer, a plot and a command about the length of words."""
+"""An extension of Glasshead: an explainer, an audit, a plot and a command about the length of words."""

@@ -210,6 +210,11 @@ def run_ranking(request: RankRequest) -> MethodRanking:
         remarks=remarks,
         texts=rank_texts(sample, request.methods, inputs, taus, nouns),
         examples=method_columns(sample, request.methods, criteria, taus),
+        words={
+            name: nouns.fill(text)
+            for audit in (Faithfulness, Plausibility)
+            for name, text in audit.words.items()
+        },
     )
 
 

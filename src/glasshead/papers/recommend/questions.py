@@ -1,5 +1,7 @@
 """What an audit of a recommender asks, and what its findings come to."""
 
+from typing import ClassVar
+
 from glasshead.audits import (
     Outcome,
     Question,
@@ -10,8 +12,17 @@ from glasshead.audits import (
     shuffling_outcome,
     usable,
 )
-from glasshead.results import AuditCard
+from glasshead.results import CANONICAL_GAUGE, AuditCard
 
+ERASURE_WORDS = {
+    "attention": f"attention{CANONICAL_GAUGE}",
+    "contribution": "contribution a·o",
+    "heaviest": "without the largest weight",
+    "strongest": "without the largest contribution",
+    "erasure": "erasure",
+    "change": "change of the click probability",
+    "fall": "fall of the click probability",
+}
 CLICKS, WORDS, RANKING = "clicks", "words", "ranking"
 TAU, SHARE = (-1.0, 1.0), (0.0, 1.0)
 
@@ -38,6 +49,7 @@ class ClickQuestions(QuestionSet):
         "contribution. The null has the same numbers in random order, or erases any other item."
     )
     place = 10
+    words = ERASURE_WORDS
     questions = (
         Question(
             "attention",
@@ -77,6 +89,7 @@ class WordQuestions(QuestionSet):
         "on? The same of the words of the item that ranks first."
     )
     place = 20
+    words = ERASURE_WORDS
     questions = (
         Question(
             "attention",
@@ -117,6 +130,15 @@ class RankingQuestions(QuestionSet):
         "means over the impressions."
     )
     place = 30
+    words: ClassVar = {
+        "shift": "how far click probabilities move",
+        "auc": "AUC",
+        "loss": "AUC lost",
+        "uniform-pooling": "uniform weights of the clicked news",
+        "permuted-pooling": "shuffled weights of the clicked news",
+        "uniform-news-level": "uniform attention at the news level",
+        "uniform-word-level": "uniform attention at the word level",
+    }
     questions = (
         Question("auc", title="Does the model rank better than chance?", unit="AUC", within=SHARE),
         Question(

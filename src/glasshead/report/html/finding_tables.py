@@ -3,21 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from glasshead.nouns import Nouns, nouns_of
+from glasshead.nouns import nouns_of
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.document import Cell, Column, Mark, Piece, Rows, Table, cell
 from glasshead.report.findings_in_words import bounds, estimate, verdict_sentence, with_sign
 from glasshead.report.interval_marks import difference_mark, finding_mark
 from glasshead.report.key_findings import axis_limits
 from glasshead.report.labels import (
-    AGAINST,
-    STATISTICS,
-    TOKEN_STATISTICS,
     UNSPOKEN,
     display_name,
     finding_label,
     sort_groups,
     sort_names,
+    words_of,
 )
 from glasshead.report.number_format import DASH, count, finite, interval, number, share
 from glasshead.report.run_facts import any_signed
@@ -52,8 +50,8 @@ class Footnotes:
     """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
 
     ``significance`` says whether some findings were tested input by input, ``signed`` whether there is a
-    gauge to be named, ``nouns`` what inputs are called; ``names`` are those of the cards, and ``quantities``
-    what their numbers are about.
+    gauge to be named, ``words`` what statistics are called; ``names`` are those of the cards, and
+    ``quantities`` what their numbers are about.
     """
 
     citations: list[str]
@@ -61,7 +59,7 @@ class Footnotes:
     nulls: list[str]
     significance: bool
     signed: bool
-    nouns: Nouns
+    words: Mapping[str, str]
     names: Sequence[str]
     quantities: Mapping[str, Quantity]
 
@@ -96,7 +94,7 @@ def _section(
         ),
         any(f.significant_fraction is not None for f in everything),
         any_signed(*cards),
-        nouns_of(*(card.facts for card in cards)),
+        words_of(cards, audit),
         names,
         {name: quantity for card in cards for name, quantity in card.quantities.items()},
     )
@@ -124,7 +122,7 @@ def _section(
                 name,
                 [
                     (
-                        finding_label(f, any_signed(card), nouns_of(card.facts)),
+                        finding_label(f, card),
                         verdict_sentence(f, nouns_of(card.facts)),
                     )
                     for f in _worded(card, audit)
@@ -142,8 +140,7 @@ def audit_answer(card: AuditCard, audit: str) -> str:
         return summary.says
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
-            name = finding_label(finding, any_signed(card), nouns_of(card.facts))
-            numbers = f"{name} {estimate(finding)} {bounds(finding)}"
+            numbers = f"{finding_label(finding, card)} {estimate(finding)} {bounds(finding)}"
             return sentence(capitalise(": ".join(filter(None, (numbers, finding.verdict)))))
     return ""
 
@@ -197,7 +194,7 @@ def _table(
         head.append(Column("Difference", "numbers", over=over))
         head += [Column(f"{level} interval, paired", "marked", over=over), Column("n", "numbers", over=over)]
     groups: dict[str, list[Finding]] = {}
-    for finding in _sort(findings):
+    for finding in _sort(findings, notes.words):
         groups.setdefault(_heading(finding, notes), []).append(finding)
     return Table(
         head,
@@ -287,11 +284,10 @@ def difference_cells(row: DifferenceRow | None, limits: tuple[float, float] | No
     yield row.n
 
 
-def _sort(findings: list[Finding]) -> list[Finding]:
-    tokens = all(finding.audit == "tokens" for finding in findings)
+def _sort(findings: list[Finding], words: Mapping[str, str]) -> list[Finding]:
     orders = (
-        sort_names((f.statistic for f in findings), TOKEN_STATISTICS if tokens else STATISTICS),
-        sort_names((f.against for f in findings), ("", *AGAINST)),
+        sort_names((f.statistic for f in findings), words),
+        sort_names((f.against for f in findings), ("", *words)),
         sort_groups(f.group for f in findings),
     )
     ranks = [{name: rank for rank, name in enumerate(order)} for order in orders]
@@ -308,15 +304,15 @@ def _sort(findings: list[Finding]) -> list[Finding]:
 
 def _heading(finding: Finding, notes: Footnotes) -> str:
     if finding.audit == "agreement":
-        return f"with {display_name(finding.against, AGAINST)}"
-    return display_name(finding.statistic, STATISTICS, notes.signed, notes.nouns)
+        return f"with {display_name(finding.against, notes.words)}"
+    return display_name(finding.statistic, notes.words, notes.signed)
 
 
 def _row_label(finding: Finding, in_fold: bool, notes: Footnotes) -> str:
     if finding.audit == "agreement":
-        parts = [display_name(finding.statistic, STATISTICS, notes.signed, notes.nouns)]
+        parts = [display_name(finding.statistic, notes.words, notes.signed)]
     else:
-        parts = [display_name(finding.against, AGAINST, notes.signed)] if finding.against else []
+        parts = [display_name(finding.against, notes.words, notes.signed)] if finding.against else []
     named = finding.group not in (*UNSPOKEN, WITHOUT_FIRST)
     if not parts or named or (in_fold and finding.group != WITHOUT_FIRST):
         parts.append("all examples" if finding.group == "all" else finding.group)

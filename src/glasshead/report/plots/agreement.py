@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import CANONICAL
 from glasshead.report.marks.card_columns import by_class, missing_panel, where_classes
 from glasshead.report.marks.distributions import histogram_panel
 from glasshead.report.number_format import finite
 from glasshead.report.plot_registry import plot
 from glasshead.report.run_facts import any_signed
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard, method_words
+from glasshead.results import ABSOLUTE, ATTENTION, CANONICAL_GAUGE, METHOD, AuditCard, method_words
 
 
 @plot("agreement-gradient", AuditCard, "plots", order=6, drawn_by="the page of 'audit'")
@@ -56,7 +55,7 @@ def agreement_figure(
         f"{'signed ' if signs else ''}τ{dashed}. Examples where τ is undefined are left out."
     )
     gauged = methods == {ATTENTION} and any_signed(*cards)
-    filled = f"signed{CANONICAL}" if gauged else "signed" if signs else "absolute values"
+    filled = f"signed{CANONICAL_GAUGE}" if gauged else "signed" if signs else "absolute values"
     legend = [LegendEntry("--accent", filled, "area")]
     if outlined:
         legend.append(LegendEntry("--ink", "absolute values", "outline"))

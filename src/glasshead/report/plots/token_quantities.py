@@ -6,18 +6,18 @@ import numpy as np
 
 from glasshead.report.colours import group_colours
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import CANONICAL, LAST, display_name, sort_groups
+from glasshead.report.labels import LAST, display_name, sort_groups
 from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
 from glasshead.report.marks.limits import Floats, near_zero
 from glasshead.report.marks.scatter import Points, sample, scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
 from glasshead.report.run_facts import any_signed
-from glasshead.results import AuditCard
+from glasshead.results import CANONICAL_GAUGE, AuditCard
 
 AXES = {
     "polarity": "polarity o",
-    "weight": f"mean weight a{CANONICAL}",
+    "weight": f"mean weight a{CANONICAL_GAUGE}",
     "score": "mean score s",
     "gamma": "γ, how far the token leans to its class",
     "contribution": "mean contribution a·o",
