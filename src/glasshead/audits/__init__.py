@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from glasshead.audits.agreement_strength import agreement_level, agreement_words
 from glasshead.audits.base import AUDITS, Audit, AuditResult, Measured
+from glasshead.audits.border import Border, at
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.conclude import conclude
 from glasshead.audits.headline import CASES
@@ -56,6 +57,7 @@ __all__ = [
     "MEASUREMENTS",
     "Audit",
     "AuditResult",
+    "Border",
     "Column",
     "Comparable",
     "Group",
@@ -68,6 +70,7 @@ __all__ = [
     "StatSummary",
     "agreement_level",
     "agreement_words",
+    "at",
     "audit",
     "build_view",
     "check_audit",

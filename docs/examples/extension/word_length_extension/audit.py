@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from glasshead.audits import AUDITS, Audit, AuditResult, Column, Measured, Outcome, Question, usable
+from glasshead.audits import AUDITS, Audit, AuditResult, Column, Measured, Outcome, Question, at, usable
 from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 from glasshead.statistics import kendall_tau_b
 
@@ -45,7 +45,9 @@ class WordLength(Audit):
             within=(0.0, 1.0),
             claim="{method} does not depend on the length of {words}",
             holds=lambda card, finding: beside_random(finding.over_null["random"].interval),
+            claim_at=(-SMALL,),
             note=lambda card: f"less than {SMALL:g} below random order",
+            borders=(at(-SMALL, minus="random"),),
         ),
     )
     columns = (Column(f"{OWN}*", "float", "1 − |τ-b|", "of the scores, or of the same in random order"),)
@@ -82,7 +84,7 @@ class WordLength(Audit):
         if finding is None:
             return None
         if finding.status == "undecided":
-            return Outcome(undecided=("whether it depends on the length of words",))
+            return Outcome(undecided=("whether it depends on the length of words",), findings=(finding,))
         return Outcome(f"it {finding.verdict}")
 
 
