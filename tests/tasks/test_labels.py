@@ -15,6 +15,9 @@ from glasshead.audits.data_view import input_ids, read_sample
 from glasshead.data import LoadOptions, as_dataset, read_questions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
+from image_families import image_model, processor
+from image_families import rows as image_rows
+from small_encoders import small
 
 MULTI_LABEL = "multi_label_classification"
 LABELS = {0: "toxic", 1: "insult", 2: "threat"}
@@ -241,6 +244,14 @@ def test_what_cannot_be_asked_is_refused():
             explain(model, TEXTS, tokenizer=tokenizer, task=task)
 
 
+def test_models_without_labels_are_not_asked_about_any():
+    writer = FAMILIES["GPT2"]
+    ours = small(vocab_size=len(FAMILY.tokenizer()), pad_token_id=0)
+    for model, tokenizer in ((writer.language_model(), writer.tokenizer()), (ours, FAMILY.tokenizer())):
+        with pytest.raises(InputError, match="has no labels to ask about"):
+            explain(model, TEXTS, tokenizer=tokenizer, task="labels")
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_each_family_is_asked_about_its_labels(name):
     family = FAMILIES[name]
@@ -259,3 +270,13 @@ def test_heads_and_rankings_of_labels():
     assert len(report.heads) == 4
     ranking = glasshead.rank(model, rows[:8], tokenizer=tokenizer, methods=["erasure-delete", "random"])
     assert [one.name for one in ranking.methods]
+
+
+def test_images_of_several_labels_are_audited():
+    model = image_model()
+    model.config.problem_type = MULTI_LABEL
+    pictures = image_rows(6).remove_columns("label")
+    asked = pictures.add_column("labels", [["cat"], [], ["dog", "ship"], ["ship"], ["cat"], []])
+    card = glasshead.audit(model, asked, tokenizer=processor(), audits=["performance", "agreement"])
+    assert card.finding("performance.accuracy.all").n == 6
+    assert {shown.label.removeprefix("not ") for shown in card.highlights} <= {"cat", "dog", "ship"}

@@ -273,7 +273,7 @@ def model_subject(
         finer = dtype_name(options.dtype or torch.float32)
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
-    asks_labels = options.classifies and is_asked_labels(read.config, options.task)
+    asks_labels = options.classifies and not writer and is_asked_labels(read, options.task)
     names = class_names(read)
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel
@@ -303,9 +303,11 @@ def check_task(subject: Subject, task: str | None) -> None:
         raise InputError(f"{subject.name} predicts classes and no rating: leave {spell('task')} out")
 
 
-def is_asked_labels(config: PreTrainedConfig, task: str | None) -> bool:
-    """Whether a model is asked about one label at a time: by its configuration, unless a task is named."""
-    return predicts_labels(config) if task is None else task == LABELS
+def is_asked_labels(model: PreTrainedModel, task: str | None) -> bool:
+    """Whether a model is asked about one label at a time: by its configuration, unless a task is named. Those
+    of Glasshead choose one class."""
+    asked = predicts_labels(model.config) if task is None else task == LABELS
+    return asked and not isinstance(model, TextClassifier)
 
 
 def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
