@@ -18,7 +18,6 @@ from transformers import PreTrainedModel
 
 from glasshead.audits.map_intervals import reason_without_bounds
 from glasshead.audits.memory import check_memory
-from glasshead.audits.next_tokens import PLACE, RANK
 from glasshead.audits.slices import (
     CLASS,
     COLUMN,
@@ -31,6 +30,8 @@ from glasshead.audits.slices import (
 from glasshead.audits.table import Table, among_first
 from glasshead.audits.view import ModelView
 from glasshead.data import (
+    PLACE,
+    RANK,
     Coverage,
     Encoded,
     Marks,
@@ -49,14 +50,13 @@ from glasshead.explainers import (
     check_pairs,
     make_context,
 )
-from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
+from glasshead.huggingface import NextTokenClassifier, ask_rows, class_names, isolated_copy
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
     SIGN_IN_WEIGHTS,
     UNDECIDED,
 )
-from glasshead.tasks import with_questions
 from glasshead.trace import AttentionSelector, AttentionSite, KnownStates, Subject
 from glasshead.training import labels_for
 
@@ -197,7 +197,7 @@ def read_sample(
     columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    encoded = with_questions(subject.model, encode(subject.tokenizer, texts, seconds, unit=unit), split)
+    encoded = ask_rows(subject.model, encode(subject.tokenizer, texts, seconds, unit=unit), split)
     check_memory(subject.model, encoded, dtype)
     return Sample(
         subject=subject,
@@ -248,7 +248,7 @@ def input_ids(
             digest.update(repr(part).encode())
         digest.update(repr((indices[row].item(), labels[row].item())).encode())
         if question is not None:
-            digest.update(question[row, 0].numpy().tobytes())
+            digest.update(repr((int(question[row].argmax()), int(question[row].amax()))).encode())
         ids.append(int.from_bytes(digest.digest()) >> 1)
     return np.array(ids, dtype=np.int64)
 

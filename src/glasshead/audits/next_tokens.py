@@ -10,12 +10,10 @@ from datasets import ClassLabel, Dataset, Features, Value
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, encode
+from glasshead.data import PLACE, RANK, Encoded, encode
 from glasshead.errors import InputError
 from glasshead.trace import Subject
 
-PLACE, RANK = "place in the data", "rank in the data"
-"""Columns of such a data set: where a text is in the data, and in their random order."""
 LEAST = 4
 """Tokens before the one that is asked for; in shorter texts one."""
 

@@ -22,6 +22,7 @@ from glasshead.data import (
     nouns_of_split,
     read_plain,
     read_questions,
+    read_tagged,
     reader_of,
     select_split,
 )
@@ -32,7 +33,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
-from glasshead.tasks import LABELS, LabelClassifier
+from glasshead.tasks import LABELS, LabelClassifier, TagClassifier, tag_data
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
@@ -65,6 +66,8 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     split_name = request.split or default_split(request.data, subject)
     if isinstance(subject.model, NextTokenClassifier):
         return open_for_next_tokens(request, subject, split_name, load_options)
+    if isinstance(subject.model, TagClassifier):
+        return open_for_tags(request, subject, subject.model, split_name, load_options)
     asks_labels = isinstance(subject.model, LabelClassifier)
     try:
         split = (
@@ -131,6 +134,28 @@ def open_for_next_tokens(
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
         facts = {"data": str(request.data), "split": ALL_SPLITS if whole else split_name}
+    return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
+
+
+def open_for_tags(
+    request: JudgedRequest, subject: Subject, model: TagClassifier, split_name: str, options: LoadOptions
+) -> OpenedRequest:
+    """The texts of a request before a tagger, each with a word that it is asked about.
+
+    Raises:
+        InputError: if there are no such texts, and on what only classifiers of texts have.
+    """
+    if request.train is not None:
+        raise ParameterError("train", "is for models that give a text a class, not for taggers")
+    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
+    texts = read_tagged(request.data, split_name, options)
+    places = sample_rows(len(texts), request.limit, request.seed)
+    ranks = random_ranks_of_rows(len(texts), request.seed)[places]
+    chosen = [texts[place] for place in places]
+    split, note = tag_data(model, subject.tokenizer, chosen, places, ranks, request.seed)
+    facts: dict[str, Any] = {}
+    if isinstance(request.data, str | Path):
+        facts = {"data": str(request.data), "split": split_name}
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 

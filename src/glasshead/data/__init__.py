@@ -36,7 +36,7 @@ from glasshead.data.image_folders import is_undivided, list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
-from glasshead.data.label_columns import NO, QUESTION, YES, read_questions
+from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
@@ -56,6 +56,7 @@ from glasshead.data.synthetic import (
     split_sizes,
 )
 from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
+from glasshead.data.tagged_words import TaggedText, read_tagged
 from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
@@ -74,7 +75,9 @@ __all__ = [
     "NO_MAXIMUM",
     "PAIR",
     "PAIRS",
+    "PLACE",
     "QUESTION",
+    "RANK",
     "ROOT",
     "SUFFIXES",
     "TOKENS_PER_BATCH",
@@ -97,6 +100,7 @@ __all__ = [
     "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
+    "TaggedText",
     "TextReader",
     "Unit",
     "UnitReader",
@@ -144,6 +148,7 @@ __all__ = [
     "read_conllu",
     "read_plain",
     "read_questions",
+    "read_tagged",
     "read_utf8",
     "reader_of",
     "select_split",

@@ -21,7 +21,7 @@ ROOT = -1
 @dataclass(frozen=True)
 class Sentence:
     """A text, and of each syntactic word its span of characters, the place of its head among the words
-    (`ROOT`: none), and the relation to it.
+    (`ROOT`: none), the relation to it, and its part of speech.
 
     Words that are written together (``don't``) have spans of their own where their forms make up what is
     written, else the span of the whole.
@@ -31,6 +31,7 @@ class Sentence:
     spans: Sequence[tuple[int, int]]
     heads: Sequence[int]
     relations: Sequence[str]
+    tags: Sequence[str] = ()
 
 
 def is_conllu(source: str | Path) -> bool:
@@ -92,7 +93,8 @@ def to_sentence(tokens: TokenList, source: str) -> Sentence:
             spans[number] = (start, start + length)
             start += length if split else 0
     relations = [str(token.get("deprel") or "_") for token in words]
-    return Sentence(text, [spans[token["id"]] for token in words], heads, relations)
+    tags = [str(token.get("upos") or "_") for token in words]
+    return Sentence(text, [spans[token["id"]] for token in words], heads, relations, tags)
 
 
 def surface_tokens(tokens: TokenList) -> Iterator[tuple[str, list[int], bool]]:

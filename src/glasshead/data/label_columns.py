@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NO, YES = "no", "yes"
 QUESTION = "question"
 """The column of the label that a row is asked about."""
+PLACE, RANK = "place in the data", "rank in the data"
+"""Columns of inputs of which some were left out: where each was in the data, and in their random order."""
 LABEL_COLUMNS = ("labels", "label")
 """What columns of lists of labels are called."""
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}

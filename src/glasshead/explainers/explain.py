@@ -19,7 +19,7 @@ from glasshead.data import (
     join_pair,
     reader_of,
 )
-from glasshead.errors import InputError, pluralise
+from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
@@ -110,16 +110,22 @@ def explain_texts(
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
         model, target = resolve_target(own, tokenizer, request)
+        asked, firsts, seconds = encoded, texts, pairs
         if isinstance(model, TaskModel):
-            encoded, target = model.ask(encoded, target)
-        inputs = model, tokenizer, texts, pairs
+            joined = list(map(str, texts)) if pairs is None else list(map(join_pair, texts, pairs))
+            asked, rows, target = model.ask(encoded, joined, target, request.at)
+            firsts = [texts[row] for row in rows]
+            seconds = None if pairs is None else [pairs[row] for row in rows]
+        elif request.at is not None:
+            raise ParameterError("at", "is for taggers, which are asked about a word: leave it out")
+        inputs = model, tokenizer, firsts, seconds
         explainer = find_explainer(request.method)
         attributions = explainer(
             *inputs,
             target=target,
             target_fn=request.target_fn,
             attention_selector=selector,
-            encoded=encoded,
+            encoded=asked,
         )
         if request.unit == "word":
             attributions = [by_word(attribution) for attribution in attributions]
@@ -129,7 +135,7 @@ def explain_texts(
                 *inputs,
                 attention_selector=selector,
                 tolerance=request.tolerance,
-                encoded=encoded,
+                encoded=asked,
             )
     read = coverage(tokenizer, texts, pairs, encoded)
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)

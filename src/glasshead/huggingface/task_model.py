@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from datasets import Dataset
+from numpy.typing import NDArray
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import Encoded
+from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
 
 Target = int | str | None
+At = int | str | None
+"""A place in a text: the number of a word, counted from 0, or the word itself."""
+
+
+class Asked(NamedTuple):
+    """Questions: inputs, one for each, from which ``rows`` they come, and the class that is explained."""
+
+    encoded: Encoded
+    rows: NDArray[np.int64]
+    target: Target
 
 
 class TaskModel(PreTrainedModel):
@@ -45,10 +59,28 @@ class TaskModel(PreTrainedModel):
         """The classes between which an input is decided."""
         return class_names(self)
 
-    def ask(self, encoded: Encoded, target: Target) -> tuple[Encoded, Target]:
-        """The inputs with the question that a ``target`` is about, and the class that it is of that question;
-        here the one question that there is."""
-        return encoded, target
+    def ask(self, encoded: Encoded, texts: Sequence[str], target: Target, at: At = None) -> Asked:
+        """The questions that a ``target`` is about, ``at`` some place of each text; here the one that there
+        is.
+
+        Raises:
+            InputError: if there is no such target or place.
+        """
+        if at is not None:
+            raise ParameterError("at", "is for taggers, which are asked about a word: leave it out")
+        return Asked(encoded, np.arange(len(encoded.ids)), target)
+
+    def ask_usual(self, encoded: Encoded) -> Encoded:
+        """Each input with the one question that is asked where nobody names any."""
+        return encoded
+
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """The inputs of a split with the questions that its rows ask."""
+        return encoded
+
+    def place(self, encoded: Encoded, row: int) -> slice | None:
+        """The tokens that an input is asked about; None: it is asked as a whole."""
+        return None
 
     def get_input_embeddings(self) -> nn.Module:
         embeddings: nn.Module = self.model.get_input_embeddings()
@@ -76,8 +108,13 @@ def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[s
 
 
 def ask_usual(model: PreTrainedModel, encoded: Encoded) -> Encoded:
-    """Inputs with the question that a task asks where nobody names one."""
-    return model.ask(encoded, None)[0] if isinstance(model, TaskModel) else encoded
+    """Each input with the one question that a task asks where nobody names any."""
+    return model.ask_usual(encoded) if isinstance(model, TaskModel) else encoded
+
+
+def ask_rows(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
+    """The inputs of a split, with the questions that its rows ask where a task has several."""
+    return model.ask_rows(encoded, split) if isinstance(model, TaskModel) else encoded
 
 
 def own_model(model: PreTrainedModel) -> PreTrainedModel:

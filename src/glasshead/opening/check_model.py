@@ -3,16 +3,13 @@
 import copy
 
 import torch
-from transformers import (
-    AutoModelForTokenClassification,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
+from glasshead.tasks import predicts_tags
 
 
 class NoClassError(InputError):
@@ -41,9 +38,9 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     if not classifies:
         return
     known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
-    if not known and not kind.endswith("ForSequenceClassification"):
-        config = copy.copy(model.config)
-        config.architectures = [kind]
+    config = copy.copy(model.config)
+    config.architectures = [kind]
+    if not known and not kind.endswith("ForSequenceClassification") and not predicts_tags(config):
         refuse_other_tasks(config)
     if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
@@ -78,9 +75,6 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
             f"{spell('glasshead.generate')}, or look at its attention with "
             f"{spell('audits', ['identifiability'])}"
         )
-    tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
-    if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
-        raise NoClassError(f"{saved} classifies every token, not the text: give a classifier of texts")
     raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "
         f"look at its attention with {spell('glasshead.heads')} or {spell('audits', ['identifiability'])}"

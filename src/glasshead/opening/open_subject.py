@@ -51,7 +51,7 @@ from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, TASKS, LabelClassifier, predicts_labels
+from glasshead.tasks import LABELS, TASKS, LabelClassifier, TagClassifier, predicts_labels, predicts_tags
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -290,6 +290,8 @@ def model_subject(
             notes += note_padding(read, own)
         if asks_labels:
             read = LabelClassifier(read, names)
+        elif predicts_tags(config_to_save(model)):
+            read = TagClassifier(read)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 

@@ -143,7 +143,7 @@ def class_prediction(attribution: Attribution, classes: int | None) -> str:
         return prediction(attribution)
     explained = attribution.target == attribution.predicted
     probability = attribution.prediction if explained else 1 - attribution.prediction
-    return f"predicted {attribution.predicted} (p = {number(probability)})"
+    return f"predicted {attribution.predicted}{attribution.of_asked} (p = {number(probability)})"
 
 
 def largest(attribution: Attribution) -> str:

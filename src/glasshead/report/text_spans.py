@@ -188,7 +188,7 @@ def prediction(attribution: Attribution) -> str:
     if attribution.rates:
         return f"predicted rating {number(attribution.prediction, 2)}"
     probability = number(attribution.prediction)
-    return f"predicted {attribution.predicted}, p({attribution.target}) = {probability}"
+    return f"predicted {attribution.predicted}{attribution.of_asked}, p({attribution.target}) = {probability}"
 
 
 def computation(attribution: Attribution) -> str:

@@ -21,6 +21,12 @@ class MethodRequest(UnitRequest):
         help="Of a language model: the token in place of which the target comes; why that one, and not this.",
         metavar="TOKEN",
     )
+    at: int | str | None = option(
+        default=None,
+        help="Of a tagger: the word that is asked about, as it is written or by its number from 0; else each "
+        "word that has a tag.",
+        metavar="WORD",
+    )
     target_fn: str | None = option(
         default=None,
         help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of "

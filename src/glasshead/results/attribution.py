@@ -31,7 +31,8 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
     ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
     more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
-    ``position`` is the place of the token that is the target, counted from 0, where a text was written.
+    ``asked`` is the word whose tag is the target, where a model gives one to every word. ``position`` is the
+    place of the token that is the target, counted from 0, where a text was written.
     Of an image, ``text`` is its name, ``image`` a data URI of what the model reads of it, and ``boxes`` are
     left, top, right and bottom of each token in its pixels, None of special tokens. ``halves`` are the sizes
     of the weights for and against, means over heads, where the scores are means in which they cancel.
@@ -74,6 +75,7 @@ class Attribution(Drawable):
     image: str | None = None
     boxes: tuple[tuple[int, int, int, int] | None, ...] | None = None
     halves: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    asked: str | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):
@@ -92,10 +94,15 @@ class Attribution(Drawable):
         prediction = (
             f"rating {self.prediction:.2f}"
             if self.rates
-            else f"predicted {self.predicted}, p({self.target}) = {self.prediction:.2f}"
+            else f"predicted {self.predicted}{self.of_asked}, p({self.target}) = {self.prediction:.2f}"
         )
         what = self.method if self.colours is self.scores else f"contributions of {self.method}"
         return one_line(f"{text!r}, {prediction}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
+
+    @property
+    def of_asked(self) -> str:
+        """The word whose tag is predicted, in words; nothing where a whole text has a class."""
+        return "" if self.asked is None else f" for “{self.asked}”"
 
     def to_json(self) -> str:
         """An object with all fields."""

@@ -1,5 +1,16 @@
 """What a model is asked: one file per task makes a model a classifier of something."""
 
-from glasshead.tasks.labels import LABELS, TASKS, LabelClassifier, predicts_labels, with_questions
+from glasshead.tasks.labels import LABELS, TASKS, LabelClassifier, predicts_labels
+from glasshead.tasks.tags import TAGGERS, TAGS, TagClassifier, predicts_tags, tag_data
 
-__all__ = ["LABELS", "TASKS", "LabelClassifier", "predicts_labels", "with_questions"]
+__all__ = [
+    "LABELS",
+    "TAGGERS",
+    "TAGS",
+    "TASKS",
+    "LabelClassifier",
+    "TagClassifier",
+    "predicts_labels",
+    "predicts_tags",
+    "tag_data",
+]

@@ -16,7 +16,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import NO, QUESTION, YES, Encoded, batches
 from glasshead.errors import InputError
-from glasshead.huggingface import Target, TaskModel, new_like
+from glasshead.huggingface import Asked, At, Target, TaskModel, new_like
 from glasshead.registry import did_you_mean
 
 LABELS = "labels"
@@ -71,15 +71,20 @@ class LabelClassifier(TaskModel):
         label = self.labels[int(encoded.question[row, 0])]
         return [NOT + label, label]
 
-    def ask(self, encoded: Encoded, target: Target) -> tuple[Encoded, Target]:
+    def ask_usual(self, encoded: Encoded) -> Encoded:
+        """About the label that each input has most likely."""
+        return self.about(encoded, self.likeliest(encoded))
+
+    def ask(self, encoded: Encoded, texts: Sequence[str], target: Target, at: At = None) -> Asked:
         """Ask about one label, by name (“not toxic” says that an input lacks it) or number; left out, about
         the one that each input has most likely.
 
         Raises:
             InputError: if there is no such label.
         """
+        _, rows, _ = super().ask(encoded, texts, target, at)
         if target is None:
-            return self.about(encoded, self.likeliest(encoded)), 1
+            return Asked(self.ask_usual(encoded), rows, 1)
         text = str(target)
         lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
         name = text.removeprefix(NOT) if lacks else text
@@ -89,7 +94,7 @@ class LabelClassifier(TaskModel):
             number = int(name)
         else:
             raise InputError(f"the model has no label {target!r}: {did_you_mean(text, self.labels)}")
-        return self.about(encoded, torch.full((len(encoded.ids),), number)), int(not lacks)
+        return Asked(self.about(encoded, torch.full((len(rows),), number)), rows, int(not lacks))
 
     def about(self, encoded: Encoded, labels: Int[Tensor, " texts"]) -> Encoded:
         """Inputs, each asked about a label."""
@@ -115,10 +120,7 @@ class LabelClassifier(TaskModel):
             attentions=getattr(output, "attentions", None),
         )
 
-
-def with_questions(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
-    """The inputs of a split, each with the question that it is asked."""
-    if not isinstance(model, LabelClassifier):
-        return encoded
-    numbers = {name: number for number, name in enumerate(model.labels)}
-    return model.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """About the label that each row of a split names."""
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return self.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))

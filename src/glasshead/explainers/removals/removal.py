@@ -33,6 +33,11 @@ class Removal(ABC):
         """Why it has no meaning for this model or its inputs; None if it has."""
         if self.fits(context.encoded):
             return None
+        if context.encoded.asks_place and self.name == "delete":
+            return (
+                "the word that is asked about would be cut out, too, and others move: use the method "
+                f"{context.encoded.erasure!r}"
+            )
         return (
             f"{self.name!r} is no way to take a part out of {context.encoded.nouns.texts}: use the method "
             f"{context.encoded.erasure!r}"
