@@ -18,11 +18,12 @@ from transformers import (
     PreTrainedModel,
     TextClassificationPipeline,
     TextGenerationPipeline,
+    TokenClassificationPipeline,
 )
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import position_limit
+from glasshead.huggingface import own_model, position_limit
 from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
@@ -43,7 +44,10 @@ FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
     "none": lambda logits: logits,
 }
-PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply")
+PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply", "aggregation_strategy", "ignore_labels")
+SINGLE = ("is_split_into_words", False)
+"""What pipelines of taggers say of texts that are texts."""
+READ = (TextClassificationPipeline, TokenClassificationPipeline, ImageClassificationPipeline)
 
 
 def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
@@ -57,14 +61,16 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"a pipeline for {pipeline.task!r} is not supported: pass its model, and its tokenizer as "
             f"{spell('tokenizer')}"
         )
-    if not isinstance(pipeline, (TextClassificationPipeline, ImageClassificationPipeline)):
+    if not isinstance(pipeline, READ):
         raise InputError(
-            f"a pipeline for {pipeline.task!r} classifies no texts: give one for 'text-classification' or "
-            "'image-classification'"
+            f"a pipeline for {pipeline.task!r} classifies neither texts nor words: give one for "
+            "'text-classification', 'token-classification' or 'image-classification'"
         )
     for name, value in pipeline_settings(pipeline).items():
-        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS):
+        if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS) and (name, value) != SINGLE:
             refuse(name, value)
+    if isinstance(pipeline, TokenClassificationPipeline):
+        return pipeline.model, pipeline.tokenizer
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
         return pipeline.model, pipeline.image_processor
@@ -110,8 +116,10 @@ def function_of(pipeline: Pipeline) -> str:
     return "sigmoid" if predicts_labels(config) or config.num_labels == 1 else "softmax"
 
 
-def task_of(pipeline: Pipeline) -> str:
-    """What is asked of the model of a pipeline."""
+def task_of(pipeline: Pipeline) -> str | None:
+    """What is asked of the model of a pipeline; None: what its class says."""
+    if isinstance(pipeline, TokenClassificationPipeline):
+        return None
     tasks = {"sigmoid": LABELS, "none": REGRESSION, "softmax": "classification"}
     return tasks[function_of(pipeline)]
 
@@ -160,6 +168,9 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         inputs = read = [*SAMPLE_TEXTS, "A Text with Capitals, 2 numbers, and punctuation!"]
         if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
+    if isinstance(pipeline, TokenClassificationPipeline):
+        check_tags(pipeline, subject)
+        return subject
     model = subject.model.model if isinstance(subject.model, LabelClassifier) else subject.model
     allowed = tolerance_for(pipeline.model.dtype)
     for one, own in zip(inputs, read, strict=True):
@@ -176,6 +187,25 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
                 f"{reason}: build a plain pipeline, or pass the model and its tokenizer"
             )
     return subject
+
+
+def check_tags(pipeline: TokenClassificationPipeline, subject: Subject) -> None:
+    """Raise InputError unless a tagger gives tokens the tags that its pipeline prints."""
+    for text in SAMPLE_TEXTS:
+        encoded = encode(subject.tokenizer, [text])
+        with torch.no_grad():
+            logits = logits_of(own_model(subject.model), encoded.inputs(device=subject.model.device))[0]
+        scores = logits.softmax(dim=-1).amax(dim=-1).cpu()[torch.from_numpy(encoded.words[0] >= 0)]
+        with eval_mode(pipeline.model):
+            printed: Any = pipeline(text, aggregation_strategy="none", ignore_labels=[])
+        expected = torch.tensor([float(row["score"]) for row in printed])
+        if scores.shape != expected.shape or float((scores - expected).abs().max()) > tolerance_for(
+            pipeline.model.dtype
+        ):
+            raise InputError(
+                "the pipeline gives other tags than its model does when Glasshead calls it: build a plain "
+                "pipeline, or pass the model and its tokenizer"
+            )
 
 
 def print_scores(pipeline: Pipeline, one: Any) -> list[float]:

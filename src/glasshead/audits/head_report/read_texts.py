@@ -40,6 +40,7 @@ from glasshead.data import (
     join_pair,
     read_conllu,
     read_plain,
+    read_tagged,
     reader_of,
 )
 from glasshead.errors import InputError, ParameterError
@@ -48,6 +49,7 @@ from glasshead.huggingface import ask_usual, isolated_copy
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
+from glasshead.tasks import TagClassifier
 from glasshead.trace import AttentionSelector, Subject
 
 
@@ -165,6 +167,11 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     limit = TEXTS_ASKED if request.limit is None else request.limit
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
+    if isinstance(subject.model, TagClassifier):
+        tagged = read_tagged(request.data, split, options)
+        rows = sample_rows(len(tagged), limit, request.seed)
+        facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
+        return HeadTexts([tagged[row].text for row in rows], None, rows, len(tagged), (), facts)
     if has_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:
