@@ -46,8 +46,9 @@ def is_open(family):
 def test_the_page_has_every_family_and_every_capability():
     assert list(TABLE) == [family.config.model_type for family in FAMILIES.values()]
     assert page(TABLE) == PAGE.read_text(encoding="utf-8"), "run `make families`"
-    # The rules of DeepLift know no attention; three methods are for one stack of layers, post-norm ones.
-    partial = dict.fromkeys(("captum:deep-lift", "alti", "value-norm-residual", "value-zeroing"), YES)
+    # The rules of DeepLift know no attention; four methods are for one stack of layers, three for post-norm.
+    of_one_stack = ("layer-chosen", "alti", "value-norm-residual", "value-zeroing")
+    partial = dict.fromkeys(("captum:deep-lift", *of_one_stack), YES)
     complete = [name for name, row in TABLE.items() if set((row | partial).values()) == {YES}]
     assert YES not in {row["captum:deep-lift"] for row in TABLE.values()}
     post_norm = {name for name, row in TABLE.items() if row["alti"] == YES}

@@ -273,7 +273,7 @@ def test_heads_and_rankings_of_labels():
 
 
 def test_images_of_several_labels_are_audited():
-    model = image_model()
+    model = copy.deepcopy(image_model())  # which other tests read, too
     model.config.problem_type = MULTI_LABEL
     pictures = image_rows(6).remove_columns("label")
     asked = pictures.add_column("labels", [["cat"], [], ["dog", "ship"], ["ship"], ["cat"], []])
