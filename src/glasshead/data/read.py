@@ -207,7 +207,8 @@ def _parquet(path: Path) -> Columns:
 
 
 def names_of_codes(features: "Features") -> dict[str, list[str]]:
-    """The names behind every column of class numbers."""
+    """The names behind every column of class numbers, or of lists of them."""
     from datasets import ClassLabel
 
-    return {name: kind.names for name, kind in features.items() if isinstance(kind, ClassLabel)}
+    plain = {name: getattr(kind, "feature", kind) for name, kind in features.items()}
+    return {name: kind.names for name, kind in plain.items() if isinstance(kind, ClassLabel)}

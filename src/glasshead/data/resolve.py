@@ -157,13 +157,14 @@ def from_hub(name: str) -> dict[str, Columns]:
     except Exception as error:  # loading scripts, formats and servers fail in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"cannot load {name!r} from the Hugging Face Hub ({reason}): {remedy}") from error
+    plain = (datasets.Value, datasets.ClassLabel, datasets.Image)
     return {
         str(split): Columns(
             f"{name} ({split})",
             {
                 column: list(rows[column])
                 for column, kind in rows.features.items()
-                if isinstance(kind, datasets.Value | datasets.ClassLabel | datasets.Image)
+                if isinstance(getattr(kind, "feature", kind), plain)  # of a list, what it is of
             },
             names_of_codes(rows.features),
         )

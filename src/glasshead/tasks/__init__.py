@@ -1,5 +1,21 @@
 """What a model is asked: one file per task makes a model a classifier of something."""
 
-from glasshead.tasks.labels import LABELS, TASKS, LabelClassifier, predicts_labels, with_questions
+from glasshead.tasks.labels import (
+    CLASSIFICATION,
+    LABELS,
+    SINGLE_LABEL,
+    TASKS,
+    LabelClassifier,
+    predicts_labels,
+    with_questions,
+)
 
-__all__ = ["LABELS", "TASKS", "LabelClassifier", "predicts_labels", "with_questions"]
+__all__ = [
+    "CLASSIFICATION",
+    "LABELS",
+    "SINGLE_LABEL",
+    "TASKS",
+    "LabelClassifier",
+    "predicts_labels",
+    "with_questions",
+]
