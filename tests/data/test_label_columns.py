@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from datasets import Dataset, DatasetDict
+from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value
 
 from glasshead.data import LoadOptions, read_questions
 from glasshead.data.label_columns import draw_label
@@ -57,6 +57,40 @@ def test_cells_of_a_table_hold_labels_between_commas(tmp_path):
     assert read(path)[:] == EXPECTED[:]
 
 
+def test_names_behind_numbers_go_before_the_order_of_the_model():
+    order = ["threat", "toxic", "insult"]
+    features = Features({"text": Value("string"), "labels": List(ClassLabel(names=order))})
+    coded = [[order.index(name) for name in own] for own in HAS]
+    assert read(Dataset.from_dict({"text": TEXTS, "labels": coded}, features=features))[:] == EXPECTED[:]
+
+
+def test_a_row_without_labels_leaves_the_others_as_they_are(tmp_path):
+    """Flags stay flags beside an empty row, and numbers numbers."""
+    for flags in ([[1, 0, 0], [], [0, 1, 1], [1, 1, 1]], [[1, 0, 0], None, [0, 1, 1], [1, 1, 1]]):
+        assert read(Dataset.from_dict({"text": TEXTS, "labels": flags}))[:] == EXPECTED[:]
+    path = tmp_path / "texts.csv"
+    flags = ("1,0,0", "0,0,0", "0,1,1", "1,1,1")
+    for cells in (flags, ("toxic", "", "[insult, threat]", "[0 , 1, 2]")):
+        lines = [f'{text},"{cell}"' for text, cell in zip(TEXTS, cells, strict=True)]
+        path.write_text("\n".join(["text,labels", *lines]))
+        assert read(path)[:] == EXPECTED[:]
+
+
+def test_one_label_is_a_flag():
+    for values in ([[1], [0], [1]], [["x"], [], ["x"]], ["yes", "no", "yes"], ["1", "0", "1"], [1, 0, 1]):
+        rows = Dataset.from_dict({"text": TEXTS[:3], "labels": values})
+        assert read_questions(rows, "all", ["x"], LoadOptions())["label"][:] == [1, 0, 1]
+
+
+def test_whole_cells_may_be_names_with_commas():
+    rows = Dataset.from_dict({"text": TEXTS[:2], "labels": ["war, peace", "food"]})
+    names = ["war, peace", "food"]
+    read_questions(rows, "all", names, LoadOptions())
+    own = rows.add_column("question", ["a", "b"])
+    with pytest.raises(InputError, match="has a column 'question' of its own"):
+        read_questions(own, "all", names, LoadOptions(), ["question"])
+
+
 def test_answers_are_true():
     for row, own in zip(EXPECTED, HAS, strict=True):
         assert (row["question"] in own) == (row["label"] == 1)
@@ -90,6 +124,7 @@ def test_splits_are_chosen(tmp_path):
     assert len(read(tmp_path, "test")) == 2
     assert len(read(tmp_path, "all")) == 6
     for source in (both, tmp_path):
+        assert len(read(source, "all")) == 6
         with pytest.raises(InputError, match="has no split 'dev'"):
             read(source, "dev")
 
@@ -99,6 +134,8 @@ def test_splits_are_chosen(tmp_path):
     [
         ("row 2 has 'toxin' in the column 'labels', which is no label", {"labels": [["toxic"], ["toxin"]]}),
         ("row 1 has 7 in the column", {"labels": [[7], [1]]}),
+        ("row 1 has 0 in the column 'labels', twice", {"labels": [[0, 0], [1]]}),
+        ("has no label in the column 'labels'", {"labels": [[], []]}),
         ("no column of labels .it has: text, other.", {"other": [1, 2]}),
         ("none for 'threat'", {"toxic": [0, 1], "insult": [0, 1]}),
         ("row 2 has 2 for the label 'toxic': write 0 or 1", {name: [0, 2] for name in NAMES}),

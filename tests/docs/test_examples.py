@@ -68,7 +68,7 @@ SHELL = {
     ),
     "references": (
         ["audits/references/card.json"],
-        ["captum:lime", "not distinguishable from random weights", "Report: audits/references"],
+        ["captum:lime", "captum:integrated-gradients", "Report: audits/references"],
     ),
     "captum": (
         ["audits/integrated-gradients/card.json"],

@@ -186,6 +186,8 @@ def test_the_card_of_planted_words_says_that_removing_them_matters():
     assert card.finding("performance.accuracy.all").estimate > 0.9
     assert {one.group for one in card.findings} >= {f"question: {name}" for name in SECRETS}
     assert any(note.startswith("each input is asked about one label") for note in card.facts["notes"])
+    assert {*card.examples["question"]} == {*SECRETS}
+    assert any("has the label it is asked about" in note for note in card.facts["notes"])
     good, bad = (one.finding("faithfulness.comprehensiveness.all") for one in (card, control))
     assert good.over_null["random"].interval[0] > 0
     assert bad.over_null["random"].interval[0] <= 0
@@ -235,6 +237,53 @@ def test_a_task_may_be_named_where_the_configuration_does_not():
         several_labels(), TEXTS[:1], tokenizer=tokenizer, task="classification", target="toxic"
     )
     assert chosen_too.prediction == pytest.approx(chosen.prediction, abs=1e-6)
+
+
+def test_what_is_opened_may_be_asked_otherwise():
+    """A task that is named holds for a subject, and for its model that is opened again."""
+    model, tokenizer = several_labels(), FAMILY.tokenizer()
+    given = tokenizer(TEXTS[:1], return_tensors="pt")
+    with torch.no_grad():
+        logits = model(**given).logits[0]
+    wanted = {"labels": float(logits.sigmoid()[0]), "classification": float(logits.softmax(dim=-1)[0])}
+    for first in wanted:
+        subject = glasshead.open(model, tokenizer, task=first)
+        for task, probability in {**wanted, None: wanted[first]}.items():
+            for source, reader in ((subject, None), (subject.model, subject.tokenizer)):
+                (one,) = explain(source, TEXTS[:1], tokenizer=reader, target="toxic", task=task)
+                assert one.prediction == pytest.approx(probability, abs=1e-6), (first, task)
+    with pytest.raises(InputError, match="has one output, a rating"):
+        explain(FAMILY.build(1), TEXTS, tokenizer=tokenizer, task="classification")
+
+
+def test_names_stay_with_their_labels_when_a_model_is_opened_again():
+    subject = glasshead.open(
+        several_labels(), FAMILY.tokenizer(), labels={"toxic": "threat", "threat": "toxic"}
+    )
+    for source, reader in ((subject, None), (subject.model, subject.tokenizer)):
+        (one,) = explain(source, TEXTS[:1], tokenizer=reader, target="toxic")
+        (other,) = explain(several_labels(), TEXTS[:1], tokenizer=FAMILY.tokenizer(), target="threat")
+        assert one.prediction == pytest.approx(other.prediction, abs=1e-6)
+
+
+def test_a_number_is_a_number_and_a_name_a_name():
+    model = FAMILY.build(3, problem_type=MULTI_LABEL, id2label={0: "2", 1: "1", 2: "0"})
+    for target, label in ((0, "2"), ("0", "0"), (2, "0"), ("2", "2")):
+        (one,) = explain(model, TEXTS[:1], tokenizer=FAMILY.tokenizer(), target=target)
+        assert one.target == label
+
+
+def test_heads_are_measured_on_the_label_that_is_named():
+    model, tokenizer, rows = planted()
+    one, other = (
+        glasshead.heads(model, rows[:8], tokenizer=tokenizer, classes=[name] if name else None)
+        for name in ("threat", None)
+    )
+    assert "Effects are measured on the label 'threat'." in one.remarks
+    assert any("most likely" in remark for remark in other.remarks)
+    assert not any("no labels" in remark for remark in (*one.remarks, *other.remarks))
+    with pytest.raises(InputError, match="names one label here"):
+        glasshead.heads(model, rows[:8], tokenizer=tokenizer, classes=["threat", "toxic"])
 
 
 def test_what_cannot_be_asked_is_refused():

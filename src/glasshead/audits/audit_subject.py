@@ -41,7 +41,7 @@ from glasshead.audits.table import Table, jsonable
 from glasshead.audits.until_decided import LEVEL_NOTE, Looks
 from glasshead.audits.view import IMPORTANCE, ModelView
 from glasshead.audits.workers import executor_of, pool_of
-from glasshead.data import reader_of
+from glasshead.data import QUESTION, reader_of
 from glasshead.durations import duration
 from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
@@ -49,6 +49,7 @@ from glasshead.nouns import INPUTS, Nouns
 from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
 from glasshead.results import SINK_SHARE, AuditCard
+from glasshead.tasks import LabelClassifier
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.wording import join_names, percent
 
@@ -295,5 +296,7 @@ def example_columns(sample: Sample, settings: Settings, inputs: Table) -> dict[s
         names = np.array(settings.label_names)
         columns |= {name: names[inputs[name]] for name in ("label", "predicted", "target")}
         columns["probability"] = inputs["probability"]
+    if isinstance(sample.model, LabelClassifier):
+        columns[QUESTION] = sample.model.asked(sample.encoded)
     columns |= {name: inputs[name] for name in ("surprisal", "tokens", "max_weight") if name in inputs}
     return columns | slice_columns(slicings_of(inputs, settings.label_names, sample.by))

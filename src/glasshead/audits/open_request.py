@@ -92,7 +92,9 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     if asks_labels:
         if request.train is not None:
             raise ParameterError("train", "is for models that choose one class, not for labels")
-        subject = replace(subject, notes=(*subject.notes, ASKED))
+        names = {*(request.classes or ())}
+        asked = ASKED_ONE.format(*names) if len(names) == 1 else ASKED
+        subject = replace(subject, notes=(*subject.notes, asked))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -159,9 +161,10 @@ def open_for_tags(
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
+ASKED_ONE = "each input is asked about the label {!r}"
 ASKED = (
-    "each input is asked about one label, drawn at random: one that it has or, with even chances, one that "
-    "it lacks"
+    "each input is asked about one label, drawn at random: one that it has or, with even chances where there "
+    "are both, one that it lacks"
 )
 READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
 """Fields of requests that are fields of `LoadOptions`."""

@@ -23,6 +23,7 @@ from glasshead.huggingface import class_name, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
 from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse
+from glasshead.tasks import LabelClassifier
 from glasshead.trace import Subject, attention_use
 from glasshead.training import attention_run_name, class_metrics, rating_metrics, versions
 
@@ -35,6 +36,7 @@ IN_FLOAT32 = (
     "{tokens} count, padding never does."
 )
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
+OF_LABELS = "Every signed number is about the probability that {a_text} has the label it is asked about."
 CLASS_NOTE = "Every signed number is about the probability of the class that is predicted for the {text}."
 OF_NEXT_TOKENS = (
     "Every signed number is about the token that the model expects next, and ŷ of erasure and faithfulness "
@@ -148,6 +150,8 @@ def target_note(view: ModelView) -> str:
         return OF_RATINGS
     if view.predicts_tokens:
         return OF_NEXT_TOKENS
+    if isinstance(view.explanation.model, LabelClassifier):
+        return view.nouns.fill(OF_LABELS)
     if view.binary:
         return OF_TWO_CLASSES.format(view.label_names[1])
     return view.nouns.fill(CLASS_NOTE)

@@ -32,7 +32,9 @@ PLACE, RANK = "place in the data", "rank in the data"
 """Columns of inputs of which some were left out: where each was in the data, and in their random order."""
 LABEL_COLUMNS = ("labels", "label")
 """What columns of lists of labels are called."""
-TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
+TRUTHS = {"false": False, "true": True, "no": False, "yes": True} | {
+    word: word.startswith("1") for word in ("0", "1", "0.0", "1.0")
+}
 SEPARATORS = re.compile(r"\s*[,;|]\s*")
 """What stands between the labels of a cell of a table."""
 
@@ -63,6 +65,10 @@ def read_questions(
     kept = {name: cells for name, cells in values.items() if name != "label"} | {"label": [NO] * size}
     coded = {name: codes for name, codes in found.coded.items() if name != "label"}
     plain = replace(options, label_column=None)
+    if QUESTION in columns and QUESTION in values:
+        raise InputError(
+            f"{found.source} has a column {QUESTION!r} of its own: call it otherwise to slice by it"
+        )
     extra = [name for name in columns if name != QUESTION]
     table = tabulate(replace(found, values=kept, coded=coded), plain, extra)
     numbers = [place_of(name, names) for name in asked or names]
@@ -82,29 +88,41 @@ def place_of(name: str, names: Sequence[str]) -> int:
 
 
 def columns_of(source: str | Path | Dataset | DatasetDict, split: str) -> Columns:
-    """The raw columns of a split.
+    """The raw columns of a split, or of all splits one behind the other.
 
     Raises:
         InputError: if there is no such split.
     """
-    if not isinstance(source, str | Path):
-        if isinstance(source, Mapping):
-            if split not in source:
-                raise InputError(f"the data set has no split {split!r}: {did_you_mean(split, list(source))}")
-            source = source[split]
+    if isinstance(source, str | Path):
+        by_split, is_one = resolve_source(source)
+        if is_one and split != ALL_SPLITS:
+            raise InputError(f"{source} has no splits: leave {spell('split')} out")
+    elif isinstance(source, Mapping):
+        by_split = {name: cells_of(rows) for name, rows in source.items()}
+    else:
         return cells_of(source)
-    by_split, is_one = resolve_source(source)
     if split == ALL_SPLITS:
-        first, *others = by_split.values()
-        for other in others:
-            cells = {name: [*first.values[name], *other.values.get(name, ())] for name in first.values}
-            first = replace(first, values=cells)
-        return first
-    if is_one:
-        raise InputError(f"{source} has no splits: leave {spell('split')} out")
+        return joined(list(by_split.values()))
     if split not in by_split:
-        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*by_split, ALL_SPLITS])}")
+        name = source if isinstance(source, str | Path) else "the data set"
+        raise InputError(f"{name} has no split {split!r}: {did_you_mean(split, [*by_split, ALL_SPLITS])}")
     return by_split[split]
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """The rows of several tables; None where one lacks a column of another."""
+    names = dict.fromkeys(name for part in parts for name in part.values)
+    sizes = [len(next(iter(part.values.values()), ())) for part in parts]
+    values = {
+        name: [
+            cell
+            for part, size in zip(parts, sizes, strict=True)
+            for cell in part.values.get(name, [None] * size)
+        ]
+        for name in names
+    }
+    coded = {name: codes for part in reversed(parts) for name, codes in part.coded.items()}
+    return Columns(parts[0].source, values, coded)
 
 
 def labels_of_rows(columns: Columns, names: Sequence[str], options: LoadOptions, size: int) -> Flags:
@@ -117,7 +135,12 @@ def labels_of_rows(columns: Columns, names: Sequence[str], options: LoadOptions,
     wanted = LABEL_COLUMNS if options.label_column is None else (options.label_column,)
     for name in wanted:
         if name in cells:
-            return labels_of_lists(columns.source, name, cells[name], names)
+            has = labels_of_lists(columns, name, names)
+            if not has.any():
+                raise InputError(
+                    f"{columns.source} has no label in the column {name!r}: give rows that have some"
+                )
+            return has
     if options.label_column is None:
         own = {column.casefold(): column for column in cells}
         found = [own.get(name.casefold()) for name in names]
@@ -145,59 +168,77 @@ def truths(source: str, name: str, values: Sequence[Any]) -> list[bool]:
     """
     known = []
     for row, value in enumerate(values, start=1):
-        word = str(int(value)) if is_truth(value) else str(value).strip().lower()
-        if word not in TRUTHS:
+        if not is_flag(value):
             raise InputError(f"{source} row {row} has {value!r} for the label {name!r}: write 0 or 1")
-        known.append(TRUTHS[word])
+        known.append(TRUTHS[word_of(value)])
     return known
 
 
-def labels_of_lists(source: str, column: str, values: Sequence[Any], names: Sequence[str]) -> Flags:
-    """Which labels stand in each list of a column: names, numbers, or a 0 or 1 for each.
+def labels_of_lists(columns: Columns, column: str, names: Sequence[str]) -> Flags:
+    """Which labels stand in each list of a column: names, numbers, or a 0 or 1 for each label.
+
+    They are flags if every row that is not empty has one for each label. Numbers are places in the names that
+    the data have for them, else in those of the model.
 
     Raises:
-        InputError: with the row of what is none.
+        InputError: with the row of what is none, or stands there twice.
     """
-    rows = [listed(value) for value in values]
+    coded = columns.coded.get(column)
+    rows = [listed(value, names) for value in columns.values[column]]
+    if coded is not None:
+        rows = [[coded[label] if isinstance(label, int) else label for label in own] for own in rows]
     has = np.zeros((len(rows), len(names)), dtype=bool)
-    numbers = {name.casefold(): number for number, name in enumerate(names)}
-    by_place = all(len(own) == len(names) and all(is_truth(one) for one in own) for own in rows)
+    are_flags = all(len(own) == len(names) and all(map(is_flag, own)) for own in rows if own)
     for row, own in enumerate(rows):
-        for place, label in enumerate(own):
-            if by_place:
-                has[row, place] = bool(float(label))
-                continue
-            number = number_of(label, numbers)
-            if number is None:
+        if are_flags:
+            has[row, : len(own)] = [TRUTHS[word_of(label)] for label in own]
+            continue
+        for label in own:
+            number = number_of(label, names)
+            if number is None or has[row, number]:
+                meant = f"which is no label of the model: {did_you_mean(str(label), names)}"
                 raise InputError(
-                    f"{source} row {row + 1} has {label!r} in the column {column!r}, which is no label of "
-                    f"the model: {did_you_mean(str(label), names)}"
+                    f"{columns.source} row {row + 1} has {label!r} in the column {column!r}, "
+                    f"{meant if number is None else 'twice'}"
                 )
             has[row, number] = True
     return has
 
 
-def listed(value: Any) -> list[Any]:
-    """The labels of a cell; those of a text stand between commas, semicolons or bars."""
+def listed(value: Any, names: Sequence[str]) -> list[Any]:
+    """The labels of a cell; those of a text stand between commas, semicolons or bars, perhaps in brackets."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return []
     if isinstance(value, str):
-        return [part for part in SEPARATORS.split(value.strip()) if part]
+        if value.strip() in names:
+            return [value.strip()]
+        parts = SEPARATORS.split(value.strip().strip("[]"))
+        return [part for part in (part.strip(" '\"") for part in parts) if part]
     return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
 
 
-def is_truth(value: Any) -> bool:
-    """Whether a value is 0 or 1."""
-    return not isinstance(value, str) and value in (0, 1)
+def word_of(value: Any) -> str:
+    """A cell as a word, in lower case: “1” of 1, 1.0 and True."""
+    is_number = isinstance(value, int | float) and value in (0, 1)
+    return str(int(value)) if is_number else str(value).strip().lower()
 
 
-def number_of(label: Any, numbers: Mapping[str, int]) -> int | None:
-    """The number of a label by its name, whatever its case, or by its number."""
-    known = numbers.get(str(label).casefold())
-    if known is not None:
-        return known
+def is_flag(value: Any) -> bool:
+    """Whether a cell says yes or no."""
+    return word_of(value) in TRUTHS
+
+
+def number_of(label: Any, names: Sequence[str]) -> int | None:
+    """The number of a label: of a text by its name, if there is none by its name in another case, else by the
+    number that it is."""
+    if isinstance(label, str):
+        folded = [name.casefold() for name in names]
+        if label in names:
+            return names.index(label)
+        if folded.count(label.casefold()) == 1:
+            return folded.index(label.casefold())
     text = str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-    return int(text) if text.isdecimal() and int(text) < len(numbers) else None
+    return int(text) if text.isdecimal() and int(text) < len(names) else None
 
 
 def ask_each(table: Table, names: Sequence[str], has: Flags, seed: int) -> Table:

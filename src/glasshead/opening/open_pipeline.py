@@ -92,14 +92,14 @@ def refuse(name: str, value: object) -> None:
 
 
 def check_function(pipeline: Pipeline) -> None:
-    """Raise InputError if the pipeline does not print what is explained: softmax over classes, or one number
-    as it is."""
+    """Raise InputError if the pipeline does not print what is explained: softmax over classes, the sigmoid of
+    each label, or one number as it is."""
     one, function = pipeline.model.config.num_labels == 1, function_of(pipeline)
     if one and function == "softmax":
         raise InputError("the pipeline prints the softmax of one number, which is always 1")
     if not one and function == "none":
         raise InputError(
-            f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains softmax "
+            f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains "
             f"probabilities: build it without that setting (for logits add {spell('target_fn', 'logit')} and "
             f"{spell('method', 'gradient')}, or an erasure)"
         )

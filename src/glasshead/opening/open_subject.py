@@ -51,7 +51,16 @@ from glasshead.opening.rename_classes import rename_classes
 from glasshead.opening.run import RECORD, REPEATS, Run, load_run
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, TASKS, LabelClassifier, TagClassifier, predicts_labels, predicts_tags
+from glasshead.tasks import (
+    CLASSIFICATION,
+    LABELS,
+    SINGLE_LABEL,
+    TASKS,
+    LabelClassifier,
+    TagClassifier,
+    predicts_labels,
+    predicts_tags,
+)
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
@@ -65,6 +74,7 @@ def open(
     trust_remote_code: bool = False,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
+    task: str | None = None,
 ) -> Subject:
     """Open a model once, to explain and audit it as often as you like.
 
@@ -72,12 +82,15 @@ def open(
     ``pipeline("text-classification")``, a ``Trainer``, or a model, which needs its ``tokenizer``; it stays as
     it is. ``labels`` renames classes, by name or by number:
     ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out: where it
-    is), ``dtype`` in which precision: float32 or float64.
+    is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
+    configuration does not say so: classification, regression or labels (each of them yes or no).
 
     Raises:
         InputError: as `open_subject`.
     """
-    options = OpenOptions(labels or {}, trust_remote_code=trust_remote_code, device=device, dtype=dtype)
+    options = OpenOptions(
+        labels or {}, trust_remote_code=trust_remote_code, device=device, dtype=dtype, task=task
+    )
     return open_subject(model, tokenizer, options)
 
 
@@ -111,6 +124,8 @@ def open_subject(
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options, shared)
     if subject is source and options.classifies and not isinstance(subject.model, NextTokenClassifier):
         check_model(own_model(subject.model), True)  # it may have been opened for its attention alone
+    if subject is source:
+        subject = ask_otherwise(subject, options.task)
     check_task(subject, options.task)
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
@@ -153,7 +168,7 @@ def subject_of(
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
     if isinstance(source, LabelClassifier):
-        options = replace(options, task=LABELS)
+        options = replace(options, task=options.task or LABELS)
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
@@ -169,7 +184,8 @@ def subject_of(
 
 def is_trainer(source: object) -> bool:
     """Whether it is a `transformers.Trainer`, which is not imported for that."""
-    return any(kind.__name__ == "Trainer" for kind in type(source).__mro__)
+    is_called = any(kind.__name__ == "Trainer" for kind in type(source).__mro__)
+    return is_called and hasattr(source, "processing_class") and hasattr(source, "model")
 
 
 def only_answers(model: PreTrainedModel) -> bool:
@@ -283,6 +299,8 @@ def model_subject(
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
+        if options.task == CLASSIFICATION and predicts_labels(read.config):
+            vars(read.config)["problem_type"] = SINGLE_LABEL
         if read.config.num_labels == 1 and not asks_labels:
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
@@ -295,6 +313,18 @@ def model_subject(
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 
+def ask_otherwise(subject: Subject, task: str | None) -> Subject:
+    """An opened model that is asked something else than when it was opened."""
+    model = subject.model
+    if task == LABELS and not isinstance(model, TextClassifier | NextTokenClassifier | LabelClassifier):
+        return replace(subject, model=LabelClassifier(isolated_copy(model), class_names(model)))
+    if task == CLASSIFICATION and isinstance(model, LabelClassifier):
+        chooses = isolated_copy(model).model
+        vars(chooses.config)["problem_type"] = SINGLE_LABEL
+        return replace(subject, model=chooses)
+    return subject
+
+
 def check_task(subject: Subject, task: str | None) -> None:
     """Raise InputError unless the model can be asked that."""
     if task not in (None, *TASKS):
@@ -302,7 +332,9 @@ def check_task(subject: Subject, task: str | None) -> None:
     if task == LABELS and not isinstance(subject.model, LabelClassifier):
         raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
     if task == REGRESSION and not is_regression(subject.model.config):
-        raise InputError(f"{subject.name} predicts classes and no rating: leave {spell('task')} out")
+        raise InputError(f"{subject.name} predicts no rating: leave {spell('task')} out")
+    if task == CLASSIFICATION and is_regression(subject.model.config):
+        raise InputError(f"{subject.name} has one output, a rating: leave {spell('task')} out")
 
 
 def is_asked_labels(model: PreTrainedModel, task: str | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from glasshead.audits import run_heads
@@ -69,9 +69,19 @@ def as_answer(
         text=attributions[0].text,
         attributions=to_json_values(attributions.attributions),
         drawing=Drawing(**to_json_values(drawing)),
-        remarks=[remark for remark in attributions.remarks if remark != attributions[0].caveat],
+        remarks=[
+            *(remark for remark in attributions.remarks if remark != attributions[0].caveat),
+            *other_words(attributions),
+        ],
         python=python,
     )
+
+
+def other_words(attributions: Attributions) -> Iterator[str]:
+    """What else a text could be asked about, where a model gives every word a tag."""
+    if len(attributions) > 1:
+        words = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
+        yield f"The words with a tag are {words}: name one to ask about it."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:

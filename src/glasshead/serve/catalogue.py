@@ -95,6 +95,7 @@ class Catalogue:
             pairs=opened.pairs,
             labels=opened.labels,
             usual_class=opened.usual_class,
+            asks_words=opened.asks_words,
             layers=opened.layers,
             heads=opened.heads,
             methods=methods,

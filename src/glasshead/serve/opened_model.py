@@ -18,7 +18,7 @@ from glasshead.huggingface import NextTokenClassifier
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
-from glasshead.tasks import LabelClassifier
+from glasshead.tasks import LabelClassifier, TagClassifier
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
@@ -59,13 +59,19 @@ class OpenedModel:
         return self.subject.labels if self.kind == "classifier" else []
 
     @property
+    def asks_words(self) -> bool:
+        """Whether it gives every word a tag."""
+        return isinstance(self.subject.model, TagClassifier)
+
+    @property
     def usual_class(self) -> str:
         """The class that is explained unless one is chosen, in words; nothing where there is no choice."""
         if not self.labels:
             return ""
         if isinstance(self.subject.model, LabelClassifier):
             return "the likeliest one"
-        return self.labels[1] if len(self.labels) == 2 else "the predicted one"
+        chosen = len(self.labels) != 2 or self.asks_words
+        return "the predicted one" if chosen else self.labels[1]
 
     @property
     def layers(self) -> int:

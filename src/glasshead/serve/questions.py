@@ -198,7 +198,8 @@ class GenerateAnswer(Answer):
 class ModelFacts(Answer):
     """A model that is served by its ``name``, opened from a ``source`` as that was typed: loading, ready or
     failed, with a ``message`` that says why or what goes on. The rest is known once it is ready; ``kind``
-    says what can be asked of it, ``usual_class`` which class is explained unless one is chosen."""
+    says what can be asked of it, ``usual_class`` which class is explained unless one is chosen,
+    ``asks_words`` whether it is asked about one word of a text."""
 
     name: str
     source: str
@@ -208,6 +209,7 @@ class ModelFacts(Answer):
     pairs: Literal["none", "possible", "needed"] = "none"
     labels: list[str] = []
     usual_class: str = ""
+    asks_words: bool = False
     layers: int = 0
     heads: int = 0
     methods: list[MethodFacts] = []

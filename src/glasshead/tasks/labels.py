@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import torch
 from datasets import Dataset
@@ -16,14 +16,15 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import NO, QUESTION, YES, Encoded, batches
 from glasshead.errors import InputError
-from glasshead.huggingface import Asked, At, Target, TaskModel, new_like
+from glasshead.huggingface import Asked, At, Target, TaskModel, new_like, own_model
 from glasshead.registry import did_you_mean
 
-LABELS = "labels"
-TASKS = ("classification", "regression", LABELS)
+CLASSIFICATION, LABELS = "classification", "labels"
+TASKS = (CLASSIFICATION, "regression", LABELS)
 """What can be asked of a classifier, by name."""
-MULTI_LABEL = "multi_label_classification"
-"""How configurations of Transformers call it."""
+SINGLE_LABEL: Final = "single_label_classification"
+MULTI_LABEL: Final = "multi_label_classification"
+"""How configurations of Transformers call them."""
 NOT = "not "
 
 
@@ -41,7 +42,7 @@ class LabelClassifier(TaskModel):
     def __init__(self, model: PreTrainedModel, labels: Sequence[str]) -> None:
         config = copy.deepcopy(model.config)
         config.id2label, config.label2id = {0: NO, 1: YES}, {NO: 0, YES: 1}
-        config.problem_type = "single_label_classification"
+        config.problem_type = SINGLE_LABEL
         super().__init__(model, config)
         self.main_input_name = model.main_input_name
         self.labels = tuple(labels)
@@ -62,13 +63,13 @@ class LabelClassifier(TaskModel):
         return list(self.labels)
 
     def rename(self, names: Sequence[str]) -> None:
-        """Call the labels otherwise."""
+        """Call the labels otherwise, also where the model in it is opened again."""
         self.labels = tuple(names)
+        own_model(self).config.id2label = dict(enumerate(names))
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """No and yes to the question of an input, as names of classes."""
-        assert encoded.question is not None
-        label = self.labels[int(encoded.question[row, 0])]
+        label = self.asked(encoded)[row]
         return [NOT + label, label]
 
     def ask_usual(self, encoded: Encoded) -> Encoded:
@@ -88,13 +89,18 @@ class LabelClassifier(TaskModel):
         text = str(target)
         lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
         name = text.removeprefix(NOT) if lacks else text
-        if name in self.labels:
+        if isinstance(target, str) and name in self.labels:
             number = self.labels.index(name)
         elif name in map(str, range(len(self.labels))):
             number = int(name)
         else:
             raise InputError(f"the model has no label {target!r}: {did_you_mean(text, self.labels)}")
         return Asked(self.about(encoded, torch.full((len(rows),), number)), rows, int(not lacks))
+
+    def asked(self, encoded: Encoded) -> list[str]:
+        """The label that each input is asked about."""
+        assert encoded.question is not None
+        return [self.labels[number] for number in encoded.question[:, 0].tolist()]
 
     def about(self, encoded: Encoded, labels: Int[Tensor, " texts"]) -> Encoded:
         """Inputs, each asked about a label."""

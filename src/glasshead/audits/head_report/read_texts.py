@@ -49,7 +49,7 @@ from glasshead.huggingface import ask_usual, isolated_copy
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
-from glasshead.tasks import TagClassifier
+from glasshead.tasks import LabelClassifier, TagClassifier
 from glasshead.trace import AttentionSelector, Subject
 
 
@@ -96,6 +96,10 @@ def read_head_sample(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
     encoded = ask_usual(subject.model, encode(subject.tokenizer, texts.firsts, texts.seconds))
+    if isinstance(subject.model, LabelClassifier) and request.classes:
+        if len(request.classes) > 1:
+            raise ParameterError("classes", "names one label here: heads are measured on one at a time")
+        encoded = subject.model.ask(encoded, list(map(str, texts.firsts)), request.classes[0]).encoded
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)

@@ -18,7 +18,7 @@ export class ReadingFields {
     this.fields = {};
     this.box = box;
     const select = () => element("select"), letters = () => element("input", { size: 12 });
-    const all = [["model", "Model", select()], ["method", "Method", select()], ["target", "Class", select()],
+    const all = [["model", "Model", select()], ["method", "Method", select()], ["at", "Word", letters()], ["target", "Class", select()],
       ["next", "Next token", letters()], ["against", "and not", letters()],
       ["layer", "Layer", select()], ["head", "Head", select()], ["unit", "By", select()]];
     for (const [name, title, control] of all) {
@@ -55,7 +55,7 @@ export class ReadingFields {
     this.choice.offer();
     this.offerOf(this.model);
     if (!this.model) return;
-    const { wanted } = this, { model, method, target, next, against, ...others } = this.fields;
+    const { wanted } = this, { model, method, at, target, next, against, ...others } = this.fields;
     this.wanted = {};
     this.missing = [];
     const want = (control, name, value) => {
@@ -72,23 +72,25 @@ export class ReadingFields {
     this.offerOf(this.model);
     if (this.missing.length) say(this.notice, `The link asks for the ${this.missing.join(", the ")}, which ${this.model.name} does not have here. What is chosen now is shown.`);
     else if (Object.keys(wanted).length) say(this.notice, "");
+    if (wanted.at !== undefined) at.value = wanted.at;
     if (wanted.against !== undefined) against.value = wanted.against;
   }
 
   offerOf(chosen) {
-    const { method, target, next, against, layer, head } = this.fields;
+    const { method, at, target, next, against, layer, head } = this.fields;
     const methods = chosen?.methods ?? [], first = FIRST.filter(name => methods.some(one => one.name === name));
     const more = methods.filter(one => !first.includes(one.name)).map(one => [one.name, one.name, `more: ${one.family}`]);
     fill(method, [...first.map(name => [name, name]), ...more], method.value || "attention");
     fill(target, [["", `usual (${chosen?.usual_class})`], ...(chosen?.labels ?? []).map(label => [label, label])]);
-    fill(layer, [["", "last (usual)"], ...Array.from({ length: chosen?.layers ?? 0 }, (_, at) => [at, at])]);
-    fill(head, [...USUAL_HEADS, ...Array.from({ length: chosen?.heads ?? 0 }, (_, at) => [at, at])]);
+    fill(layer, [["", "last (usual)"], ...Array.from({ length: chosen?.layers ?? 0 }, (_, place) => [place, place])]);
+    fill(head, [...USUAL_HEADS, ...Array.from({ length: chosen?.heads ?? 0 }, (_, place) => [place, place])]);
     const writes = chosen?.kind === "language model", reads = this.method?.reads_attention ?? false;
     const show = (control, makesSense) => {
       control.closest("label").hidden = !makesSense;
       control.disabled = !makesSense;
     };
     show(target, !writes && (chosen?.labels.length ?? 0) > 0);
+    show(at, chosen?.asks_words ?? false);
     show(next, writes);
     show(against, writes && next.value !== "");
     show(layer, reads && (chosen?.layers ?? 0) > 1);
