@@ -77,6 +77,10 @@ SHELL = {
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "labels": (["audits/my-labels/card.json"], ["p(price) = ", "p(food) = ", "Report: audits/my-labels"]),
+    "tags": (
+        ["audits/my-tagger/card.json"],
+        ["for “sydney”", "for “florence”", "Report: audits/my-tagger"],
+    ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "collapse": (
         ["collapse.svg", "collapse.csv", "activations.png"],
@@ -221,6 +225,7 @@ FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": 
 MAKERS = {
     "minilm": "minilm",
     "labels": "labels",
+    "tags": "tags",
     "write": "my_writer",
     "images": "make_digit",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
@@ -317,6 +322,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "minilm.py",
     "reproduce.sh",
     "signed_square.py",
+    "tags.py",
     "use_signed_square.py",
 }
 
