@@ -49,14 +49,13 @@ from glasshead.explainers import (
     check_pairs,
     make_context,
 )
-from glasshead.huggingface import NextTokenClassifier, class_names, isolated_copy
+from glasshead.huggingface import NextTokenClassifier, ask_rows, class_names, isolated_copy
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
     SIGN_IN_WEIGHTS,
     UNDECIDED,
 )
-from glasshead.tasks import with_questions
 from glasshead.trace import AttentionSelector, AttentionSite, KnownStates, Subject
 from glasshead.training import labels_for
 
@@ -197,7 +196,7 @@ def read_sample(
     columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    encoded = with_questions(subject.model, encode(subject.tokenizer, texts, seconds, unit=unit), split)
+    encoded = ask_rows(subject.model, encode(subject.tokenizer, texts, seconds, unit=unit), split)
     check_memory(subject.model, encoded, dtype)
     return Sample(
         subject=subject,

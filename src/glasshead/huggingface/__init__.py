@@ -9,7 +9,7 @@ from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.devices import device_of, free_memory
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
-from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.labels import class_names, place_of
 from glasshead.huggingface.lend_copy import lend_copy
 from glasshead.huggingface.loading import (
     check_name,
@@ -51,9 +51,11 @@ from glasshead.huggingface.task_model import (
     Target,
     TaskModel,
     answers_of,
+    ask_rows,
     ask_usual,
     class_name,
     own_model,
+    question_names,
     target_names,
 )
 from glasshead.huggingface.vocabulary_at import vocabulary_at
@@ -70,6 +72,7 @@ __all__ = [
     "Target",
     "TaskModel",
     "answers_of",
+    "ask_rows",
     "ask_usual",
     "attention_modules",
     "check_name",
@@ -93,9 +96,11 @@ __all__ = [
     "model_class",
     "new_like",
     "own_model",
+    "place_of",
     "plug",
     "position_limit",
     "positions_of",
+    "question_names",
     "quote",
     "random_twin",
     "read_config",

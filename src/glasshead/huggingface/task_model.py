@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import Encoded
 from glasshead.huggingface.labels import class_names
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 Target = int | str | None
 
@@ -50,6 +53,14 @@ class TaskModel(PreTrainedModel):
         here the one question that there is."""
         return encoded, target
 
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """The inputs of a split, with the questions that its rows ask."""
+        return encoded
+
+    def question_names(self, encoded: Encoded) -> list[str] | None:
+        """What each input is asked about; None where all are asked the same."""
+        return None
+
     def get_input_embeddings(self) -> nn.Module:
         embeddings: nn.Module = self.model.get_input_embeddings()
         return embeddings
@@ -78,6 +89,16 @@ def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[s
 def ask_usual(model: PreTrainedModel, encoded: Encoded) -> Encoded:
     """Inputs with the question that a task asks where nobody names one."""
     return model.ask(encoded, None)[0] if isinstance(model, TaskModel) else encoded
+
+
+def ask_rows(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
+    """The inputs of a split, with the questions that its rows ask where a task has several."""
+    return model.ask_rows(encoded, split) if isinstance(model, TaskModel) else encoded
+
+
+def question_names(model: PreTrainedModel, encoded: Encoded) -> list[str] | None:
+    """What each input is asked about; None where all are asked the same."""
+    return model.question_names(encoded) if isinstance(model, TaskModel) else None
 
 
 def own_model(model: PreTrainedModel) -> PreTrainedModel:

@@ -7,7 +7,6 @@ from glasshead.tasks.labels import (
     TASKS,
     LabelClassifier,
     predicts_labels,
-    with_questions,
 )
 
 __all__ = [
@@ -17,5 +16,4 @@ __all__ = [
     "TASKS",
     "LabelClassifier",
     "predicts_labels",
-    "with_questions",
 ]
