@@ -15,6 +15,7 @@ from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explainer import find_explainer
 from glasshead.explainers.layer_choice import candidates, ranked_faithfulness, removal_of
 from glasshead.explainers.removals import removable
+from glasshead.trace import AttentionStack, StackLayer
 from optimus import (
     CANDIDATES,
     CHOSEN,
@@ -55,17 +56,34 @@ def test_numbers_without_signs_speak_for_the_prediction_where_they_are_zero_too(
     np.testing.assert_allclose(opposed, [-0.5 - 0.125])
 
 
+class StackOfMaps(AttentionStack):
+    """The maps of a formula as the attention of one text; types of arguments are checked in some runs."""
+
+    mask = torch.ones(1, 6, dtype=torch.bool)
+
+    @classmethod
+    def of_a_formula(cls):
+        layers = [object.__new__(StackLayer) for _ in range(2)]
+        for number, layer in enumerate(layers):
+            vars(layer).update(target="text", record=SimpleNamespace(layer=number))
+        stack = object.__new__(cls)
+        vars(stack).update(
+            layers=tuple(layers),
+            row_shares=torch.eye(6, dtype=torch.float64)[:1],
+            logits=torch.zeros(1, 2, dtype=torch.float64),
+            site=SimpleNamespace(head=None, heads="mean"),
+        )
+        return stack
+
+    def canonical_weights(self, layer):
+        return maps_of_a_formula()[layer.record.layer][None]
+
+    def combine(self, maps):
+        return maps.mean(dim=1)
+
+
 def test_candidates_are_those_of_the_authors_and_the_best_is_theirs():
-    maps = maps_of_a_formula()
-    stack = SimpleNamespace(
-        layers=[SimpleNamespace(target="text", record=SimpleNamespace(layer=number)) for number in range(2)],
-        canonical_weights=lambda layer: maps[layer.record.layer][None],
-        combine=lambda weights: weights.mean(dim=1),
-        row_shares=torch.eye(6, dtype=torch.float64)[:1],
-        logits=torch.zeros(1, 2, dtype=torch.float64),
-        mask=torch.ones(1, 6, dtype=torch.bool),
-        site=SimpleNamespace(head=None, heads="mean"),
-    )
+    stack = StackOfMaps.of_a_formula()
     found = {name: numbers[:, 1:-1] for name, numbers in candidates(stack)}
     assert len(found) == 4 * 3 * 4
     for name, numbers in CANDIDATES.items():

@@ -45,11 +45,11 @@ from glasshead.data import QUESTION, reader_of
 from glasshead.durations import duration
 from glasshead.errors import InputError
 from glasshead.explainers import remarks_of
+from glasshead.huggingface import question_names
 from glasshead.nouns import INPUTS, Nouns
 from glasshead.opening import dtype_of
 from glasshead.requests import AuditRequest
 from glasshead.results import SINK_SHARE, AuditCard
-from glasshead.tasks import LabelClassifier
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.wording import join_names, percent
 
@@ -296,7 +296,7 @@ def example_columns(sample: Sample, settings: Settings, inputs: Table) -> dict[s
         names = np.array(settings.label_names)
         columns |= {name: names[inputs[name]] for name in ("label", "predicted", "target")}
         columns["probability"] = inputs["probability"]
-    if isinstance(sample.model, LabelClassifier):
-        columns[QUESTION] = sample.model.asked(sample.encoded)
+    if (questions := question_names(sample.model, sample.encoded)) is not None:
+        columns[QUESTION] = questions
     columns |= {name: inputs[name] for name in ("surprisal", "tokens", "max_weight") if name in inputs}
     return columns | slice_columns(slicings_of(inputs, settings.label_names, sample.by))

@@ -39,7 +39,7 @@ from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
-from glasshead.data.options import LoadOptions
+from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
@@ -70,6 +70,7 @@ __all__ = [
     "DATASETS",
     "IMAGE_SETS",
     "IMAGE_SUFFIXES",
+    "LABEL_TASKS",
     "NEUTRAL_WORDS",
     "NO",
     "NO_MAXIMUM",

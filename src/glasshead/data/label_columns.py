@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glasshead.arrays import Flags
 from glasshead.data.in_memory import cells_of
-from glasshead.data.load import ALL_SPLITS, dataset_of
+from glasshead.data.load import ALL_SPLITS, dataset_of, part_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.read import Columns
 from glasshead.data.resolve import resolve_source
@@ -71,12 +71,12 @@ def read_questions(
         )
     extra = [name for name in columns if name != QUESTION]
     table = tabulate(replace(found, values=kept, coded=coded), plain, extra)
-    numbers = [place_of(name, names) for name in asked or names]
+    numbers = [require_label(name, names) for name in asked or names]
     rows = ask_each(table, [names[number] for number in numbers], has[:, numbers], seed)
     return dataset_of(rows, (NO, YES), f"asked about labels with seed {seed}")
 
 
-def place_of(name: str, names: Sequence[str]) -> int:
+def require_label(name: str, names: Sequence[str]) -> int:
     """The number of a label.
 
     Raises:
@@ -103,10 +103,7 @@ def columns_of(source: str | Path | Dataset | DatasetDict, split: str) -> Column
         return cells_of(source)
     if split == ALL_SPLITS:
         return joined(list(by_split.values()))
-    if split not in by_split:
-        name = source if isinstance(source, str | Path) else "the data set"
-        raise InputError(f"{name} has no split {split!r}: {did_you_mean(split, [*by_split, ALL_SPLITS])}")
-    return by_split[split]
+    return part_of(by_split, split, source if isinstance(source, str | Path) else "the data set")
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
@@ -194,7 +191,7 @@ def labels_of_lists(columns: Columns, column: str, names: Sequence[str]) -> Flag
             has[row, : len(own)] = [TRUTHS[word_of(label)] for label in own]
             continue
         for label in own:
-            number = number_of(label, names)
+            number = label_number(label, names)
             if number is None or has[row, number]:
                 meant = f"which is no label of the model: {did_you_mean(str(label), names)}"
                 raise InputError(
@@ -228,7 +225,7 @@ def is_flag(value: Any) -> bool:
     return word_of(value) in TRUTHS
 
 
-def number_of(label: Any, names: Sequence[str]) -> int | None:
+def label_number(label: Any, names: Sequence[str]) -> int | None:
     """The number of a label: of a text by its name, if there is none by its name in another case, else by the
     number that it is."""
     if isinstance(label, str):

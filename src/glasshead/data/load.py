@@ -1,9 +1,9 @@
 """A name, a folder or a file → `datasets.DatasetDict`: text, (text_pair or image,) label, further columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from glasshead.data.classes import merge_classes, order_classes, select_classes
 from glasshead.data.columns import require_column
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
 DEFAULTS = LoadOptions()
+T = TypeVar("T")
 ALL_SPLITS = "all"
 
 
@@ -77,9 +78,18 @@ def select_split(loaded: "DatasetDict", split: str, source: str | Path) -> "Data
 
     if split == ALL_SPLITS:
         return concatenate_datasets(list(loaded.values()))
-    if split not in loaded:
-        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL_SPLITS])}")
-    return loaded[split]
+    return part_of(loaded, split, source)
+
+
+def part_of(parts: Mapping[str, T], split: str, source: str | Path) -> T:
+    """What a source has for a split.
+
+    Raises:
+        InputError: if there is no such split.
+    """
+    if split not in parts:
+        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*parts, ALL_SPLITS])}")
+    return parts[split]
 
 
 def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:

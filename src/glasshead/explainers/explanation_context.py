@@ -20,7 +20,7 @@ from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
-from glasshead.huggingface import NextTokenClassifier, class_name, class_names
+from glasshead.huggingface import NextTokenClassifier, class_name, class_names, place_of
 from glasshead.models import is_regression
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
@@ -321,8 +321,7 @@ def class_index(model: PreTrainedModel, target: int | str) -> int:
         InputError: if the model has no such class.
     """
     names = class_names(model)
-    if isinstance(target, str) and target in names:
-        return names.index(target)  # a class may be called "0": a name goes before an index
-    if str(target) in map(str, range(len(names))):
-        return int(target)
-    raise InputError(f"the model has no class {target!r}: {did_you_mean(str(target), names)}")
+    place = place_of(target, names)
+    if place is None:
+        raise InputError(f"the model has no class {target!r}: {did_you_mean(str(target), names)}")
+    return place

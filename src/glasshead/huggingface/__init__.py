@@ -9,7 +9,7 @@ from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.devices import device_of, free_memory
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
-from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.labels import class_names, place_of
 from glasshead.huggingface.lend_copy import lend_copy
 from glasshead.huggingface.loading import (
     check_name,
@@ -57,6 +57,7 @@ from glasshead.huggingface.task_model import (
     ask_usual,
     class_name,
     own_model,
+    question_names,
     target_names,
 )
 from glasshead.huggingface.vocabulary_at import vocabulary_at
@@ -99,9 +100,11 @@ __all__ = [
     "model_class",
     "new_like",
     "own_model",
+    "place_of",
     "plug",
     "position_limit",
     "positions_of",
+    "question_names",
     "quote",
     "random_twin",
     "read_config",

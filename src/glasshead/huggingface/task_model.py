@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from datasets import Dataset
 from numpy.typing import NDArray
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -15,6 +14,9 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from glasshead.data import Encoded
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 Target = int | str | None
 At = int | str | None
@@ -74,12 +76,16 @@ class TaskModel(PreTrainedModel):
         """Each input with the one question that is asked where nobody names any."""
         return encoded
 
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
-        """The inputs of a split with the questions that its rows ask."""
-        return encoded
-
     def place(self, encoded: Encoded, row: int) -> slice | None:
         """The tokens that an input is asked about; None: it is asked as a whole."""
+        return None
+
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """The inputs of a split, with the questions that its rows ask."""
+        return encoded
+
+    def question_names(self, encoded: Encoded) -> list[str] | None:
+        """What each input is asked about; None where all are asked the same."""
         return None
 
     def get_input_embeddings(self) -> nn.Module:
@@ -115,6 +121,11 @@ def ask_usual(model: PreTrainedModel, encoded: Encoded) -> Encoded:
 def ask_rows(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
     """The inputs of a split, with the questions that its rows ask where a task has several."""
     return model.ask_rows(encoded, split) if isinstance(model, TaskModel) else encoded
+
+
+def question_names(model: PreTrainedModel, encoded: Encoded) -> list[str] | None:
+    """What each input is asked about; None where all are asked the same."""
+    return model.question_names(encoded) if isinstance(model, TaskModel) else None
 
 
 def own_model(model: PreTrainedModel) -> PreTrainedModel:

@@ -26,7 +26,6 @@ from glasshead.huggingface import (
     NextTokenClassifier,
     check_name,
     class_name,
-    class_names,
     device_of,
     is_answerer,
     is_writer,
@@ -290,12 +289,11 @@ def model_subject(
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
     asks_labels = options.classifies and not writer and is_asked_labels(read, options.task)
-    names = class_names(read)
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel
         classifier, reader = open_image_classifier(model, read, tokenizer)
         if asks_labels:
-            classifier = LabelClassifier(classifier, names)
+            classifier = LabelClassifier(classifier)
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
@@ -307,7 +305,7 @@ def model_subject(
             check_copy(model, read, own)
             notes += note_padding(read, own)
         if asks_labels:
-            read = LabelClassifier(read, names)
+            read = LabelClassifier(read)
         elif predicts_tags(config_to_save(model)):
             read = TagClassifier(read)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
@@ -317,7 +315,7 @@ def ask_otherwise(subject: Subject, task: str | None) -> Subject:
     """An opened model that is asked something else than when it was opened."""
     model = subject.model
     if task == LABELS and not isinstance(model, TextClassifier | NextTokenClassifier | LabelClassifier):
-        return replace(subject, model=LabelClassifier(isolated_copy(model), class_names(model)))
+        return replace(subject, model=LabelClassifier(isolated_copy(model)))
     if task == CLASSIFICATION and isinstance(model, LabelClassifier):
         chooses = isolated_copy(model).model
         vars(chooses.config)["problem_type"] = SINGLE_LABEL

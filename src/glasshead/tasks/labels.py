@@ -5,22 +5,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
-from datasets import Dataset
 from jaxtyping import Int
 from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import NO, QUESTION, YES, Encoded, batches
+from glasshead.data import LABEL_TASKS, NO, QUESTION, YES, Encoded, batches
 from glasshead.errors import InputError
-from glasshead.huggingface import Asked, At, Target, TaskModel, new_like, own_model
+from glasshead.huggingface import Asked, At, Target, TaskModel, class_names, new_like, own_model, place_of
 from glasshead.registry import did_you_mean
 
-CLASSIFICATION, LABELS = "classification", "labels"
-TASKS = (CLASSIFICATION, "regression", LABELS)
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+CLASSIFICATION, LABELS = LABEL_TASKS[0], "labels"
+TASKS = (*LABEL_TASKS, LABELS)
 """What can be asked of a classifier, by name."""
 SINGLE_LABEL: Final = "single_label_classification"
 MULTI_LABEL: Final = "multi_label_classification"
@@ -39,18 +41,18 @@ class LabelClassifier(TaskModel):
     Which label an input is asked about is its ``question`` [b, n], the number of the label at every token.
     """
 
-    def __init__(self, model: PreTrainedModel, labels: Sequence[str]) -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         config = copy.deepcopy(model.config)
         config.id2label, config.label2id = {0: NO, 1: YES}, {NO: 0, YES: 1}
         config.problem_type = SINGLE_LABEL
         super().__init__(model, config)
         self.main_input_name = model.main_input_name
-        self.labels = tuple(labels)
+        self.labels = tuple(class_names(model))
 
     def rebuild(self, config: PreTrainedConfig) -> LabelClassifier:
         """The questions, put to a model of another configuration, with new weights."""
         config.id2label = dict(enumerate(self.labels))
-        return LabelClassifier(new_like(self.model, config), self.labels)
+        return LabelClassifier(new_like(self.model, config))
 
     @property
     def reads_patches(self) -> bool:
@@ -69,7 +71,8 @@ class LabelClassifier(TaskModel):
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """No and yes to the question of an input, as names of classes."""
-        label = self.asked(encoded)[row]
+        assert encoded.question is not None
+        label = self.labels[int(encoded.question[row, 0])]
         return [NOT + label, label]
 
     def ask_usual(self, encoded: Encoded) -> Encoded:
@@ -88,16 +91,17 @@ class LabelClassifier(TaskModel):
             return Asked(self.ask_usual(encoded), rows, 1)
         text = str(target)
         lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
-        name = text.removeprefix(NOT) if lacks else text
-        if isinstance(target, str) and name in self.labels:
-            number = self.labels.index(name)
-        elif name in map(str, range(len(self.labels))):
-            number = int(name)
-        else:
+        number = place_of(text.removeprefix(NOT) if lacks else target, self.labels)
+        if number is None:
             raise InputError(f"the model has no label {target!r}: {did_you_mean(text, self.labels)}")
         return Asked(self.about(encoded, torch.full((len(rows),), number)), rows, int(not lacks))
 
-    def asked(self, encoded: Encoded) -> list[str]:
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """About the label that each row names."""
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        return self.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
+
+    def question_names(self, encoded: Encoded) -> list[str]:
         """The label that each input is asked about."""
         assert encoded.question is not None
         return [self.labels[number] for number in encoded.question[:, 0].tolist()]
@@ -125,8 +129,3 @@ class LabelClassifier(TaskModel):
             hidden_states=getattr(output, "hidden_states", None),
             attentions=getattr(output, "attentions", None),
         )
-
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
-        """About the label that each row of a split names."""
-        numbers = {name: number for number, name in enumerate(self.labels)}
-        return self.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))

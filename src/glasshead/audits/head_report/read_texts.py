@@ -95,11 +95,13 @@ def read_head_sample(
     subject = replace(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
-    encoded = ask_usual(subject.model, encode(subject.tokenizer, texts.firsts, texts.seconds))
+    encoded = encode(subject.tokenizer, texts.firsts, texts.seconds)
     if isinstance(subject.model, LabelClassifier) and request.classes:
         if len(request.classes) > 1:
             raise ParameterError("classes", "names one label here: heads are measured on one at a time")
         encoded = subject.model.ask(encoded, list(map(str, texts.firsts)), request.classes[0]).encoded
+    else:
+        encoded = ask_usual(subject.model, encoded)
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
