@@ -180,7 +180,7 @@ def test_what_is_no_word_is_named():
             explain(model, "a warm film", tokenizer=tokenizer, at=at)
     with pytest.raises(InputError, match=r"more than once: give its number \(0, 2\)"):
         explain(model, "bad and bad", tokenizer=tokenizer, at="bad")
-    with pytest.raises(InputError, match="is for taggers"):
+    with pytest.raises(InputError, match="asked about one word"):
         explain(FAMILY.build(3), "a warm film", tokenizer=tokenizer, at=0)
 
 

@@ -8,32 +8,28 @@ from typing import Any, NamedTuple, TypeVar
 from datasets import Dataset, DatasetDict
 
 from glasshead.audits.data_view import random_ranks_of_rows, sample_rows
-from glasshead.audits.next_tokens import next_token_data
 from glasshead.data import (
     ALL_SPLITS,
     LoadOptions,
     RatingError,
     as_dataset,
-    as_split,
     has_images,
     has_lines,
     is_undivided,
-    load,
     nouns_of_split,
     read_plain,
     read_questions,
-    read_tagged,
+    read_split,
     reader_of,
-    select_split,
 )
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import NextTokenClassifier
+from glasshead.huggingface import TaskModel
 from glasshead.models import is_regression
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
-from glasshead.tasks import LABELS, LabelClassifier, TagClassifier, tag_data
+from glasshead.tasks import LABELS, Chosen, LabelClassifier, Questions, questions_to
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
@@ -64,10 +60,8 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     subject = open_subject(request.model, request.tokenizer, OpenOptions.of(request))
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
-    if isinstance(subject.model, NextTokenClassifier):
-        return open_for_next_tokens(request, subject, split_name, load_options)
-    if isinstance(subject.model, TagClassifier):
-        return open_for_tags(request, subject, subject.model, split_name, load_options)
+    if (questions := questions_to(subject.model)) is not None:
+        return open_questions(request, subject, questions, split_name, load_options)
     asks_labels = isinstance(subject.model, LabelClassifier)
     try:
         split = (
@@ -108,56 +102,26 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     return OpenedRequest(subject, split, facts)
 
 
-def open_for_next_tokens(
-    request: JudgedRequest, subject: Subject, split_name: str, options: LoadOptions
+def open_questions(
+    request: JudgedRequest, subject: Subject, questions: Questions, split_name: str, options: LoadOptions
 ) -> OpenedRequest:
-    """The texts of a request before a language model, each up to the token that is asked for; labels are not
-    read.
+    """The rows of a request, each asked as its model is asked.
 
     Raises:
-        InputError: if there are no such texts, and on what only classifiers have.
+        InputError: if there are no such rows, and on what only classifiers have.
     """
     if request.train is not None:
-        raise ParameterError("train", "is for classifiers: the classes of a language model are its tokens")
+        raise ParameterError("train", "is for classifiers of texts: these data ask about parts of one")
     subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
-    whole = has_lines(request.data) or isinstance(request.data, Dataset)
-    if whole:
-        source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
-        plain = read_plain(source, options)
-        if plain.seconds is not None:
-            raise InputError("these are pairs, and a language model reads one text: give single texts")
-        texts: Sequence[str] = plain.firsts
-    else:
-        texts = read_split(request.data, split_name, options)["text"][:]
-    places = sample_rows(len(texts), request.limit, request.seed)
-    ranks = random_ranks_of_rows(len(texts), request.seed)[places]
-    chosen = [texts[place] for place in places]
-    split, note = next_token_data(subject, chosen, places, ranks, request.seed)
+    rows = questions.read(request.data, split_name, options)
+    places = sample_rows(len(rows), request.limit, request.seed)
+    ranks = random_ranks_of_rows(len(rows), request.seed)[places]
+    chosen = Chosen([rows[place] for place in places], places, ranks, request.seed)
+    assert isinstance(subject.model, TaskModel)
+    split, note = questions.draw(subject.model, subject.tokenizer, chosen)
     facts: dict[str, Any] = {}
     if isinstance(request.data, str | Path):
-        facts = {"data": str(request.data), "split": ALL_SPLITS if whole else split_name}
-    return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
-
-
-def open_for_tags(
-    request: JudgedRequest, subject: Subject, model: TagClassifier, split_name: str, options: LoadOptions
-) -> OpenedRequest:
-    """The texts of a request before a tagger, each with a word that it is asked about.
-
-    Raises:
-        InputError: if there are no such texts, and on what only classifiers of texts have.
-    """
-    if request.train is not None:
-        raise ParameterError("train", "is for models that give a text a class, not for taggers")
-    subject = replace(subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None))
-    texts = read_tagged(request.data, split_name, options)
-    places = sample_rows(len(texts), request.limit, request.seed)
-    ranks = random_ranks_of_rows(len(texts), request.seed)[places]
-    chosen = [texts[place] for place in places]
-    split, note = tag_data(model, subject.tokenizer, chosen, places, ranks, request.seed)
-    facts: dict[str, Any] = {}
-    if isinstance(request.data, str | Path):
-        facts = {"data": str(request.data), "split": split_name}
+        facts = {"data": str(request.data), "split": ALL_SPLITS if has_lines(request.data) else split_name}
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
@@ -219,20 +183,6 @@ def default_split(data: object, subject: Subject | None) -> str:
 def train_split(data: object) -> str:
     """Train, or all rows of a file."""
     return ALL_SPLITS if isinstance(data, str | Path) and Path(data).is_file() else "train"
-
-
-def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
-    """The rows of a split, with further ``columns``.
-
-    Raises:
-        InputError: if there is no such split.
-    """
-    if isinstance(data, Dataset):
-        return as_split(data, options, columns)
-    if isinstance(data, DatasetDict):
-        return as_split(select_split(data, split, "the data set"), options, columns)
-    assert isinstance(data, str | Path)
-    return select_split(load(data, options, columns=columns, divide=split != ALL_SPLITS), split, data)
 
 
 def read_unlabelled_texts(data: object, split: str, options: LoadOptions) -> Dataset:

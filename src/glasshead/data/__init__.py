@@ -43,6 +43,7 @@ from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES, read_utf8
+from glasshead.data.rows_of_split import read_split
 from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import PAIR, inputs_of
 from glasshead.data.synthetic import (
@@ -149,6 +150,7 @@ __all__ = [
     "read_conllu",
     "read_plain",
     "read_questions",
+    "read_split",
     "read_tagged",
     "read_utf8",
     "reader_of",

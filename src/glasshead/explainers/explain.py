@@ -23,7 +23,7 @@ from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
-from glasshead.huggingface import NextTokenClassifier, TaskModel, lend_copy, token_id
+from glasshead.huggingface import NO_PLACE, Inputs, NextTokenClassifier, TaskModel, lend_copy, token_id
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
@@ -110,22 +110,19 @@ def explain_texts(
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
         model, target = resolve_target(own, tokenizer, request)
-        asked, firsts, seconds = encoded, texts, pairs
+        asked = Inputs(tokenizer, texts, pairs, encoded)
         if isinstance(model, TaskModel):
-            joined = list(map(str, texts)) if pairs is None else list(map(join_pair, texts, pairs))
-            asked, rows, target = model.ask(encoded, joined, target, request.at)
-            firsts = [texts[row] for row in rows]
-            seconds = None if pairs is None else [pairs[row] for row in rows]
+            asked, target = model.ask(asked, target, request.at)
         elif request.at is not None:
-            raise ParameterError("at", "is for taggers, which are asked about a word: leave it out")
-        inputs = model, tokenizer, firsts, seconds
+            raise ParameterError("at", NO_PLACE)
+        inputs = model, tokenizer, asked.texts, asked.pairs
         explainer = find_explainer(request.method)
         attributions = explainer(
             *inputs,
             target=target,
             target_fn=request.target_fn,
             attention_selector=selector,
-            encoded=asked,
+            encoded=asked.encoded,
         )
         if request.unit == "word":
             attributions = [by_word(attribution) for attribution in attributions]
@@ -135,7 +132,7 @@ def explain_texts(
                 *inputs,
                 attention_selector=selector,
                 tolerance=request.tolerance,
-                encoded=asked,
+                encoded=asked.encoded,
             )
     read = coverage(tokenizer, texts, pairs, encoded)
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)

@@ -22,7 +22,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
-from glasshead.huggingface.task_model import TaskModel
+from glasshead.huggingface.task_model import TaskModel, as_asked
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
@@ -72,7 +72,7 @@ class NextTokenClassifier(TaskModel):
 
     def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
         """The question, put to a language model of another configuration, with new weights."""
-        return NextTokenClassifier(type(self.model)(config), self.vocabulary, self.candidates)
+        return self.asking(type(self.model)(config), self.candidates)
 
     def get_output_embeddings(self) -> nn.Module | None:
         head: nn.Module | None = self.model.get_output_embeddings()
@@ -80,8 +80,11 @@ class NextTokenClassifier(TaskModel):
 
     def between(self, candidates: Sequence[int]) -> NextTokenClassifier:
         """The language model, made to choose between some tokens of its vocabulary."""
-        copied = isolated_copy(self)
-        return NextTokenClassifier(copied.model, self.vocabulary, candidates)
+        return self.asking(isolated_copy(self).model, candidates)
+
+    def asking(self, model: PreTrainedModel, candidates: Sequence[int] | None) -> NextTokenClassifier:
+        """The same question to another model, or between other tokens."""
+        return NextTokenClassifier(model, self.vocabulary, candidates)
 
     def forward(
         self,
@@ -97,27 +100,22 @@ class NextTokenClassifier(TaskModel):
         if self.config.is_encoder_decoder:
             begins = torch.full((len(inputs), 1), decoder_start(self.model), device=inputs.device)
             kwargs, last = {"decoder_input_ids": begins} | kwargs, torch.zeros_like(last)
+        texts = {"input_ids": input_ids, "attention_mask": attention_mask, "inputs_embeds": inputs_embeds}
+        return self.read_at(last, **texts, use_cache=False, **kwargs)
 
-        def at_last(hidden: Tensor) -> Tensor:
-            rows = torch.arange(len(last), device=hidden.device)
-            return hidden[rows, last.to(hidden.device)][:, None]
+    def read_at(self, places: Int[Tensor, " b"], **inputs: Any) -> SequenceClassifierOutput:
+        """Logits [b, K] at one place of each text."""
 
-        with vocabulary_at(self.model, at_last):
-            output = self.model(
-                input_ids=input_ids,
-                attention_mask=attention_mask,
-                inputs_embeds=inputs_embeds,
-                use_cache=False,
-                **kwargs,
-            )
+        def at_place(hidden: Tensor) -> Tensor:
+            rows = torch.arange(len(places), device=hidden.device)
+            return hidden[rows, places.to(hidden.device)][:, None]
+
+        with vocabulary_at(self.model, at_place):
+            output = self.model(**inputs)
         logits: Tensor = output.logits[:, 0]
         if self.candidates is not None:
             logits = logits[:, list(self.candidates)]
-        return SequenceClassifierOutput(
-            logits=logits,
-            hidden_states=getattr(output, "hidden_states", None),
-            attentions=getattr(output, "attentions", None),
-        )
+        return as_asked(output, logits)
 
 
 def last_places(

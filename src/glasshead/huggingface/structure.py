@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Iterator
 
 from torch import nn
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
@@ -144,3 +145,10 @@ def positions_of(model: PreTrainedModel) -> int | None:
     """How long a text may be; None where there is no limit."""
     learned = position_limit(model)
     return getattr(model.config, "max_position_embeddings", None) if learned is None else learned
+
+
+def config_to_save(model: PreTrainedModel) -> PreTrainedConfig:
+    """The configuration of a model as it would be saved, with the name of its class."""
+    config = copy.copy(model.config)
+    config.architectures = [type(model).__name__]
+    return config

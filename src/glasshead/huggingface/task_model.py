@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded
+from glasshead.data import Encoded, join_pair
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
 
@@ -19,16 +19,29 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 Target = int | str | None
+NO_PLACE = "is for models that are asked about one word of a text: leave it out"
 At = int | str | None
 """A place in a text: the number of a word, counted from 0, or the word itself."""
 
 
-class Asked(NamedTuple):
-    """Questions: inputs, one for each, from which ``rows`` they come, and the class that is explained."""
+class Inputs(NamedTuple):
+    """Texts, or pairs of texts, and what the model reads of them; before a model that reads images those."""
 
+    tokenizer: Any
+    texts: Sequence[Any]
+    pairs: Sequence[str] | None
     encoded: Encoded
-    rows: NDArray[np.int64]
-    target: Target
+
+    def take(self, rows: Sequence[int]) -> Inputs:
+        """Those of these numbers; one that is asked several things is there several times."""
+        pairs = None if self.pairs is None else [self.pairs[row] for row in rows]
+        return Inputs(
+            self.tokenizer, [self.texts[row] for row in rows], pairs, self.encoded.take(np.array(rows))
+        )
+
+    def joined(self, row: int) -> str:
+        """The text, or both of a pair, to which words and offsets refer."""
+        return join_pair(str(self.texts[row]), None if self.pairs is None else self.pairs[row])
 
 
 class TaskModel(PreTrainedModel):
@@ -38,6 +51,8 @@ class TaskModel(PreTrainedModel):
     """
 
     base_model_prefix = "model"
+    asks_words = False
+    """Whether it is asked about words of a text."""
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(self, model: PreTrainedModel, config: PreTrainedConfig | None = None) -> None:
@@ -61,16 +76,16 @@ class TaskModel(PreTrainedModel):
         """The classes between which an input is decided."""
         return class_names(self)
 
-    def ask(self, encoded: Encoded, texts: Sequence[str], target: Target, at: At = None) -> Asked:
-        """The questions that a ``target`` is about, ``at`` some place of each text; here the one that there
-        is.
+    def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
+        """The inputs with the questions that a ``target`` is about, ``at`` some place of each text, and the
+        class that it is of these; here the one question that there is.
 
         Raises:
             InputError: if there is no such target or place.
         """
         if at is not None:
-            raise ParameterError("at", "is for taggers, which are asked about a word: leave it out")
-        return Asked(encoded, np.arange(len(encoded.ids)), target)
+            raise ParameterError("at", NO_PLACE)
+        return inputs, target
 
     def ask_usual(self, encoded: Encoded) -> Encoded:
         """Each input with the one question that is asked where nobody names any."""
@@ -79,6 +94,11 @@ class TaskModel(PreTrainedModel):
     def place(self, encoded: Encoded, row: int) -> slice | None:
         """The tokens that an input is asked about; None: it is asked as a whole."""
         return None
+
+    @property
+    def usual(self) -> str:
+        """The class that is explained where none is named, in words."""
+        return usual_of(self.target_names)
 
     def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
         """The inputs of a split, with the questions that its rows ask."""
@@ -103,9 +123,28 @@ class TaskModel(PreTrainedModel):
         self.model.set_experts_implementation(*args, **kwargs)
 
 
+def as_asked(output: Any, logits: Tensor) -> SequenceClassifierOutput:
+    """What a model gave, with the logits [questions, classes] in place of its own."""
+    return SequenceClassifierOutput(
+        logits=logits,
+        hidden_states=getattr(output, "hidden_states", None),
+        attentions=getattr(output, "attentions", None),
+    )
+
+
 def target_names(model: PreTrainedModel) -> list[str]:
     """What a target may be called: the classes of a model, or its labels."""
     return model.target_names if isinstance(model, TaskModel) else class_names(model)
+
+
+def usual_class(model: PreTrainedModel) -> str:
+    """The class that is explained where none is named, in words."""
+    return model.usual if isinstance(model, TaskModel) else usual_of(class_names(model))
+
+
+def usual_of(names: Sequence[str]) -> str:
+    """Class 1 of two, else the predicted one."""
+    return names[1] if len(names) == 2 else "the predicted one"
 
 
 def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[str]:

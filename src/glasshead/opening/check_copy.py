@@ -8,8 +8,8 @@ from glasshead.data import encode
 from glasshead.errors import InputError, one_line
 from glasshead.huggingface import class_name, isolated_copy
 from glasshead.opening.precision import HALVES
-from glasshead.tasks import TAGGERS
-from glasshead.trace import logits_of
+from glasshead.tasks import task_of
+from glasshead.trace import forward
 
 COPY_TOLERANCE = 1e-3
 """How far logits may move, relative to the largest, when a text is padded or softmax is eager."""
@@ -31,11 +31,11 @@ def tolerance_for(dtype: torch.dtype) -> float:
 
 def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Raise InputError if the copy predicts otherwise than the model."""
-    kind, by_token = class_name(model), class_name(model).endswith(TAGGERS)
+    kind = class_name(model)
     for text, original in short_texts(isolated_copy(model), tokenizer):
         with torch.no_grad():
-            alone = logits_of(read, encode(tokenizer, [text]).inputs(device=read.device))[0]
-        if alone.ndim != 1 + by_token:
+            alone = numbers_of(read, encode(tokenizer, [text]).inputs(device=read.device))[0]
+        if alone.ndim != 1 and task_of(model) is None:
             raise InputError(f"{kind} gives no number for each class of a text")
         if not all(bool(logits.isfinite().all()) for logits in (alone, original)):
             raise InputError(
@@ -53,10 +53,16 @@ def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) ->
     """Whether padding changes what a model predicts of a short text."""
     for text, alone in short_texts(model, tokenizer):
         inputs = encode(tokenizer, [text, SAMPLE_TEXTS[1]]).inputs(device=model.device)
-        beside = logits_of(model, inputs)[0].float()
+        beside = numbers_of(model, inputs)[0].float()
         if not are_close(beside[: len(alone)], alone, COPY_TOLERANCE):
             return True
     return False
+
+
+def numbers_of(model: PreTrainedModel, inputs: dict[str, Tensor]) -> Tensor:
+    """All that a model predicts: the logits, or what its task reads."""
+    output, task = forward(model, inputs), task_of(model)
+    return output.logits if task is None else task.numbers(output)
 
 
 def are_close(logits: Tensor, expected: Tensor, tolerance: float) -> bool:
@@ -79,7 +85,7 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
         text = " ".join([SAMPLE_TEXTS[0]] * words)
         try:
             inputs = encode(tokenizer, [text]).inputs(device=model.device)
-            pairs.append((text, logits_of(model, inputs)[0].float()))
+            pairs.append((text, numbers_of(model, inputs)[0].float()))
         except (RuntimeError, IndexError) as error:
             if isinstance(error, torch.OutOfMemoryError):
                 raise

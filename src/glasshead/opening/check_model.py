@@ -1,15 +1,13 @@
 """Which models cannot be read, and why."""
 
-import copy
-
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, is_answerer
+from glasshead.huggingface import IMAGE_CLASSIFIERS, PatchClassifier, config_to_save, is_answerer
 from glasshead.models import TextClassifier
 from glasshead.spelling import spell
-from glasshead.tasks import predicts_tags
+from glasshead.tasks import task_of
 
 
 class NoClassError(InputError):
@@ -38,10 +36,8 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     if not classifies:
         return
     known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
-    config = copy.copy(model.config)
-    config.architectures = [kind]
-    if not known and not kind.endswith("ForSequenceClassification") and not predicts_tags(config):
-        refuse_other_tasks(config)
+    if not known and not kind.endswith("ForSequenceClassification") and task_of(model) is None:
+        refuse_other_tasks(config_to_save(model))
     if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
 

@@ -18,16 +18,15 @@ from transformers import (
     PreTrainedModel,
     TextClassificationPipeline,
     TextGenerationPipeline,
-    TokenClassificationPipeline,
 )
 
 from glasshead.data import as_picture, encode
 from glasshead.errors import InputError
-from glasshead.huggingface import own_model, position_limit
+from glasshead.huggingface import TaskModel, position_limit
 from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, LabelClassifier, predicts_labels
+from glasshead.tasks import LABELS, LabelClassifier, Task, predicts_labels, task_of_pipeline
 from glasshead.trace import Subject, eval_mode, logits_of
 
 NO_LIMIT = 10**30
@@ -47,7 +46,6 @@ FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
 PRINT_OPTIONS = ("top_k", "_legacy", "function_to_apply", "aggregation_strategy", "ignore_labels")
 SINGLE = ("is_split_into_words", False)
 """What pipelines of taggers say of texts that are texts."""
-READ = (TextClassificationPipeline, TokenClassificationPipeline, ImageClassificationPipeline)
 
 
 def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
@@ -61,7 +59,8 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
             f"a pipeline for {pipeline.task!r} is not supported: pass its model, and its tokenizer as "
             f"{spell('tokenizer')}"
         )
-    if not isinstance(pipeline, READ):
+    asks = task_of_pipeline(pipeline)
+    if asks is None and not isinstance(pipeline, TextClassificationPipeline | ImageClassificationPipeline):
         raise InputError(
             f"a pipeline for {pipeline.task!r} classifies neither texts nor words: give one for "
             "'text-classification', 'token-classification' or 'image-classification'"
@@ -69,7 +68,7 @@ def parts_of(pipeline: Pipeline) -> tuple[PreTrainedModel, Any]:
     for name, value in pipeline_settings(pipeline).items():
         if name not in (*FOLLOWED, *WITHOUT_EFFECT, *PRINT_OPTIONS) and (name, value) != SINGLE:
             refuse(name, value)
-    if isinstance(pipeline, TokenClassificationPipeline):
+    if asks is not None:
         return pipeline.model, pipeline.tokenizer
     check_function(pipeline)
     if isinstance(pipeline, ImageClassificationPipeline):
@@ -116,9 +115,9 @@ def function_of(pipeline: Pipeline) -> str:
     return "sigmoid" if predicts_labels(config) or config.num_labels == 1 else "softmax"
 
 
-def task_of(pipeline: Pipeline) -> str | None:
+def asked_of(pipeline: Pipeline) -> str | None:
     """What is asked of the model of a pipeline; None: what its class says."""
-    if isinstance(pipeline, TokenClassificationPipeline):
+    if task_of_pipeline(pipeline) is not None:
         return None
     tasks = {"sigmoid": LABELS, "none": REGRESSION, "softmax": "classification"}
     return tasks[function_of(pipeline)]
@@ -168,8 +167,8 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         inputs = read = [*SAMPLE_TEXTS, "A Text with Capitals, 2 numbers, and punctuation!"]
         if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
-    if isinstance(pipeline, TokenClassificationPipeline):
-        check_tags(pipeline, subject)
+    if (task := task_of_pipeline(pipeline)) is not None:
+        check_printed(pipeline, subject, task)
         return subject
     model = subject.model.model if isinstance(subject.model, LabelClassifier) else subject.model
     allowed = tolerance_for(pipeline.model.dtype)
@@ -189,21 +188,17 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     return subject
 
 
-def check_tags(pipeline: TokenClassificationPipeline, subject: Subject) -> None:
-    """Raise InputError unless a tagger gives tokens the tags that its pipeline prints."""
+def check_printed(pipeline: Pipeline, subject: Subject, task: Task) -> None:
+    """Raise InputError unless a model predicts here what its pipeline prints."""
+    model = subject.model
+    assert isinstance(model, TaskModel)
     for text in SAMPLE_TEXTS:
-        encoded = encode(subject.tokenizer, [text])
-        with torch.no_grad():
-            logits = logits_of(own_model(subject.model), encoded.inputs(device=subject.model.device))[0]
-        scores = logits.softmax(dim=-1).amax(dim=-1).cpu()[torch.from_numpy(encoded.words[0] >= 0)]
         with eval_mode(pipeline.model):
-            printed: Any = pipeline(text, aggregation_strategy="none", ignore_labels=[])
-        expected = torch.tensor([float(row["score"]) for row in printed])
-        if scores.shape != expected.shape or float((scores - expected).abs().max()) > tolerance_for(
-            pipeline.model.dtype
-        ):
+            printed, own = task.printed(pipeline, model, subject.tokenizer, text)
+        allowed = tolerance_for(pipeline.model.dtype)
+        if printed.shape != own.shape or float((printed - own.cpu()).abs().max()) > allowed:
             raise InputError(
-                "the pipeline gives other tags than its model does when Glasshead calls it: build a plain "
+                "the pipeline predicts otherwise than its model does when Glasshead calls it: build a plain "
                 "pipeline, or pass the model and its tokenizer"
             )
 

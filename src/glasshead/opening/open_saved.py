@@ -10,7 +10,6 @@ from transformers import (
     AutoModelForImageTextToText,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
-    AutoModelForTokenClassification,
     PreTrainedConfig,
     PreTrainedModel,
 )
@@ -36,7 +35,7 @@ from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.readers import read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
 from glasshead.spelling import spell
-from glasshead.tasks import predicts_tags
+from glasshead.tasks import task_of_config
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 CHECKPOINT = "checkpoint-"
@@ -103,8 +102,8 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if reads_images(config):
         cls = AutoModelForImageClassification
-    if cls is AutoModel and predicts_tags(config):
-        cls = AutoModelForTokenClassification
+    if cls is AutoModel and (task := task_of_config(config)) is not None:
+        cls = task.auto
     elif cls is AutoModel and (options.answers or not options.classifies) and is_answerer(config):
         cls = AutoModelForSeq2SeqLM
     elif cls is AutoModel and options.classifies:

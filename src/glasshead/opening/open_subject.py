@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from transformers import (
     Pipeline,
-    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
@@ -26,6 +25,7 @@ from glasshead.huggingface import (
     NextTokenClassifier,
     check_name,
     class_name,
+    config_to_save,
     device_of,
     is_answerer,
     is_writer,
@@ -42,7 +42,7 @@ from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
-from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_of
+from glasshead.opening.open_pipeline import asked_of, follow_pipeline, parts_of
 from glasshead.opening.open_saved import also_reads, open_saved
 from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.remember import remember
@@ -56,9 +56,8 @@ from glasshead.tasks import (
     SINGLE_LABEL,
     TASKS,
     LabelClassifier,
-    TagClassifier,
     predicts_labels,
-    predicts_tags,
+    task_of,
 )
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
@@ -154,7 +153,7 @@ def subject_of(
     pipeline = source if isinstance(source, Pipeline) else None
     if pipeline is not None:
         source, tokenizer = parts_of(pipeline)
-        options = replace(options, task=options.task or task_of(pipeline))
+        options = replace(options, task=options.task or asked_of(pipeline))
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     if callable(getattr(source, "merge_and_unload", None)):
@@ -306,8 +305,8 @@ def model_subject(
             notes += note_padding(read, own)
         if asks_labels:
             read = LabelClassifier(read)
-        elif predicts_tags(config_to_save(model)):
-            read = TagClassifier(read)
+        elif (task := task_of(model)) is not None:
+            read = task.wrap(read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
 
@@ -393,13 +392,6 @@ def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
     another."""
     config = config_to_save(model)
     return is_writer(config) or (answers and is_answerer(config))
-
-
-def config_to_save(model: PreTrainedModel) -> PreTrainedConfig:
-    """The configuration of a model as it would be saved, with the name of its class."""
-    config = copy.copy(model.config)
-    config.architectures = [type(model).__name__]
-    return config
 
 
 def read_next_token(

@@ -14,11 +14,10 @@ from glasshead.errors import InputError
 from glasshead.escaping import sendable
 from glasshead.explainers import EXPLAINERS, explain_texts
 from glasshead.generation import open_writer
-from glasshead.huggingface import NextTokenClassifier
+from glasshead.huggingface import NextTokenClassifier, TaskModel, usual_class
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
-from glasshead.tasks import LabelClassifier, TagClassifier
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
@@ -60,18 +59,15 @@ class OpenedModel:
 
     @property
     def asks_words(self) -> bool:
-        """Whether it gives every word a tag."""
-        return isinstance(self.subject.model, TagClassifier)
+        """Whether it is asked about one word of a text."""
+        return isinstance(self.subject.model, TaskModel) and self.subject.model.asks_words
 
     @property
     def usual_class(self) -> str:
         """The class that is explained unless one is chosen, in words; nothing where there is no choice."""
         if not self.labels:
             return ""
-        if isinstance(self.subject.model, LabelClassifier):
-            return "the likeliest one"
-        chosen = len(self.labels) != 2 or self.asks_words
-        return "the predicted one" if chosen else self.labels[1]
+        return usual_class(self.subject.model)
 
     @property
     def layers(self) -> int:

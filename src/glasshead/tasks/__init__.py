@@ -1,5 +1,12 @@
-"""What a model is asked: one file per task makes a model a classifier of something."""
+"""What a model is asked: one file per task makes a model a classifier of something.
 
+`QUESTIONS`       what models are asked, and how data ask it: next_tokens.py, tags.py
+`Task`            questions to the models with a head of some kind                       task.py
+`PlaceModel`      a model that is asked about one word of a text                         places.py
+`LabelClassifier` a model of several labels, asked about one: yes or no                  labels.py
+"""
+
+from glasshead.registry import import_entries
 from glasshead.tasks.labels import (
     CLASSIFICATION,
     LABELS,
@@ -8,18 +15,32 @@ from glasshead.tasks.labels import (
     LabelClassifier,
     predicts_labels,
 )
-from glasshead.tasks.tags import TAGGERS, TAGS, TagClassifier, predicts_tags, tag_data
+from glasshead.tasks.task import (
+    QUESTIONS,
+    Chosen,
+    Questions,
+    Task,
+    questions_to,
+    task_of,
+    task_of_config,
+    task_of_pipeline,
+)
+
+import_entries(__name__, __path__, "QUESTIONS")
 
 __all__ = [
     "CLASSIFICATION",
     "LABELS",
+    "QUESTIONS",
     "SINGLE_LABEL",
-    "TAGGERS",
-    "TAGS",
     "TASKS",
+    "Chosen",
     "LabelClassifier",
-    "TagClassifier",
+    "Questions",
+    "Task",
     "predicts_labels",
-    "predicts_tags",
-    "tag_data",
+    "questions_to",
+    "task_of",
+    "task_of_config",
+    "task_of_pipeline",
 ]

@@ -15,7 +15,17 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.data import LABEL_TASKS, NO, QUESTION, YES, Encoded, batches
 from glasshead.errors import InputError
-from glasshead.huggingface import Asked, At, Target, TaskModel, class_names, new_like, own_model, place_of
+from glasshead.huggingface import (
+    At,
+    Inputs,
+    Target,
+    TaskModel,
+    as_asked,
+    class_names,
+    new_like,
+    own_model,
+    place_of,
+)
 from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -75,26 +85,32 @@ class LabelClassifier(TaskModel):
         label = self.labels[int(encoded.question[row, 0])]
         return [NOT + label, label]
 
+    @property
+    def usual(self) -> str:
+        """Each input has its own."""
+        return "the likeliest one"
+
     def ask_usual(self, encoded: Encoded) -> Encoded:
         """About the label that each input has most likely."""
         return self.about(encoded, self.likeliest(encoded))
 
-    def ask(self, encoded: Encoded, texts: Sequence[str], target: Target, at: At = None) -> Asked:
+    def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
         """Ask about one label, by name (“not toxic” says that an input lacks it) or number; left out, about
         the one that each input has most likely.
 
         Raises:
             InputError: if there is no such label.
         """
-        _, rows, _ = super().ask(encoded, texts, target, at)
+        inputs, target = super().ask(inputs, target, at)
         if target is None:
-            return Asked(self.ask_usual(encoded), rows, 1)
+            return inputs._replace(encoded=self.ask_usual(inputs.encoded)), 1
         text = str(target)
         lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
         number = place_of(text.removeprefix(NOT) if lacks else target, self.labels)
         if number is None:
             raise InputError(f"the model has no label {target!r}: {did_you_mean(text, self.labels)}")
-        return Asked(self.about(encoded, torch.full((len(rows),), number)), rows, int(not lacks))
+        labels = torch.full((len(inputs.texts),), number)
+        return inputs._replace(encoded=self.about(inputs.encoded, labels)), int(not lacks)
 
     def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
         """About the label that each row names."""
@@ -124,8 +140,4 @@ class LabelClassifier(TaskModel):
             raise ValueError("say which label is asked about: question")
         output = self.model(**inputs)
         asked = output.logits.gather(1, question[:, :1].to(output.logits.device))
-        return SequenceClassifierOutput(
-            logits=torch.cat([torch.zeros_like(asked), asked], dim=1),
-            hidden_states=getattr(output, "hidden_states", None),
-            attentions=getattr(output, "attentions", None),
-        )
+        return as_asked(output, torch.cat([torch.zeros_like(asked), asked], dim=1))

@@ -26,7 +26,7 @@ from glasshead.audits.head_report.text_statistics import LayerFacts
 from glasshead.audits.head_report.token_kinds import frequent_tokens, make_token_table
 from glasshead.audits.head_report.views import attention_views
 from glasshead.audits.memory import check_memory
-from glasshead.audits.open_request import data_options, default_split, read_split, source_facts
+from glasshead.audits.open_request import data_options, default_split, source_facts
 from glasshead.audits.operators import TEXTS_ASKED
 from glasshead.data import (
     ALL_SPLITS,
@@ -40,16 +40,16 @@ from glasshead.data import (
     join_pair,
     read_conllu,
     read_plain,
-    read_tagged,
+    read_split,
     reader_of,
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, check_pairs, make_context
-from glasshead.huggingface import ask_usual, isolated_copy
+from glasshead.huggingface import Inputs, NextTokenClassifier, ask_usual, isolated_copy
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
-from glasshead.tasks import LabelClassifier, TagClassifier
+from glasshead.tasks import LabelClassifier, questions_to
 from glasshead.trace import AttentionSelector, Subject
 
 
@@ -99,7 +99,8 @@ def read_head_sample(
     if isinstance(subject.model, LabelClassifier) and request.classes:
         if len(request.classes) > 1:
             raise ParameterError("classes", "names one label here: heads are measured on one at a time")
-        encoded = subject.model.ask(encoded, list(map(str, texts.firsts)), request.classes[0]).encoded
+        inputs = Inputs(subject.tokenizer, texts.firsts, texts.seconds, encoded)
+        encoded = subject.model.ask(inputs, request.classes[0])[0].encoded
     else:
         encoded = ask_usual(subject.model, encoded)
     if not encoded.mask.any():
@@ -173,11 +174,13 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     limit = TEXTS_ASKED if request.limit is None else request.limit
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
-    if isinstance(subject.model, TagClassifier):
-        tagged = read_tagged(request.data, split, options)
-        rows = sample_rows(len(tagged), limit, request.seed)
+    questions = questions_to(subject.model)
+    if questions is not None and not isinstance(subject.model, NextTokenClassifier):
+        found = questions.read(request.data, split, options)
+        rows = sample_rows(len(found), limit, request.seed)
         facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
-        return HeadTexts([tagged[row].text for row in rows], None, rows, len(tagged), (), facts)
+        firsts, seconds = questions.texts([found[row] for row in rows])
+        return HeadTexts(firsts, seconds, rows, len(found), (), facts)
     if has_lines(request.data):
         return read_unlabelled(request, subject, options, limit)
     try:

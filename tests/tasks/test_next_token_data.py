@@ -9,8 +9,9 @@ from datasets import Dataset
 
 import glasshead
 from classifier_families import FAMILIES, WORDS, word_tokenizer
-from glasshead.audits.next_tokens import draw_prompts
 from glasshead.errors import InputError
+from glasshead.tasks.next_tokens import draw_prompts
+from glasshead.tasks.task import Chosen
 
 FAMILY = FAMILIES["GPT2"]
 
@@ -36,7 +37,7 @@ def test_a_beginning_and_the_token_that_comes_next():
     texts = [*texts_of(60), "warm", "", "warm film"]
     tokenizer = word_tokenizer("")
     numbers = np.arange(len(texts))
-    prompts = draw_prompts(tokenizer, texts, numbers, 0)
+    prompts = draw_prompts(tokenizer, Chosen(texts, numbers, numbers, 0))
     assert prompts.rows == [*range(60), 62]
     for text, beginning, token in zip([texts[row] for row in prompts.rows], *prompts[:2], strict=True):
         assert text.startswith(beginning)
@@ -45,9 +46,9 @@ def test_a_beginning_and_the_token_that_comes_next():
         assert len(beginning.split()) >= 4 or text == "warm film"
     lengths = {len(beginning.split()) for beginning in prompts.texts}
     assert len(lengths) > 4, "places are drawn"
-    assert draw_prompts(tokenizer, texts, numbers, 0) == prompts
+    assert draw_prompts(tokenizer, Chosen(texts, numbers, numbers, 0)) == prompts
     few = [5, 61, 2]  # whatever is beside them
-    again = draw_prompts(tokenizer, [texts[row] for row in few], numbers[few], 0)
+    again = draw_prompts(tokenizer, Chosen([texts[row] for row in few], numbers[few], numbers[few], 0))
     assert (again.rows, again.texts) == ([0, 2], [prompts.texts[5], prompts.texts[2]])
 
 

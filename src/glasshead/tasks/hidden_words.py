@@ -1,0 +1,220 @@
+"""A model that was trained to guess hidden words, asked about one: which token stands there?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+from transformers import (
+    AutoModelForMaskedLM,
+    FillMaskPipeline,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from glasshead.data import Encoded, LoadOptions, encode
+from glasshead.errors import InputError
+from glasshead.huggingface import (
+    At,
+    Inputs,
+    NextTokenClassifier,
+    Target,
+    TaskModel,
+    class_names,
+    vocabulary_names,
+)
+from glasshead.tasks.next_tokens import read_texts
+from glasshead.tasks.places import PlaceModel, characters_at, find_word, first_tokens
+from glasshead.tasks.task import QUESTIONS, Chosen, Task, question_rows
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+
+class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
+    """The logits of the token that stands where a text has ``mask``, the token for hidden words."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        vocabulary: Sequence[str],
+        mask: int,
+        candidates: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__(model, vocabulary, candidates)
+        self.mask = mask
+
+    def asking(self, model: PreTrainedModel, candidates: Sequence[int] | None) -> HiddenTokenClassifier:
+        """The same question to another model, or between other tokens."""
+        return HiddenTokenClassifier(model, self.vocabulary, self.mask, candidates)
+
+    def forward(self, question: Int[Tensor, "b n"] | None = None, **inputs: Any) -> SequenceClassifierOutput:  # type: ignore[override]
+        """Logits [b, K] of the tokens that may stand at the hidden word."""
+        if question is None:
+            raise ValueError("say which hidden word is asked about: question")
+        return self.read_at(question.argmax(dim=1), **inputs)
+
+    def hidden_at(self, encoded: Encoded) -> tuple[Int[Tensor, " words"], Int[Tensor, " words"]]:
+        """Of all hidden words the number of the text, and the token."""
+        texts, places = ((encoded.ids == self.mask) & encoded.mask).nonzero(as_tuple=True)
+        return texts, places
+
+    def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
+        """Ask about the hidden words of each text; in one without any, hide the word ``at`` a place, its
+        number from 0 or as it is written, or each of its words in turn.
+
+        Raises:
+            InputError: if a text has no such word, or its hidden words are not read.
+        """
+        inputs = hide_words(inputs, self.mask, at)
+        rows, places = self.hidden_at(inputs.encoded)
+        if missing := {*range(len(inputs.texts))} - {*rows.tolist()}:
+            text = inputs.joined(min(missing))
+            raise InputError(f"the hidden word of {text[:40]!r} is behind what the model reads of it")
+        inputs = inputs.take(rows.tolist())
+        return inputs._replace(encoded=self.about(inputs.encoded, places)), target
+
+    def ask_usual(self, encoded: Encoded) -> Encoded:
+        """About the first hidden word of each input; where there is none, the one in the middle is hidden."""
+        begins, ids = first_tokens(encoded), encoded.ids.clone()
+        places = torch.zeros(len(ids), dtype=torch.long)
+        for row, own in enumerate(ids):
+            hidden = (own == self.mask).nonzero()[:, 0]
+            words = begins[row].nonzero()[:, 0]
+            if len(hidden) or not len(words):
+                places[row] = hidden[0] if len(hidden) else 0
+                continue
+            places[row] = words[len(words) // 2]
+            word = encoded.words[row]
+            own[torch.from_numpy(word == word[places[row]])] = self.mask
+        return self.about(replace(encoded, ids=ids), places)
+
+    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+        """About the hidden word of each row."""
+        return self.about(encoded, (encoded.ids == self.mask).long().argmax(dim=1))
+
+
+def hide_words(inputs: Inputs, mask: int, at: At) -> Inputs:
+    """The texts with one word hidden each: the one at a place or, where none is named, each in turn. Texts
+    that have hidden words stay, unless a place is named.
+
+    Raises:
+        InputError: if there is no such word.
+    """
+    encoded, token = inputs.encoded, str(inputs.tokenizer.convert_ids_to_tokens(mask))
+    begins = first_tokens(encoded)
+    texts: list[str] = []
+    pairs: list[str] = []
+    for row, (first, own) in enumerate(zip(inputs.texts, encoded.ids, strict=True)):
+        joined, pair = inputs.joined(row), None if inputs.pairs is None else inputs.pairs[row]
+        if at is not None:
+            places = [find_word(encoded, row, joined, at)]
+        elif bool((own == mask).any()):
+            places = []
+        else:
+            places = begins[row].nonzero()[:, 0].tolist()
+        whole = [joined] if not places else []
+        for place in places:
+            start, end = characters_at(encoded, row, place)
+            whole.append(joined[:start] + token + joined[end:])
+        for text in whole:
+            cut = (
+                len(text)
+                if pair is None
+                else len(first) + (len(text) - len(joined)) * (text[: len(first)] != first)
+            )
+            texts.append(text[:cut])
+            pairs.append(text[cut + 1 :])
+    seconds = None if inputs.pairs is None else pairs
+    again = encode(inputs.tokenizer, texts, seconds, unit=encoded.unit)
+    return Inputs(inputs.tokenizer, texts, seconds, again)
+
+
+HIDDEN = "of each text one word that is one token, drawn at random, is hidden, and the model is asked for it"
+NO_WORD = "no text has a word of one token beside others, which could be hidden"
+
+
+class HiddenWords(Task):
+    """Which token is hidden?"""
+
+    head = "ForMaskedLM"
+    auto = AutoModelForMaskedLM
+    model = HiddenTokenClassifier
+    pipeline = FillMaskPipeline
+
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> HiddenTokenClassifier:
+        """The model, asked about one hidden word.
+
+        Raises:
+            InputError: if its tokenizer has no token for hidden words, or it no map onto its vocabulary.
+        """
+        kind = type(model).__name__
+        if tokenizer.mask_token_id is None:
+            raise InputError(f"the tokenizer of {kind} has no token for hidden words (mask_token)")
+        if model.get_output_embeddings() is None:
+            raise InputError(f"{kind} has no map onto its vocabulary that can be read")
+        names = vocabulary_names(tokenizer, model.config.get_text_config().vocab_size)
+        return HiddenTokenClassifier(model, names, int(tokenizer.mask_token_id))
+
+    def printed(
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+    ) -> tuple[Tensor, Tensor]:
+        """The probabilities of the likeliest tokens at the end of the text."""
+        text = f"{text} {tokenizer.mask_token}"
+        encoded = model.ask_rows(encode(tokenizer, [text]), None)  # type: ignore[arg-type]
+        with torch.no_grad():
+            logits = model(**encoded.inputs(device=model.device)).logits[0]
+        printed = torch.tensor([row["score"] for row in pipeline(text, top_k=5)])
+        return printed, logits.softmax(dim=-1).topk(len(printed)).values
+
+    def read(
+        self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
+    ) -> Sequence[str]:
+        """Texts; labels are not read."""
+        return read_texts(source, split, options)
+
+    def texts(self, rows: Sequence[str]) -> tuple[list[str], None]:
+        """The texts as they are."""
+        return list(rows), None
+
+    def draw(
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+    ) -> tuple[Dataset, str]:
+        """Each text with a word hidden that is drawn among those of one token, and this token as the label.
+
+        A text that the tokenizer would split otherwise once the word is hidden is not taken so.
+
+        Raises:
+            InputError: if no text has such a word.
+        """
+        assert isinstance(model, HiddenTokenClassifier)
+        encoded = encode(tokenizer, chosen.rows)
+        begins = first_tokens(encoded).numpy()
+        asked: dict[int, dict[str, Any]] = {}
+        for row, text in enumerate(chosen.rows):
+            words, ids = encoded.words[row], encoded.ids[row]
+            alone = [place for place in begins[row].nonzero()[0] if (words == words[place]).sum() == 1]
+            if begins[row].sum() < 2 or bool((ids == model.mask).any()):
+                continue
+            for place in chosen.random(row).permutation(alone).tolist():
+                start, end = characters_at(encoded, row, place)
+                hidden = text[:start] + str(tokenizer.mask_token) + text[end:]
+                expected = ids[encoded.mask[row]].clone()
+                expected[place] = model.mask
+                again = encode(tokenizer, [hidden])
+                if ids[place] != tokenizer.unk_token_id and again.ids[0].tolist() == expected.tolist():
+                    asked[row] = {"text": hidden, "label": int(ids[place])}
+                    break
+        rows = question_rows(class_names(model), chosen, asked, NO_WORD)
+        left_out = len(chosen.rows) - len(asked)
+        few = f"; {left_out:,} of {len(chosen.rows):,} texts have none and are left out" if left_out else ""
+        return rows, HIDDEN + few
+
+
+QUESTIONS.register("hidden-words")(HiddenWords())

@@ -1,0 +1,155 @@
+"""A task: what models with a head of some kind are asked, and how data ask it; one file for each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import Pipeline, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import PLACE, RANK, LoadOptions
+from glasshead.errors import InputError
+from glasshead.huggingface import TaskModel, config_to_save
+from glasshead.registry import Registry
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+
+class Chosen(NamedTuple):
+    """Rows of data that a model is asked about: where they are in the data, their ranks in the random order
+    of these, and the seed of what is drawn for each."""
+
+    rows: Sequence[Any]
+    places: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    seed: int
+
+    def random(self, number: int) -> np.random.Generator:
+        """What is drawn for a row follows from the seed and its place, whatever rows are beside it."""
+        return np.random.default_rng([self.seed, int(self.places[number])])
+
+
+class Questions(ABC):
+    """How data ask a ``model`` something, where a row is more than a text and its class."""
+
+    model: ClassVar[type[TaskModel]]
+
+    @abstractmethod
+    def read(
+        self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
+    ) -> Sequence[Any]:
+        """The rows of a split, of which each can be asked about.
+
+        Raises:
+            InputError: if there are none.
+        """
+
+    @abstractmethod
+    def texts(self, rows: Sequence[Any]) -> tuple[list[str], list[str] | None]:
+        """The texts of rows, and their second ones."""
+
+    @abstractmethod
+    def draw(
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+    ) -> tuple[Dataset, str]:
+        """One question of each row, with its answer as the label; and a sentence about that.
+
+        Raises:
+            InputError: if none can be asked about.
+        """
+
+
+class Task(Questions):
+    """What is asked of the models of Transformers whose class ends with ``head``.
+
+    ``auto`` loads them, ``pipeline`` is the class of their pipelines.
+    """
+
+    head: ClassVar[str]
+    auto: ClassVar[Any]
+    pipeline: ClassVar[type[Pipeline]]
+
+    def serves(self, config: PreTrainedConfig) -> bool:
+        """Whether a model with such a head was saved."""
+        saved = (config.architectures or [""])[0]
+        mapping = getattr(self.auto, "_model_mapping", {})
+        return saved.endswith(self.head) or (bool(saved) and saved in str(mapping.get(type(config), "")))
+
+    @abstractmethod
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TaskModel:
+        """The model, which is asked.
+
+        Raises:
+            InputError: if it cannot be.
+        """
+
+    def numbers(self, output: Any) -> Tensor:
+        """All numbers [b, n, …] that the model itself gives."""
+        logits: Tensor = output.logits
+        return logits
+
+    @abstractmethod
+    def printed(
+        self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
+    ) -> tuple[Tensor, Tensor]:
+        """The numbers that a pipeline prints of a text, and those that its model gives here."""
+
+
+QUESTIONS: Registry[Questions] = Registry("task")
+"""What models are asked, by name."""
+
+
+def question_rows(
+    names: Sequence[str], chosen: Chosen, asked: Mapping[int, Mapping[str, Any]], none: str
+) -> Dataset:
+    """One row for each of the chosen that is ``asked``: its cells, with the number of its class as label,
+    and where it is in the data and in their random order.
+
+    Raises:
+        InputError: with ``none`` if there are none.
+    """
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    if not asked:
+        raise InputError(none)
+    numbers = list(asked)
+    columns = {name: [asked[number][name] for number in numbers] for name in asked[numbers[0]]}
+    features = {
+        name: ClassLabel(names=list(names))
+        if name == "label"
+        else Value("string" if isinstance(cells[0], str) else "int64")
+        for name, cells in columns.items()
+    } | {PLACE: Value("int64"), RANK: Value("int64")}
+    columns |= {PLACE: chosen.places[numbers].tolist(), RANK: chosen.ranks[numbers].tolist()}
+    return Dataset.from_dict(columns, features=Features(features))
+
+
+def all_tasks() -> Iterator[Task]:
+    """Those that the head of a model says."""
+    return (task for task in QUESTIONS.values() if isinstance(task, Task))
+
+
+def task_of_config(config: PreTrainedConfig) -> Task | None:
+    """The task of a model as it was saved; None: it classifies, or writes."""
+    return next((task for task in all_tasks() if task.serves(config)), None)
+
+
+def task_of(model: PreTrainedModel) -> Task | None:
+    """The task of a model of Transformers; None: it classifies, or writes."""
+    return task_of_config(config_to_save(model))
+
+
+def task_of_pipeline(pipeline: Pipeline) -> Task | None:
+    """The task of a pipeline; None: it classifies, or writes."""
+    return next((task for task in all_tasks() if isinstance(pipeline, task.pipeline)), None)
+
+
+def questions_to(model: PreTrainedModel) -> Questions | None:
+    """How data ask a model; None: their rows are texts with classes."""
+    return next((questions for questions in QUESTIONS.values() if type(model) is questions.model), None)
