@@ -224,7 +224,6 @@ def test_models_that_cannot_be_read():
     refused(model, "BertForSequenceClassification needs its tokenizer", None, OpenOptions())
     refused(object(), "object is no model that can be read", None, OpenOptions())
     refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
-    refused_model("classifies every token", hf.BertForTokenClassification(model.config))
     refused_model("predicts no class of a text", hf.BertModel(model.config))
     refused_model("reads pixel_values, and neither classifies texts nor images", FAMILIES["vit"].build())
     refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
@@ -240,10 +239,8 @@ def test_models_that_cannot_be_read():
     with torch.device("meta"):
         offloaded = hf.BertForSequenceClassification(model.config)
     refused_model("not in memory", offloaded)
-    tagger = hf.pipeline(
-        "token-classification", model=hf.BertForTokenClassification(model.config), tokenizer=tokenizer
-    )
-    refused(tagger, "a pipeline for 'token-classification' classifies no texts", None, OpenOptions())
+    features = hf.pipeline("feature-extraction", model=hf.BertModel(model.config), tokenizer=tokenizer)
+    refused(features, "a pipeline for 'feature-extraction' classifies neither", None, OpenOptions())
 
 
 def test_folders_that_cannot_be_read(tmp_path):

@@ -19,10 +19,10 @@ from glasshead.audits.identifiability import IDENTIFIABILITY, Identifiability, c
 from glasshead.audits.map_statistics import floats
 from glasshead.audits.progress import StageProgress
 from glasshead.audits.table import jsonable
-from glasshead.data import Encoded, encode, reader_of
+from glasshead.data import Encoded, reader_of
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
-from glasshead.huggingface import ask_usual, class_name, spec_of
+from glasshead.huggingface import Inputs, ask_usual, class_name, spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows, usual_rows
 from glasshead.nouns import INPUTS
 from glasshead.requests import AuditRequest
@@ -62,7 +62,7 @@ def audit_heads(
     stages.begin(f"reading the {nouns.texts}")
     indices, split = sample_split(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
-    encoded = ask_usual(model, encode(tokenizer, firsts, seconds))
+    encoded = ask_usual(model, Inputs.read(tokenizer, firsts, seconds))
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     stages.begin(IDENTIFIABILITY)

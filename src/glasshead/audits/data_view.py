@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from datasets import Dataset
-from jaxtyping import Int
 from numpy.typing import NDArray
-from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.audits.map_intervals import reason_without_bounds
@@ -50,7 +48,7 @@ from glasshead.explainers import (
     check_pairs,
     make_context,
 )
-from glasshead.huggingface import NextTokenClassifier, ask_rows, class_names, isolated_copy
+from glasshead.huggingface import Inputs, NextTokenClassifier, ask_rows, class_names, isolated_copy
 from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
@@ -197,7 +195,8 @@ def read_sample(
     columns, marks = {name: column_values(split, name) for name in columns_to_read(by)}, marks_of(split)
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    encoded = ask_rows(subject.model, encode(subject.tokenizer, texts, seconds, unit=unit), split)
+    encoded = encode(subject.tokenizer, texts, seconds, unit=unit)
+    encoded = ask_rows(subject.model, Inputs(subject.tokenizer, texts, seconds, encoded), split)
     check_memory(subject.model, encoded, dtype)
     return Sample(
         subject=subject,
@@ -207,7 +206,7 @@ def read_sample(
         texts=shown,
         indices=indices,
         ranks=ranks,
-        ids=input_ids(texts, seconds, indices, all_labels[rows], marks, encoded.question),
+        ids=input_ids(texts, seconds, indices, all_labels[rows], marks, encoded),
         labels=all_labels[rows],
         label_note=label_note,
         attention_selector=attention_selector or AttentionSelector(),
@@ -235,7 +234,7 @@ def input_ids(
     indices: NDArray[np.int64],
     labels: NDArray[Any],
     marks: Sequence[Any] | None,
-    question: Int[Tensor, "texts tokens"] | None = None,
+    encoded: Encoded | None = None,
 ) -> NDArray[np.int64]:
     """A digest of each input, what it is asked and what is true of it, and its place in the data, in 63
     bits."""
@@ -247,8 +246,8 @@ def input_ids(
         for part in (text.content if isinstance(text, Picture) else str(text), second, marked):
             digest.update(repr(part).encode())
         digest.update(repr((indices[row].item(), labels[row].item())).encode())
-        if question is not None:
-            digest.update(repr((int(question[row].argmax()), int(question[row].amax()))).encode())
+        if encoded is not None and encoded.question is not None:
+            digest.update(repr(encoded.question[row, encoded.mask[row]].tolist()).encode())
         ids.append(int.from_bytes(digest.digest()) >> 1)
     return np.array(ids, dtype=np.int64)
 

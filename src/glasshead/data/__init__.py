@@ -2,6 +2,7 @@
 
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
+from glasshead.data.answered_questions import AnsweredQuestion, read_answered
 from glasshead.data.augmentation import AUGMENTATIONS, Augmentation
 from glasshead.data.batching import (
     PAIRS,
@@ -84,6 +85,7 @@ __all__ = [
     "SUFFIXES",
     "TOKENS_PER_BATCH",
     "YES",
+    "AnsweredQuestion",
     "Augmentation",
     "Coverage",
     "DrawnSplit",
@@ -147,6 +149,7 @@ __all__ = [
     "nouns_of_split",
     "occurrences",
     "planted_groups",
+    "read_answered",
     "read_conllu",
     "read_plain",
     "read_questions",

@@ -14,13 +14,13 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
+from glasshead.data import Encoded, UnitReader, join_pair, token_names
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import TaskModel, answers_of, ask_usual
+from glasshead.huggingface import Inputs, TaskModel, answers_of, ask_usual
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -168,7 +168,7 @@ class Explainer(ABC):
             check_pairs(model, seconds is not None)
             with eval_mode(model):
                 own = (
-                    ask_usual(model, encode(tokenizer, batch, seconds))
+                    ask_usual(model, Inputs.read(tokenizer, batch, seconds))
                     if encoded is None
                     else encoded.some(rows)
                 )

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.arrays import Floats
-from glasshead.data import Encoded, UnitReader, encode
+from glasshead.data import Encoded, UnitReader
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import EXPLAINERS, Explainer, check_pairs, find_explainer
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR
-from glasshead.huggingface import ask_usual
+from glasshead.huggingface import Inputs, ask_usual
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
@@ -130,7 +130,7 @@ def with_intervals(
         return []
     check_pairs(model, pairs is not None)
     with eval_mode(model):
-        encoded = ask_usual(model, encode(tokenizer, texts, pairs)) if encoded is None else encoded
+        encoded = ask_usual(model, Inputs.read(tokenizer, texts, pairs)) if encoded is None else encoded
         attention = find_read_attention(model, encoded, attention_selector)
         site = None if attention is None else attention.site
         rows = ReadRows(frozenset()) if attention is None else attention.rows

@@ -52,7 +52,7 @@ class LocalSurrogate(Explainer):
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        if "delete" not in context.encoded.removals:
+        if not {"mask-token", "unknown-token"} & {*context.encoded.removals}:
             raise InputError(
                 f"{self.name!r} puts tokens in the place of words, and {context.encoded.nouns.texts} have "
                 f"none: use {context.encoded.erasure!r}"

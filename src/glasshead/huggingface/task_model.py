@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, join_pair
+from glasshead.data import Encoded, encode, join_pair
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
 
@@ -24,6 +24,9 @@ At = int | str | None
 """A place in a text: the number of a word, counted from 0, or the word itself."""
 
 
+PairsNeeded = Literal["none", "possible", "needed"]
+
+
 class Inputs(NamedTuple):
     """Texts, or pairs of texts, and what the model reads of them; before a model that reads images those."""
 
@@ -31,6 +34,11 @@ class Inputs(NamedTuple):
     texts: Sequence[Any]
     pairs: Sequence[str] | None
     encoded: Encoded
+
+    @classmethod
+    def read(cls, tokenizer: Any, texts: Sequence[Any], pairs: Sequence[str] | None) -> Inputs:
+        """Texts as a model reads them."""
+        return cls(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
 
     def take(self, rows: Sequence[int]) -> Inputs:
         """Those of these numbers; one that is asked several things is there several times."""
@@ -53,6 +61,8 @@ class TaskModel(PreTrainedModel):
     base_model_prefix = "model"
     asks_words = False
     """Whether it is asked about words of a text."""
+    pairs: PairsNeeded = "possible"
+    """Whether it reads a second text."""
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(self, model: PreTrainedModel, config: PreTrainedConfig | None = None) -> None:
@@ -87,9 +97,9 @@ class TaskModel(PreTrainedModel):
             raise ParameterError("at", NO_PLACE)
         return inputs, target
 
-    def ask_usual(self, encoded: Encoded) -> Encoded:
+    def ask_usual(self, inputs: Inputs) -> Encoded:
         """Each input with the one question that is asked where nobody names any."""
-        return encoded
+        return inputs.encoded
 
     def place(self, encoded: Encoded, row: int) -> slice | None:
         """The tokens that an input is asked about; None: it is asked as a whole."""
@@ -100,9 +110,9 @@ class TaskModel(PreTrainedModel):
         """The class that is explained where none is named, in words."""
         return usual_of(self.target_names)
 
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+    def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """The inputs of a split, with the questions that its rows ask."""
-        return encoded
+        return inputs.encoded
 
     def question_names(self, encoded: Encoded) -> list[str] | None:
         """What each input is asked about; None where all are asked the same."""
@@ -152,14 +162,14 @@ def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[s
     return model.answers(encoded, row) if isinstance(model, TaskModel) else class_names(model)
 
 
-def ask_usual(model: PreTrainedModel, encoded: Encoded) -> Encoded:
+def ask_usual(model: PreTrainedModel, inputs: Inputs) -> Encoded:
     """Each input with the one question that a task asks where nobody names any."""
-    return model.ask_usual(encoded) if isinstance(model, TaskModel) else encoded
+    return model.ask_usual(inputs) if isinstance(model, TaskModel) else inputs.encoded
 
 
-def ask_rows(model: PreTrainedModel, encoded: Encoded, split: Dataset) -> Encoded:
+def ask_rows(model: PreTrainedModel, inputs: Inputs, split: Dataset) -> Encoded:
     """The inputs of a split, with the questions that its rows ask where a task has several."""
-    return model.ask_rows(encoded, split) if isinstance(model, TaskModel) else encoded
+    return model.ask_rows(inputs, split) if isinstance(model, TaskModel) else inputs.encoded
 
 
 def question_names(model: PreTrainedModel, encoded: Encoded) -> list[str] | None:

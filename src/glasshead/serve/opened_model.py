@@ -14,14 +14,13 @@ from glasshead.errors import InputError
 from glasshead.escaping import sendable
 from glasshead.explainers import EXPLAINERS, explain_texts
 from glasshead.generation import open_writer
-from glasshead.huggingface import NextTokenClassifier, TaskModel, usual_class
+from glasshead.huggingface import NextTokenClassifier, PairsNeeded, TaskModel, usual_class
 from glasshead.models import TextClassifier
 from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
 Kind = Literal["classifier", "language model", "answerer", "encoder"]
-PairsNeeded = Literal["none", "possible", "needed"]
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
@@ -50,6 +49,8 @@ class OpenedModel:
         model = self.subject.model
         if isinstance(model, TextClassifier):
             return "needed" if model.texts_per_example == 2 else "none"
+        if isinstance(model, TaskModel) and not isinstance(model, NextTokenClassifier):
+            return model.pairs
         return "possible" if self.kind in ("classifier", "encoder") else "none"
 
     @property

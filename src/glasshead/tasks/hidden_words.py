@@ -80,8 +80,9 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
         inputs = inputs.take(rows.tolist())
         return inputs._replace(encoded=self.about(inputs.encoded, places)), target
 
-    def ask_usual(self, encoded: Encoded) -> Encoded:
+    def ask_usual(self, inputs: Inputs) -> Encoded:
         """About the first hidden word of each input; where there is none, the one in the middle is hidden."""
+        encoded = inputs.encoded
         begins, ids = first_tokens(encoded), encoded.ids.clone()
         places = torch.zeros(len(ids), dtype=torch.long)
         for row, own in enumerate(ids):
@@ -95,9 +96,9 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
             own[torch.from_numpy(word == word[places[row]])] = self.mask
         return self.about(replace(encoded, ids=ids), places)
 
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+    def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """About the hidden word of each row."""
-        return self.about(encoded, (encoded.ids == self.mask).long().argmax(dim=1))
+        return self.about(inputs.encoded, (inputs.encoded.ids == self.mask).long().argmax(dim=1))
 
 
 def hide_words(inputs: Inputs, mask: int, at: At) -> Inputs:
@@ -167,7 +168,8 @@ class HiddenWords(Task):
     ) -> tuple[Tensor, Tensor]:
         """The probabilities of the likeliest tokens at the end of the text."""
         text = f"{text} {tokenizer.mask_token}"
-        encoded = model.ask_rows(encode(tokenizer, [text]), None)  # type: ignore[arg-type]
+        assert isinstance(model, HiddenTokenClassifier)
+        encoded = model.ask_usual(Inputs.read(tokenizer, [text], None))
         with torch.no_grad():
             logits = model(**encoded.inputs(device=model.device)).logits[0]
         printed = torch.tensor([row["score"] for row in pipeline(text, top_k=5)])

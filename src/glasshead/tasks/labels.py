@@ -90,9 +90,9 @@ class LabelClassifier(TaskModel):
         """Each input has its own."""
         return "the likeliest one"
 
-    def ask_usual(self, encoded: Encoded) -> Encoded:
+    def ask_usual(self, inputs: Inputs) -> Encoded:
         """About the label that each input has most likely."""
-        return self.about(encoded, self.likeliest(encoded))
+        return self.about(inputs.encoded, self.likeliest(inputs.encoded))
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
         """Ask about one label, by name (“not toxic” says that an input lacks it) or number; left out, about
@@ -103,7 +103,7 @@ class LabelClassifier(TaskModel):
         """
         inputs, target = super().ask(inputs, target, at)
         if target is None:
-            return inputs._replace(encoded=self.ask_usual(inputs.encoded)), 1
+            return inputs._replace(encoded=self.ask_usual(inputs)), 1
         text = str(target)
         lacks = text not in self.labels and text.removeprefix(NOT) in self.labels
         number = place_of(text.removeprefix(NOT) if lacks else target, self.labels)
@@ -112,10 +112,10 @@ class LabelClassifier(TaskModel):
         labels = torch.full((len(inputs.texts),), number)
         return inputs._replace(encoded=self.about(inputs.encoded, labels)), int(not lacks)
 
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+    def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """About the label that each row names."""
         numbers = {name: number for number, name in enumerate(self.labels)}
-        return self.about(encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
+        return self.about(inputs.encoded, torch.tensor([numbers[name] for name in split[QUESTION][:]]))
 
     def question_names(self, encoded: Encoded) -> list[str]:
         """The label that each input is asked about."""

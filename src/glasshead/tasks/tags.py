@@ -50,13 +50,13 @@ class TagClassifier(PlaceModel):
         """Each word has its own."""
         return "the predicted one"
 
-    def ask_usual(self, encoded: Encoded) -> Encoded:
+    def ask_usual(self, inputs: Inputs) -> Encoded:
         """About the word of each input that is most likely to have a tag beside that of no entity."""
-        return self.about(encoded, self.entity_scores(encoded).argmax(dim=1))
+        return self.about(inputs.encoded, self.entity_scores(inputs.encoded).argmax(dim=1))
 
-    def ask_rows(self, encoded: Encoded, split: Dataset) -> Encoded:
+    def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
         """About the word of each row of a split that begins at its character."""
-        return self.about(encoded, places_of_rows(encoded, split[WORD_AT][:]))
+        return self.about(inputs.encoded, places_of_rows(inputs.encoded, split[WORD_AT][:]))
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
         """Ask about the word ``at`` a place of each text: its number, from 0, or the word as it is written.

@@ -68,12 +68,12 @@ class Questions(ABC):
 class Task(Questions):
     """What is asked of the models of Transformers whose class ends with ``head``.
 
-    ``auto`` loads them, ``pipeline`` is the class of their pipelines.
+    ``auto`` loads them, ``pipeline`` is the class of their pipelines, where there are any.
     """
 
-    head: ClassVar[str]
+    head: ClassVar[str | tuple[str, ...]]
     auto: ClassVar[Any]
-    pipeline: ClassVar[type[Pipeline]]
+    pipeline: ClassVar[type[Pipeline] | None] = None
 
     def serves(self, config: PreTrainedConfig) -> bool:
         """Whether a model with such a head was saved."""
@@ -94,11 +94,11 @@ class Task(Questions):
         logits: Tensor = output.logits
         return logits
 
-    @abstractmethod
     def printed(
         self, pipeline: Any, model: TaskModel, tokenizer: PreTrainedTokenizerFast, text: str
     ) -> tuple[Tensor, Tensor]:
         """The numbers that a pipeline prints of a text, and those that its model gives here."""
+        raise NotImplementedError  # Transformers has no such pipelines
 
 
 QUESTIONS: Registry[Questions] = Registry("task")
@@ -147,7 +147,7 @@ def task_of(model: PreTrainedModel) -> Task | None:
 
 def task_of_pipeline(pipeline: Pipeline) -> Task | None:
     """The task of a pipeline; None: it classifies, or writes."""
-    return next((task for task in all_tasks() if isinstance(pipeline, task.pipeline)), None)
+    return next((task for task in all_tasks() if isinstance(pipeline, task.pipeline or ())), None)
 
 
 def questions_to(model: PreTrainedModel) -> Questions | None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import DistanceAware
-from glasshead.data import Encoded, UnitReader, check_utf8, encode, join_pair, token_names
+from glasshead.data import Encoded, UnitReader, check_utf8, join_pair, token_names
 from glasshead.errors import InputError
-from glasshead.huggingface import ask_usual
+from glasshead.huggingface import Inputs, ask_usual
 from glasshead.models import HierarchicalClassifier, PooledClassifier, SegmentLayout, TransformerClassifier
 from glasshead.results import NOT_USED, HeadMap, HeadMaps
 from glasshead.spelling import spell
@@ -137,7 +137,7 @@ def encode_text(
         raise InputError(f"this model compares two texts: give the second one with {spell('pair')}")
     if texts == 1 and pair is not None:
         raise InputError(f"this model reads one text: leave {spell('pair')} out")
-    encoded = ask_usual(model, encode(tokenizer, [text], None if pair is None else [pair]))
+    encoded = ask_usual(model, Inputs.read(tokenizer, [text], None if pair is None else [pair]))
     if not str(text).strip() or (encoded.words >= 0).sum() == 0:
         raise InputError("the text is empty: there is nothing to draw")
     return encoded

@@ -33,7 +33,6 @@ from glasshead.data import (
     LoadOptions,
     NoLabelError,
     Sentence,
-    encode,
     has_lines,
     is_conllu,
     is_undivided,
@@ -95,14 +94,13 @@ def read_head_sample(
     subject = replace(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
-    encoded = encode(subject.tokenizer, texts.firsts, texts.seconds)
+    inputs = Inputs.read(subject.tokenizer, texts.firsts, texts.seconds)
     if isinstance(subject.model, LabelClassifier) and request.classes:
         if len(request.classes) > 1:
             raise ParameterError("classes", "names one label here: heads are measured on one at a time")
-        inputs = Inputs(subject.tokenizer, texts.firsts, texts.seconds, encoded)
         encoded = subject.model.ask(inputs, request.classes[0])[0].encoded
     else:
-        encoded = ask_usual(subject.model, encoded)
+        encoded = ask_usual(subject.model, inputs)
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audits.head_report.views import START_TOKEN, attention_views
-from glasshead.data import Encoded, UnitReader, encode, join_pair, token_names
-from glasshead.huggingface import ask_usual
+from glasshead.data import Encoded, UnitReader, join_pair, token_names
+from glasshead.huggingface import Inputs, ask_usual
 from glasshead.results import HeadText
 
 Floats = NDArray[np.float32]
@@ -26,7 +26,7 @@ def draw_head_texts(
     """Draw texts, pairs of them, or images, one after the other."""
     for index, text in enumerate(texts):
         pair = None if pairs is None else pairs[index]
-        encoded = ask_usual(model, encode(tokenizer, [text], None if pair is None else [pair]))
+        encoded = ask_usual(model, Inputs.read(tokenizer, [text], None if pair is None else [pair]))
         if encoded.mask.any():
             yield text_maps(model, tokenizer, encoded, str(text), pair)
 
