@@ -26,7 +26,7 @@ from tolerances import ALL_LAYERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"
 YES = "yes"
-METHODS = [name for name in EXPLAINERS if name not in {f"erasure-{each}" for each in EncodedImages.removals}]
+METHODS = [name for name in EXPLAINERS if name not in {f"erasure-{each}" for each in EncodedImages.edits}]
 """Those that read texts."""
 HEAD = """# Families of classifiers
 

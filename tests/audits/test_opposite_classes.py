@@ -14,7 +14,7 @@ from planted_layers import KEYS, layered_model, layered_texts
 from tolerances import ALL_LAYERS
 
 SLOW = ("captum:kernel-shap", "captum:lime")
-OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.removals}
+OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.edits}
 METHODS = [name for name in EXPLAINERS if name not in (*SLOW, "captum:deep-lift", *OF_IMAGES)]
 BOTH_RULES = pytest.mark.parametrize("method", ["gradient-attention", "gradient-attention-signed"])
 

@@ -13,7 +13,7 @@ from glasshead.explainers import REMOVALS
 from glasshead.results import Standing
 from model_state import model_state
 
-TEXT_EDITS = {name for name in Encoded.removals if not REMOVALS[name].edits_attention}
+TEXT_EDITS = {name for name in Encoded.edits if not REMOVALS[name].edits_attention}
 
 
 def of_family(name):

@@ -29,10 +29,6 @@ def tiny_lm():
     return hf.GPT2LMHeadModel(FAMILIES["GPT2"].build().config)
 
 
-def tiny_tagger():
-    return hf.BertForTokenClassification(bert().config)
-
-
 def peft(folder):
     (folder / "config.json").unlink()
     (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
@@ -79,9 +75,8 @@ MODELS = {
     "adapters": (bert, None, peft, "holds adapters (PEFT) and no whole model"),
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
     "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability --out DIR'"),
-    "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),
+    "is bare": (lambda: hf.BertModel(bert().config), None, nothing, "predicts no class of a text"),
     "images": (tiny_vit, None, nothing, "has no image processor that loads"),
-    "tokens": (tiny_tagger, None, nothing, "classifies every token, not the text"),
     "several ratings": (
         lambda: bert(labels=3, problem_type="regression"),
         None,

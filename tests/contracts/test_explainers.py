@@ -16,7 +16,7 @@ from tolerances import ONE_MODEL
 
 SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
 REFUSING = ("captum:deep-lift",)  # what its rules do not cover, such as attention: test_deep_lift.py
-OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.removals}  # tests/explainers/test_patches.py
+OF_IMAGES = {f"erasure-{name}" for name in EncodedImages.edits}  # tests/explainers/test_patches.py
 METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING, *OF_IMAGES)]
 NEED_LAYERS = {"alti", "value-norm-residual", "value-zeroing", "attn-lrp", "cp-lrp", "layer-chosen"}
 NEED_SHARES = {"rollout", "attention-flow"}

@@ -30,12 +30,14 @@ class Encoded:
 
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
     second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
-    asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it is 1 at one token,
-    which therefore cannot be cut out. ``unit`` is what is taken out as a
-    whole: a token, or a word with all its pieces. ``one_length``: padding changes what the model predicts, so
+    asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it marks tokens, which
+    therefore cannot be cut out. ``unit`` is what is taken out as a whole: a token, or a word with all its
+    pieces. ``one_length``: padding changes what the model predicts, so
     a batch holds texts of one length.
     """
 
+    edits: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
+    """The meanings of taking a unit out of the input itself; the first is the usual one."""
     nouns: ClassVar[Nouns] = TEXTS
     in_line: ClassVar[bool] = True
     """Whether units are words of a text, or pieces of them, one behind the other."""
@@ -54,9 +56,8 @@ class Encoded:
 
     @property
     def removals(self) -> tuple[str, ...]:
-        """The meanings of taking a unit out of the input itself; the first is the usual one."""
-        stays = ("mean-embedding", "mask-token", "unknown-token")
-        return stays if self.asks_place else ("delete", *stays[1:], stays[0])
+        """Those that these inputs allow: where a place is asked about it stays, and an average is usual."""
+        return (*reversed(self.edits[1:]),) if self.asks_place else self.edits
 
     @property
     def erasure(self) -> str:

@@ -119,13 +119,10 @@ class EncodedImages(Encoded):
     grid: PatchGrid = field(default_factory=lambda: PatchGrid(1, 1, 1, 1, 0))
     normalise: Normalisation = field(default_factory=lambda: Normalisation(1.0, (0.0,), (1.0,)))
 
+    edits: ClassVar[tuple[str, ...]] = ("neutral-colour", "mean-colour", "blur", "masked")
     nouns: ClassVar[Nouns] = IMAGE_NOUNS
     in_line: ClassVar[bool] = False
     shows_halves: ClassVar[bool] = True
-
-    @property
-    def removals(self) -> tuple[str, ...]:
-        return "neutral-colour", "mean-colour", "blur", "masked"
 
     def inputs(
         self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"

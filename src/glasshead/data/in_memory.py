@@ -46,9 +46,12 @@ def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
     if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
         check_utf8(*(cell for row in data for cell in row.values() if isinstance(cell, str)))
         return Dataset.from_list(data)
+    if isinstance(data, list) and data and all(isinstance(row, str) for row in data):
+        check_utf8(*data)
+        return Dataset.from_dict({"text": data})
     raise InputError(
         f"{type(data).__name__} is no data that can be read: give a file, a folder, a Hub name, a "
-        "datasets.Dataset, a pandas.DataFrame or a list of dictionaries"
+        "datasets.Dataset, a pandas.DataFrame, or a list of dictionaries or of texts"
     )
 
 

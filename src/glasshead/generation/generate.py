@@ -21,6 +21,7 @@ from glasshead.generation.reading import answer_logits
 from glasshead.generation.spans import PromptTokens, answer_spans, read_prompt, token_texts, word_numbers
 from glasshead.huggingface import (
     NextTokenClassifier,
+    class_name,
     decoder_start,
     isolated_copy,
     positions_of,
@@ -35,6 +36,12 @@ from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 
 SEED_END = 2**31
+
+WRITES_NOTHING = (
+    "{} writes no text: give a model that goes on with one (…ForCausalLM), or an encoder–decoder that "
+    "answers it (…ForConditionalGeneration)"
+)
+"""What is said of the class of a model."""
 
 
 @takes(GenerateRequest)
@@ -89,10 +96,7 @@ def open_writer(
     try:
         return open_subject(source, tokenizer, replace(options or OpenOptions(), answers=True))
     except NoClassError as error:
-        raise InputError(
-            f"{str(error).split()[0]} writes no text: give a model that goes on with one (…ForCausalLM), or "
-            "an encoder–decoder that answers it (…ForConditionalGeneration)"
-        ) from error
+        raise InputError(WRITES_NOTHING.format(str(error).split()[0])) from error
 
 
 def generate_texts(
@@ -103,8 +107,8 @@ def generate_texts(
     Raises:
         InputError: as `generate`.
     """
-    if not isinstance(subject.model, NextTokenClassifier):
-        raise InputError(f"{subject.name} writes no text: give a language model (…ForCausalLM)")
+    if not isinstance(subject.model, NextTokenClassifier) or subject.model.asks_words:
+        raise InputError(WRITES_NOTHING.format(class_name(subject.model)))
     check_utf8(*as_texts(prompts))
     classifier = isolated_copy(subject.model)  # hooks and settings of generation are a module's
     config, name = choose_strategy(request.strategy, classifier.model.generation_config)

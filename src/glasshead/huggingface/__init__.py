@@ -25,6 +25,7 @@ from glasshead.huggingface.model_state import ModelState, shares_tensors, versio
 from glasshead.huggingface.next_token import (
     SEES,
     NextTokenClassifier,
+    class_names_in,
     decoder_start,
     find_class,
     is_answerer,
@@ -90,6 +91,7 @@ __all__ = [
     "check_name",
     "class_name",
     "class_names",
+    "class_names_in",
     "clear_spec",
     "config_to_save",
     "decoder_start",

@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import (
     AutoModelForMaskedLM,
     FillMaskPipeline,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
@@ -148,6 +149,10 @@ class HiddenWords(Task):
     auto = AutoModelForMaskedLM
     model = HiddenTokenClassifier
     pipeline = FillMaskPipeline
+
+    def serves(self, config: PreTrainedConfig) -> bool:
+        """Encoder–decoders fill gaps, too, by writing."""
+        return super().serves(config) and not getattr(config, "is_encoder_decoder", False)
 
     def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> HiddenTokenClassifier:
         """The model, asked about one hidden word.

@@ -14,7 +14,7 @@ from transformers import Pipeline, PreTrainedConfig, PreTrainedModel, PreTrained
 
 from glasshead.data import PLACE, RANK, LoadOptions
 from glasshead.errors import InputError
-from glasshead.huggingface import TaskModel, config_to_save
+from glasshead.huggingface import TaskModel, class_names_in, config_to_save
 from glasshead.registry import Registry
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class Task(Questions):
     def serves(self, config: PreTrainedConfig) -> bool:
         """Whether a model with such a head was saved."""
         saved = (config.architectures or [""])[0]
-        mapping = getattr(self.auto, "_model_mapping", {})
-        return saved.endswith(self.head) or (bool(saved) and saved in str(mapping.get(type(config), "")))
+        return saved.endswith(self.head) or saved in class_names_in(self.auto._model_mapping, config)
 
     @abstractmethod
     def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TaskModel:
