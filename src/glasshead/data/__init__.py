@@ -32,7 +32,7 @@ from glasshead.data.encode import (
 )
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
-from glasshead.data.image_folders import is_undivided, list_images
+from glasshead.data.image_folders import list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
@@ -42,7 +42,8 @@ from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
-from glasshead.data.read import SUFFIXES, read_utf8
+from glasshead.data.read import SUFFIXES
+from glasshead.data.resolve import is_undivided, named_files
 from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import PAIR, inputs_of
 from glasshead.data.synthetic import (
@@ -57,6 +58,7 @@ from glasshead.data.synthetic import (
 )
 from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
 from glasshead.data.tagged_words import TaggedText, read_tagged
+from glasshead.data.text_files import read_text
 from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
@@ -142,6 +144,7 @@ __all__ = [
     "load",
     "longest",
     "marks_of",
+    "named_files",
     "normalisation_of",
     "nouns_of_split",
     "occurrences",
@@ -150,7 +153,7 @@ __all__ = [
     "read_plain",
     "read_questions",
     "read_tagged",
-    "read_utf8",
+    "read_text",
     "reader_of",
     "select_split",
     "split_sizes",

@@ -93,7 +93,7 @@ def part_of(parts: Mapping[str, T], split: str, source: str | Path) -> T:
 
 
 def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
-    columns_by_split, is_one = resolve_source(source)
+    columns_by_split, is_one = resolve_source(source, options)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}

@@ -90,8 +90,8 @@ class DataRequest(RenamingRequest):
     )
     data: Any = option(
         kw_only=False,
-        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a "
-        "named set (glasshead list datasets).",
+        help="A folder with train/dev/test files, one csv, tsv, json, jsonl, parquet or xlsx file, what "
+        "save_to_disk of datasets wrote, a Hub name, or a named set (glasshead list datasets).",
         measures=False,  # texts, labels and columns are compared, wherever they lie
     )
     split: str | None = option(
@@ -109,6 +109,12 @@ class DataRequest(RenamingRequest):
     classes: tuple[str, ...] | None = option(
         default=None, help="Keep only these classes, in this order.", metavar="A,B,…", read=readers.names
     )
+    encoding: str | None = option(
+        default=None, help="The encoding of a file that is not UTF-8: latin-1, cp1252, utf-16, …"
+    )
+    separator: str | None = option(
+        default=None, help="What stands between the columns of a csv or tsv file: ';', tab, …"
+    )
     load_options: Mapping[str, Any] | None = option(
         default=None, help="Other fields of `glasshead.data.LoadOptions`.", flag=""
     )
@@ -119,6 +125,13 @@ class DataRequest(RenamingRequest):
     progress: Callable[..., None] | None = option(
         default=None, help="A function that is told what is being done.", flag="", measures=False
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        files = {"encoding": self.encoding, "separator": self.separator}
+        given = {name: value for name, value in files.items() if value is not None}
+        if given:
+            object.__setattr__(self, "load_options", {**(self.load_options or {}), **given})
 
     @property
     def name(self) -> str:
