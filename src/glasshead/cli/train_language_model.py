@@ -25,7 +25,8 @@ LANGUAGE_OPTIONS = {
 }
 """Those of them that are settings of a `LanguageModelConfig`, by its names."""
 REQUEST = (
-    "data", "out", "text_column", "encoding", "separator", "dev_fraction", "seed", "watch", "watch_every", "resume", "overwrite",
+    "data", "out", "text_column", "encoding", "separator", "dev_fraction", "seed", "watch", "watch_every",
+    "resume", "overwrite",
 )  # fmt: skip
 SHARED_OPTIONS = {*LANGUAGE_OPTIONS, *REQUEST, "attention", "set_"}
 """Parameters of ``glasshead train`` that a language model has too."""

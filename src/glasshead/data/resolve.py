@@ -75,8 +75,8 @@ def columns_of_splits(name: str, splits: "Mapping[str, Dataset]") -> dict[str, C
         by_split[SPLITS[split]] = columns_of_rows(f"{name} ({split})", splits[split])
     if "train" not in by_split:
         raise InputError(
-            f"{name} has no train split (it has: {', '.join(splits)}): save the split that you mean by itself "
-            "with save_to_disk, and give that folder"
+            f"{name} has no train split (it has: {', '.join(splits)}): choose another data set, or save the "
+            "split that you mean by itself with save_to_disk"
         )
     return by_split
 
