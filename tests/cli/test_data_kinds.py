@@ -57,12 +57,9 @@ def test_every_kind_of_data_is_audited_and_has_the_same_heads(model, tmp_path, n
     glasshead("audit", model, tmp_path / name, "--audits", "performance", *options, "--out", out)
     facts = json.loads((out / "card.json").read_text())["facts"]
     assert (facts["examples"], facts["data"]) == (8, str(tmp_path / name))
-    heads = front_door.heads(model, tmp_path / name, **dict(zip(("encoding", "separator"), options[1::2])))
-    again = front_door.heads(model, ROWS)
-    assert [(head.layer, head.head) for head in heads.heads] == [
-        (head.layer, head.head) for head in again.heads
-    ]
-    assert heads.to_pandas().equals(again.to_pandas())
+    named = {"encoding": "latin-1", "separator": ";"} if options else {}
+    heads = front_door.heads(model, tmp_path / name, **named)
+    assert heads.to_pandas().equals(front_door.heads(model, ROWS).to_pandas())
 
 
 def test_the_test_split_of_a_saved_dictionary_is_audited(model, tmp_path):

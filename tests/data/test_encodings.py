@@ -51,7 +51,7 @@ def test_commas_where_another_separator_was_named(tmp_path):
 
 def test_another_encoding_is_refused_with_the_option_that_sets_it(tmp_path):
     (tmp_path / "a.csv").write_bytes(ROWS.encode("latin-1"))
-    with pytest.raises(InputError, match="line 2 is not UTF-8: name the encoding .* `encoding='latin-1'`"):
+    with pytest.raises(InputError, match=r"line 2 is not UTF-8: name the encoding .* `encoding='latin-1'`"):
         read(tmp_path / "a.csv")
     with pytest.raises(InputError, match="is not utf-16: name the encoding"):
         read(tmp_path / "a.csv", LoadOptions(encoding="utf-16"))
