@@ -46,9 +46,13 @@ def test_images(tmp_path):
 
 
 def test_a_language_model_needs_no_labels(tmp_path):
-    rows(20).remove_columns("label").save_to_disk(tmp_path)
-    corpus = read_corpus(tmp_path)
-    assert sorted(corpus.train + corpus.dev) == sorted(f"text {number}" for number in range(20))
+    texts = rows(20).remove_columns("label")
+    texts.save_to_disk(tmp_path / "rows")
+    corpus = read_corpus(tmp_path / "rows")
+    assert sorted(corpus.train + corpus.dev) == sorted(texts["text"])
+    DatasetDict(train=texts, validation=texts.select([3])).save_to_disk(tmp_path / "splits")
+    corpus = read_corpus(tmp_path / "splits")
+    assert (corpus.train, corpus.dev) == (tuple(texts["text"]), ("text 3",))
 
 
 def test_splits_without_train(tmp_path):

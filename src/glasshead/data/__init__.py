@@ -64,7 +64,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.unlabelled import PlainTexts, has_lines, read_plain
+from glasshead.data.unlabelled import PlainTexts, has_lines, plain_splits, read_plain
 
 __all__ = [
     "ALL_SPLITS",
@@ -148,6 +148,7 @@ __all__ = [
     "normalisation_of",
     "nouns_of_split",
     "occurrences",
+    "plain_splits",
     "planted_groups",
     "read_conllu",
     "read_plain",

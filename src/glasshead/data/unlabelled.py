@@ -51,13 +51,32 @@ def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
     if not isinstance(source, Path):
         columns = Columns("the data set", {name: list(source[name]) for name in source.column_names}, {})
     elif is_saved_whole(source):
-        columns = resolve_source(source)[0]["train"]
+        return plain_splits(source, options)["train"]
     elif source.is_dir():
         return PlainTexts([read_picture(path) for path in list_images(source)], None)
     elif data_stem(source, TREES) is not None:
         return PlainTexts(lines_of(source, read_text(source, options.encoding)), None)
     else:
         columns = read(source, options)
+    return plain_rows(columns, options)
+
+
+def plain_splits(source: str | Path, options: LoadOptions) -> dict[str, PlainTexts]:
+    """The texts, or images, of every split of a source, whose labels are not read.
+
+    Raises:
+        InputError: if it cannot be read, or a row has no text.
+    """
+    by_split, _ = resolve_source(source, options)
+    return {split: plain_rows(columns, options) for split, columns in by_split.items()}
+
+
+def plain_rows(columns: Columns, options: LoadOptions) -> PlainTexts:
+    """The texts, or images, of a table.
+
+    Raises:
+        InputError: if there is none, or a row has no text.
+    """
     size = len(next(iter(columns.values.values()), ()))
     labels = ["none"] * size  # what finds the texts of a table wants a label in each row
     table = tabulate(replace(columns, values=columns.values | {"label": labels}, coded={}), options)

@@ -16,16 +16,16 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data import (
     DATASETS,
+    IMAGE_SETS,
     SUFFIXES,
     LoadOptions,
     Picture,
     has_lines,
     inputs_of,
-    is_undivided,
     join_pair,
     load,
     named_files,
-    read_plain,
+    plain_splits,
     read_text,
 )
 from glasshead.errors import InputError, ParameterError, pluralise
@@ -174,17 +174,16 @@ def of_rows(source: str | Path, options: LoadOptions, dev_fraction: float, seed:
 
 
 def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
-    """The texts of each split, of pairs both texts; of a single file labels are not wanted.
+    """The texts of each split, of pairs both texts; labels are not read.
 
     Raises:
         InputError: as `glasshead.data.load`, and on images.
     """
-    path = Path(source)
     parts: dict[str, tuple[Sequence[Any], Sequence[str] | None]]
-    if is_undivided(path) or (path.is_file() and not holds_trees(path)):
-        parts = {"train": read_plain(path, options)}
-    else:
+    if str(source) in (*DATASETS, *IMAGE_SETS):
         parts = {name: inputs_of(rows) for name, rows in load(source, options, divide=False).items()}
+    else:
+        parts = dict(plain_splits(source, options))
     if any(isinstance(first, Picture) for firsts, _ in parts.values() for first in firsts[:1]):
         raise InputError(
             f"{source} holds images, and a language model reads texts: take {spell('model', 'vit')}, "
