@@ -7,6 +7,7 @@ from datasets import ClassLabel, Dataset, DatasetDict, Features, Image, Value
 from PIL import Image as Pillow
 
 from glasshead.data import LoadOptions, is_undivided, load, read_plain
+from glasshead.data.resolve import resolve_source
 from glasshead.errors import InputError
 from glasshead.language import read_corpus
 
@@ -66,3 +67,9 @@ def test_a_damaged_set(tmp_path):
     next(tmp_path.glob("*.arrow")).write_bytes(b"no rows")
     with pytest.raises(InputError, match="is a damaged data set: save it again with save_to_disk"):
         load(tmp_path)
+
+
+def test_records_stay_records(tmp_path):
+    answers = {"text": ["a"], "answer_start": [3]}
+    Dataset.from_dict({"context": ["is a"], "answers": [answers]}).save_to_disk(tmp_path)
+    assert resolve_source(tmp_path)[0]["train"].values == {"context": ["is a"], "answers": [answers]}

@@ -15,7 +15,7 @@ from glasshead.arrays import Flags
 from glasshead.data.in_memory import cells_of
 from glasshead.data.load import ALL_SPLITS, dataset_of, part_of
 from glasshead.data.options import LoadOptions
-from glasshead.data.read import Columns
+from glasshead.data.read import DEFAULTS, Columns
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.errors import InputError
@@ -87,7 +87,9 @@ def require_label(name: str, names: Sequence[str]) -> int:
     return names.index(name)
 
 
-def columns_of(source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions) -> Columns:
+def columns_of(
+    source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions = DEFAULTS
+) -> Columns:
     """The raw columns of a split, or of all splits one behind the other.
 
     Raises:

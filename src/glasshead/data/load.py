@@ -12,6 +12,7 @@ from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.marks import MARKS, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
+from glasshead.data.read import DEFAULTS
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample_splits
@@ -22,7 +23,6 @@ from glasshead.registry import did_you_mean
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-DEFAULTS = LoadOptions()
 T = TypeVar("T")
 ALL_SPLITS = "all"
 

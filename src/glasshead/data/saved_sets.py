@@ -41,10 +41,10 @@ def load_saved_set(folder: Path) -> Dataset | DatasetDict:
 
 
 def columns_of_rows(source: str, rows: Dataset) -> Columns:
-    """The columns of texts, numbers, classes and images, and of lists of them."""
+    """The columns of texts, numbers, classes, images and records, and of lists of them."""
     from datasets import ClassLabel, Image, Value
 
     rows = keep_images_encoded(rows)
     kinds = {name: getattr(kind, "feature", kind) for name, kind in rows.features.items()}
-    names = [name for name, kind in kinds.items() if isinstance(kind, Value | ClassLabel | Image)]
+    names = [name for name, kind in kinds.items() if isinstance(kind, Value | ClassLabel | Image | dict)]
     return Columns(source, {name: list(rows[name]) for name in names}, names_of_codes(rows.features))
