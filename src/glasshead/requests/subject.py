@@ -110,10 +110,14 @@ class DataRequest(RenamingRequest):
         default=None, help="Keep only these classes, in this order.", metavar="A,B,…", read=readers.names
     )
     encoding: str | None = option(
-        default=None, help="The encoding of a file that is not UTF-8: latin-1, cp1252, utf-16, …"
+        default=None,
+        help="The encoding of a file that is not UTF-8: latin-1, cp1252, utf-16, …",
+        measures=False,  # `load_options` has it
     )
     separator: str | None = option(
-        default=None, help="What stands between the columns of a csv or tsv file: ';', tab, …"
+        default=None,
+        help="What separates the columns of a csv or tsv file: ';', tab, …",
+        measures=False,  # `load_options` has it
     )
     load_options: Mapping[str, Any] | None = option(
         default=None, help="Other fields of `glasshead.data.LoadOptions`.", flag=""
@@ -127,6 +131,7 @@ class DataRequest(RenamingRequest):
     )
 
     def __post_init__(self) -> None:
+        """How a file is written is a part of ``load_options``."""
         super().__post_init__()
         files = {"encoding": self.encoding, "separator": self.separator}
         given = {name: value for name, value in files.items() if value is not None}
