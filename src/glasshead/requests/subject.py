@@ -112,12 +112,10 @@ class DataRequest(RenamingRequest):
     encoding: str | None = option(
         default=None,
         help="The encoding of a file that is not UTF-8: latin-1, cp1252, utf-16, …",
-        measures=False,  # `load_options` has it
     )
     separator: str | None = option(
         default=None,
         help="What separates the columns of a csv or tsv file: ';', tab, …",
-        measures=False,  # `load_options` has it
     )
     load_options: Mapping[str, Any] | None = option(
         default=None, help="Other fields of `glasshead.data.LoadOptions`.", flag=""
