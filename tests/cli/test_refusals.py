@@ -101,7 +101,7 @@ class TestTheData:
         assert "line 3 has 3 fields" in refused(write(["one,a", "one, two,b"]))
 
     def test_unknown_kind_of_file(self, refused, tmp_path):
-        path = tmp_path / "data.xlsx"
+        path = tmp_path / "data.doc"
         path.write_bytes(b"PK")
         assert "give one of .csv" in refused(path)
 

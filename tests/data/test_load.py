@@ -130,7 +130,7 @@ class TestFolder:
         assert "no train file" in refusal(folder)
 
     def test_nothing_to_read(self, tmp_path):
-        (tmp_path / "train.xlsx").write_text("?")
+        (tmp_path / "train.doc").write_text("?")
         assert f"{tmp_path} holds no data" in refusal(tmp_path)
 
     def test_a_folder_called_as_a_file(self, tmp_path):

@@ -45,6 +45,7 @@ def test_class_numbers_beside_texts_are_not_read(tmp_path):
 def test_other_folders_are_one_text_in_order_of_names(tmp_path):
     for name in ("b", "a", "c"):
         (tmp_path / f"{name}.txt").write_text(f"{name} 1\n{name} 2")
+    (tmp_path / "about.json").write_text('{"licence": "none"}')
     corpus = read_corpus(tmp_path)
     assert corpus.train + corpus.dev == ("a 1", "a 2", "b 1", "b 2", "c 1", "c 2")
 

@@ -141,10 +141,8 @@ def test_the_word_that_decides_is_found():
 
     def hits(method):
         found = explain(model, texts, tokenizer=tokenizer, method=method)
-        assert (
-            np.mean([one.predicted.strip("“”") == own for one, own in zip(found, answers, strict=True)])
-            > 0.95
-        )
+        right = [one.predicted.strip("“”") == own for one, own in zip(found, answers, strict=True)]
+        assert np.mean(right) > 0.95
         best = [
             max((s, t) for s, t in zip(one.scores, one.tokens, strict=True) if t != "[MASK]")[1]
             for one in found

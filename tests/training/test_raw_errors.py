@@ -1,9 +1,11 @@
 """What a library raises is never passed on: a line says what is wrong, where, and how to mend it."""
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 
+import huggingface_hub
 import pytest
 import torch
 import transformers as hf
@@ -61,6 +63,20 @@ def test_weights_that_are_a_pickle_are_refused_with_the_way_to_convert_them(fold
     again = hf.AutoModelForSequenceClassification.from_pretrained(folder, use_safetensors=False)
     again.save_pretrained(folder)
     assert glasshead.open(folder)
+
+
+def test_weights_that_are_a_pickle_on_the_hub_are_refused_as_such(folder, tmp_path, monkeypatch):
+    downloaded = tmp_path / "hub" / "models--someone--model"
+    snapshot = shutil.copytree(folder, downloaded / "snapshots" / "abc")
+    (downloaded / "refs").mkdir()
+    (downloaded / "refs" / "main").write_text("abc")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    assert glasshead.open("someone/model")
+    (snapshot / "model.safetensors").rename(snapshot / "pytorch_model.bin")
+    refused(
+        r"^someone/model has .* a pickle alone .* may run code.*use_safetensors=False.*save_pretrained",
+        glasshead.open, "someone/model",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

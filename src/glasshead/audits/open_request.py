@@ -130,7 +130,9 @@ ASKED = (
     "each input is asked about one label, drawn at random: one that it has or, with even chances where there "
     "are both, one that it lacks"
 )
-READING_OPTIONS = ("text_column", "label_column", "marks_column", "classes", "task")
+READING_OPTIONS = (
+    "text_column", "label_column", "marks_column", "classes", "task", "encoding", "separator",
+)  # fmt: skip
 """Fields of requests that are fields of `LoadOptions`."""
 
 

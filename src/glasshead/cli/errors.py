@@ -1,5 +1,6 @@
 """How the command line spells what the library names: parameters, and functions."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -51,7 +52,7 @@ def spelling_of(running: Callable[[], Any], train: Callable[[], Any]) -> Spellin
             return f"`{call}`"
         if value is GIVEN or value is True:
             return option
-        return f"{option}{'=' if ' ' in option else ' '}{value}"
+        return f"{option}{'=' if ' ' in option else ' '}{shlex.quote(str(value))}"
 
     return spell
 

@@ -43,6 +43,8 @@ FailUnder = Annotated[
     ),
 ]
 TextColumn = Annotated[str | None, typer.Option(help=HELP["text_column"])]
+Encoding = Annotated[str | None, typer.Option(help=HELP["encoding"])]
+Separator = Annotated[str | None, typer.Option(help=HELP["separator"])]
 LabelColumn = Annotated[str | None, typer.Option(help=HELP["label_column"])]
 Split = Annotated[
     str | None,

@@ -8,7 +8,17 @@ import typer
 
 from glasshead.cli.app import BUILD_AND_TRAIN, app
 from glasshead.cli.console import print_line
-from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
+from glasshead.cli.options import (
+    SEEDS,
+    Classes,
+    Data,
+    Encoding,
+    LabelColumn,
+    Out,
+    Overwrite,
+    Separator,
+    TextColumn,
+)
 from glasshead.cli.parsing import (
     parse_attention_option,
     parse_names,
@@ -125,6 +135,8 @@ def train(
     ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
+    encoding: Encoding = None,
+    separator: Separator = None,
     classes: Classes = None,
     labels: Annotated[
         int | None,
@@ -211,6 +223,8 @@ def train(
         "split_seed": split_seed,
         "dev_fraction": config.dev_fraction,
         "generator": parse_numbers(option or []),
+        "encoding": encoding,
+        "separator": separator,
     }
     note = f"Settings: the preset {preset}, plain gradient descent (--preset for others)"
     request = TrainRequest(

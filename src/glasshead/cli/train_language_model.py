@@ -25,7 +25,8 @@ LANGUAGE_OPTIONS = {
 }
 """Those of them that are settings of a `LanguageModelConfig`, by its names."""
 REQUEST = (
-    "data", "out", "text_column", "dev_fraction", "seed", "watch", "watch_every", "resume", "overwrite",
+    "data", "out", "text_column", "encoding", "separator", "dev_fraction", "seed", "watch", "watch_every",
+    "resume", "overwrite",
 )  # fmt: skip
 SHARED_OPTIONS = {*LANGUAGE_OPTIONS, *REQUEST, "attention", "set_"}
 """Parameters of ``glasshead train`` that a language model has too."""
@@ -42,6 +43,8 @@ class LanguageRequest:
     out: Path
     config: "LanguageModelConfig"
     text_column: str | None = None
+    encoding: str | None = None
+    separator: str | None = None
     dev_fraction: float = 0.1
     seed: int = 0
     watch: str | None = None
@@ -104,7 +107,12 @@ def run_language_training(request: LanguageRequest) -> None:
     reads = [path] if path.exists() else []
     check_writable(out, overwrite=request.overwrite, resume=request.resume, reads=reads)
     corpus = read_corpus(
-        request.data, text_column=request.text_column, dev_fraction=request.dev_fraction, seed=request.seed
+        request.data,
+        text_column=request.text_column,
+        encoding=request.encoding,
+        separator=request.separator,
+        dev_fraction=request.dev_fraction,
+        seed=request.seed,
     )
     mechanism = "its own attention" if config.attention is None else to_name(config.attention)
     watching = recorder_callbacks(request.watch, request.watch_every)

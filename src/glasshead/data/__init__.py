@@ -33,7 +33,7 @@ from glasshead.data.encode import (
 )
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.encoded_images import EncodedImages, Fill, PatchGrid
-from glasshead.data.image_folders import is_undivided, list_images
+from glasshead.data.image_folders import list_images
 from glasshead.data.image_reader import ImageReader, image_size, normalisation_of
 from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.in_memory import as_dataset, as_split
@@ -43,7 +43,8 @@ from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.ratings import RatingError
-from glasshead.data.read import SUFFIXES, read_utf8
+from glasshead.data.read import SUFFIXES
+from glasshead.data.resolve import is_undivided, named_files
 from glasshead.data.rows_of_split import read_split
 from glasshead.data.schema import NoLabelError
 from glasshead.data.split_inputs import PAIR, inputs_of
@@ -59,12 +60,13 @@ from glasshead.data.synthetic import (
 )
 from glasshead.data.synthetic_vocabulary import NEUTRAL_WORDS, split_words
 from glasshead.data.tagged_words import TaggedText, read_tagged
+from glasshead.data.text_files import read_text
 from glasshead.data.text_reader import TextReader, as_sources, as_texts, reader_of
 from glasshead.data.token_groups import token_groups
 from glasshead.data.token_names import token_names
 from glasshead.data.tokenizer import train_tokenizer
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.unlabelled import PlainTexts, has_lines, read_plain
+from glasshead.data.unlabelled import PlainTexts, has_lines, plain_splits, read_plain
 
 __all__ = [
     "ALL_SPLITS",
@@ -145,9 +147,11 @@ __all__ = [
     "load",
     "longest",
     "marks_of",
+    "named_files",
     "normalisation_of",
     "nouns_of_split",
     "occurrences",
+    "plain_splits",
     "planted_groups",
     "read_answered",
     "read_conllu",
@@ -155,7 +159,7 @@ __all__ = [
     "read_questions",
     "read_split",
     "read_tagged",
-    "read_utf8",
+    "read_text",
     "reader_of",
     "select_split",
     "split_sizes",

@@ -35,7 +35,7 @@ def read_answered(
     Raises:
         InputError: if there are none, and with the row of an answer that does not stand where it is said to.
     """
-    columns = columns_of(source, split)
+    columns = columns_of(source, split, options)
     if missing := [name for name in QUESTIONS_AND_ANSWERS if name not in columns.values]:
         has = ", ".join(columns.values)
         raise InputError(

@@ -39,6 +39,12 @@ def require_column(source: str, columns: Iterable[str], name: str) -> None:
         raise InputError(f"{source} has no column {name!r} (it has: {', '.join(columns)})")
 
 
+def check_names(source: str, names: list[str]) -> None:
+    """Raise InputError if two columns have one name."""
+    if len(set(names)) < len(names):
+        raise InputError(f"{source} names a column twice ({', '.join(names)}): rename one of them")
+
+
 def cell_texts(source: str, name: str, values: Iterable[Any]) -> list[str | None]:
     """Each value as the same text, from whichever kind of file it came; None where it is missing or empty.
 

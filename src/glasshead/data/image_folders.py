@@ -30,7 +30,7 @@ def holds_images(path: Path) -> bool:
     return any(True for _ in image_paths(path)) or any(split_zips(path))
 
 
-def is_undivided(path: Path) -> bool:
+def holds_undivided_images(path: Path) -> bool:
     """Whether a folder holds images of classes, and no splits of them."""
     if not path.is_dir() or any(split_zips(path)):
         return False

@@ -15,7 +15,7 @@ from glasshead.arrays import Flags
 from glasshead.data.in_memory import cells_of
 from glasshead.data.load import ALL_SPLITS, dataset_of, part_of
 from glasshead.data.options import LoadOptions
-from glasshead.data.read import Columns
+from glasshead.data.read import DEFAULTS, Columns
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.errors import InputError
@@ -58,7 +58,7 @@ def read_questions(
     Raises:
         InputError: if there is no such split, and if its labels cannot be read.
     """
-    found = columns_of(source, split)
+    found = columns_of(source, split, options)
     values = found.values
     size = len(next(iter(values.values()), ()))
     has = labels_of_rows(found, names, options, size)
@@ -87,14 +87,16 @@ def require_label(name: str, names: Sequence[str]) -> int:
     return names.index(name)
 
 
-def columns_of(source: str | Path | Dataset | DatasetDict, split: str) -> Columns:
+def columns_of(
+    source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions = DEFAULTS
+) -> Columns:
     """The raw columns of a split, or of all splits one behind the other.
 
     Raises:
         InputError: if there is no such split.
     """
     if isinstance(source, str | Path):
-        by_split, is_one = resolve_source(source)
+        by_split, is_one = resolve_source(source, options)
         if is_one and split != ALL_SPLITS:
             raise InputError(f"{source} has no splits: leave {spell('split')} out")
     elif isinstance(source, Mapping):

@@ -12,6 +12,7 @@ from glasshead.data.image_sets import IMAGE_SETS
 from glasshead.data.marks import MARKS, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
+from glasshead.data.read import DEFAULTS
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample_splits
@@ -22,7 +23,6 @@ from glasshead.registry import did_you_mean
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-DEFAULTS = LoadOptions()
 T = TypeVar("T")
 ALL_SPLITS = "all"
 
@@ -93,7 +93,7 @@ def part_of(parts: Mapping[str, T], split: str, source: str | Path) -> T:
 
 
 def _read_source(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
-    columns_by_split, is_one = resolve_source(source)
+    columns_by_split, is_one = resolve_source(source, options)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}

@@ -9,6 +9,10 @@ from glasshead.spelling import spell
 
 REGRESSION = "regression"
 LABEL_TASKS = ("classification", REGRESSION)
+TABS = {"tab": "\t", "\\t": "\t"}
+"""How a tab is typed."""
+NO_SEPARATORS = '"\r\n'
+"""What quotes a field, and what ends a row."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,8 @@ class LoadOptions:
     order given. ``labels`` merges classes whose names end in the same word ("very negative" and "negative")
     into so many. ``task`` is classification, or regression, where labels are numbers. Of every split that has
     more than ``max_examples``, a random part of that size is taken. ``generator`` changes
-    options of a synthetic set (`SyntheticOptions`).
+    options of a synthetic set (`SyntheticOptions`). ``encoding`` is that of a file that is not UTF-8, and
+    ``separator`` the character between the columns of a CSV or TSV file ("tab" is one, too).
 
     Raises:
         InputError: if a value cannot be meant.
@@ -35,6 +40,8 @@ class LoadOptions:
     split_seed: int = 0
     dev_fraction: float = 0.1
     generator: Mapping[str, int | float] = field(default_factory=dict)
+    encoding: str | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         if self.classes is not None:
@@ -55,8 +62,28 @@ class LoadOptions:
             raise ParameterError("max_examples", f"must be at least 1, not {self.max_examples}")
         if self.split_seed < 0:
             raise InputError(f"a split seed of {self.split_seed} is not possible: give 0 or more")
+        if self.encoding is not None and not is_encoding(self.encoding):
+            raise ParameterError(
+                "encoding", f"is a name such as latin-1, cp1252 or utf-16, not {ascii(self.encoding)[:60]}"
+            )
+        if self.separator is not None:
+            separator = TABS.get(self.separator, self.separator)
+            if not isinstance(separator, str) or len(separator) != 1 or separator in NO_SEPARATORS:
+                raise ParameterError(
+                    "separator", f"is one character such as ';', or tab, not {ascii(separator)[:60]}"
+                )
+            object.__setattr__(self, "separator", separator)
 
     @property
     def rated(self) -> bool:
         """Whether labels are numbers."""
         return self.task == REGRESSION
+
+
+def is_encoding(name: str) -> bool:
+    """Whether Python knows an encoding of texts by this name."""
+    try:
+        "".encode(name)
+    except (LookupError, TypeError, ValueError):
+        return False
+    return True

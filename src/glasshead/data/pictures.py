@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from glasshead.data.pixel_arrays import is_pixel_array, pixels_of_array
 from glasshead.errors import InputError
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 MOST_PIXELS = 64_000_000
 """A larger image is none that a classifier reads, and may be made to fill the memory."""
 BITS_16 = 65_535.0
+NAMELESS = "image"
+"""What an image is called that came from no file."""
 WHITE = (255, 255, 255)
 PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 
@@ -48,7 +51,7 @@ def read_picture(path: Path) -> Picture:
 
 
 def as_picture(source: object) -> Picture:
-    """A picture of what somebody has: a path, an image of Pillow, or a cell of `datasets.Image`.
+    """A picture of what somebody has: a path, an image of Pillow, an array, or a cell of `datasets.Image`.
 
     Raises:
         InputError: if it is none.
@@ -56,18 +59,22 @@ def as_picture(source: object) -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, Image.Image):
-        return picture_of(picture_name(getattr(source, "filename", "") or "image"), source)
+        return picture_of(picture_name(getattr(source, "filename", "") or NAMELESS), source)
+    if is_pixel_array(source):
+        return picture_of(NAMELESS, Image.fromarray(pixels_of_array(source)))
     if isinstance(source, Mapping) and {"bytes", "path"} <= set(source):
         content, path = source["bytes"], source["path"]
         if content is None and path is not None:
             return read_picture(Path(path))
-        return Picture(picture_name(path or "image"), content or b"")
+        return Picture(picture_name(path or NAMELESS), content or b"")
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         if not is_file(path):
             raise InputError(f"{str(source)!r} is no file: this model reads images, so give files of images")
         return read_picture(path)
-    raise InputError(f"{type(source).__name__} is no image: give a file, or an image that Pillow has opened")
+    raise InputError(
+        f"{type(source).__name__} is no image: give a file, an image that Pillow has opened, or an array"
+    )
 
 
 def picture_name(path: str | Path) -> str:

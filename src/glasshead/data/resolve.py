@@ -1,26 +1,31 @@
 """A folder, a file or a name on the Hub → the columns of every split."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from huggingface_hub import HfApi, constants
 
-from glasshead.data.image_folders import holds_images, image_splits, zip_splits
+from glasshead.data.image_folders import holds_images, holds_undivided_images, image_splits, zip_splits
 from glasshead.data.image_sets import IMAGE_SETS
-from glasshead.data.keep_images_encoded import keep_images_encoded
-from glasshead.data.read import SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, names_of_codes, read
+from glasshead.data.options import LoadOptions
+from glasshead.data.read import DEFAULTS, SPLITS, SUFFIXES, TREES, ZIP, Columns, data_stem, read
+from glasshead.data.saved_sets import columns_of_rows, is_saved_set, is_saved_whole, load_saved_set
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.spelling import spell
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 WHOLE = ("all", "sample")
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
 
 
-def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
+def resolve_source(source: str | Path, options: LoadOptions = DEFAULTS) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
@@ -30,28 +35,50 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, RuntimeError) as error:  # too long a name, an unreadable parent, an unknown ~user
         raise InputError(f"no such file or folder: {name} ({error})") from error
+    if is_folder and is_saved_set(path):
+        saved = load_saved_set(path)
+        if isinstance(saved, Mapping):
+            return columns_of_splits(name, saved), False
+        return {"train": columns_of_rows(name, saved)}, True
     if is_folder:
-        return _folder(path)
+        return _folder(path, options)
     if exists and path.name.lower().endswith(ZIP):
         return whole_unless_split(zip_splits(path))
     if exists:
-        return {"train": read(path)}, True
+        return {"train": read(path, options)}, True
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not HUB_NAME.fullmatch(name):
         raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, set_names())}")
     try:
-        columns = from_hub(name)
+        splits = from_hub(name)
     except InputError as error:
         raise InputError(with_suggestion(str(error), did_you_mean(name, set_names()))) from error
+    return columns_of_splits(name, splits), False
+
+
+def is_undivided(path: Path) -> bool:
+    """Whether a folder holds one whole and no splits: saved rows, or images of classes."""
+    return is_saved_whole(path) or holds_undivided_images(path)
+
+
+def columns_of_splits(name: str, splits: "Mapping[str, Dataset]") -> dict[str, Columns]:
+    """The columns of the splits that are called as we call them, or ``validation``.
+
+    Raises:
+        InputError: if there is no train split, or two are dev.
+    """
     by_split: dict[str, Columns] = {}
-    for split in columns.keys() & SPLITS.keys():
+    for split in splits.keys() & SPLITS.keys():
         if SPLITS[split] in by_split:
             raise InputError(f"{name} has both a dev and a validation split: save the one you mean as files")
-        by_split[SPLITS[split]] = columns[split]
+        by_split[SPLITS[split]] = columns_of_rows(f"{name} ({split})", splits[split])
     if "train" not in by_split:
-        raise InputError(f"{name} has no train split (it has: {', '.join(columns)}): choose another data set")
-    return by_split, False
+        raise InputError(
+            f"{name} has no train split (it has: {', '.join(splits)}): choose another data set, or save the "
+            "split that you mean by itself with save_to_disk"
+        )
+    return by_split
 
 
 def set_names() -> list[str]:
@@ -71,23 +98,20 @@ def _looks_like_a_path(name: str) -> bool:
     return (parent != Path() and parent.is_dir()) or bool(re.search(r"\.[A-Za-z]\w*$", name))
 
 
-def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
+def _folder(folder: Path, options: LoadOptions) -> tuple[dict[str, Columns], bool]:
     """The files of a folder that are called after a split, or else the one that holds everything; labelled
     trees where there is nothing else."""
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror}") from error
-    for suffixes in (SUFFIXES, TREES):
-        stems = {path: stem for path in entries if (stem := data_stem(path, suffixes)) in (*SPLITS, *WHOLE)}
-        if stems:
-            break
+    stems = named_files(entries, SUFFIXES) or named_files(entries, TREES)
     if not stems and holds_images(folder):
         return whole_unless_split(image_splits(folder))
     files = list(stems)
     splits = _one_each(files, lambda path: SPLITS.get(stems[path]))
     if "train" in splits:
-        return {split: read(path) for split, path in splits.items()}, False
+        return {split: read(path, options) for split, path in splits.items()}, False
     if splits:
         raise InputError(f"{folder} has {', '.join(splits)} but no train file: add train.csv")
     one_file = _one_each(files, lambda path: "whole")
@@ -96,7 +120,12 @@ def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
             f"{folder} holds no data: name the files train, dev and test (or one of them all), "
             f"with one of {', '.join(SUFFIXES)}, or put images into a folder for each class"
         )
-    return {"train": read(one_file["whole"])}, True
+    return {"train": read(one_file["whole"], options)}, True
+
+
+def named_files(paths: Iterable[Path], suffixes: Iterable[str] = SUFFIXES) -> dict[Path, str]:
+    """The files that are called after a split, or as one whole, and how they are called."""
+    return {path: stem for path in paths if (stem := data_stem(path, suffixes)) in (*SPLITS, *WHOLE)}
 
 
 def whole_unless_split(splits: dict[str, Columns]) -> tuple[dict[str, Columns], bool]:
@@ -131,7 +160,7 @@ def _one_each(files: Sequence[Path], role: Callable[[Path], str | None]) -> dict
     return chosen
 
 
-def from_hub(name: str) -> dict[str, Columns]:
+def from_hub(name: str) -> "Mapping[str, Dataset]":
     """The splits of ``owner/name`` or ``owner/name:configuration``.
 
     Raises:
@@ -153,20 +182,7 @@ def from_hub(name: str) -> dict[str, Columns]:
         if not exists:
             raise InputError(f"{name!r} is no file, no folder and not on the Hugging Face Hub: {remedy}")
     try:
-        splits = datasets.load_dataset(repository, configuration or None)
+        return datasets.load_dataset(repository, configuration or None)
     except Exception as error:  # loading scripts, formats and servers fail in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"cannot load {name!r} from the Hugging Face Hub ({reason}): {remedy}") from error
-    plain = (datasets.Value, datasets.ClassLabel, datasets.Image)
-    return {
-        str(split): Columns(
-            f"{name} ({split})",
-            {
-                column: list(rows[column])
-                for column, kind in rows.features.items()
-                if isinstance(getattr(kind, "feature", kind), plain)  # of a list, what it is of
-            },
-            names_of_codes(rows.features),
-        )
-        for split, rows in ((split, keep_images_encoded(rows)) for split, rows in splits.items())
-    }

@@ -12,7 +12,7 @@ from glasshead.data.columns import cell_texts, require_column
 from glasshead.data.encode import join_pair
 from glasshead.data.marks import Marks, find_marks
 from glasshead.data.options import LoadOptions
-from glasshead.data.pictures import Picture, as_picture, is_picture_cell
+from glasshead.data.pictures import NAMELESS, Picture, as_picture, is_picture_cell
 from glasshead.data.read import Columns
 from glasshead.errors import InputError
 from glasshead.spelling import spell
@@ -21,7 +21,6 @@ IMAGE_COLUMNS = ("image", "img")
 """What data sets of the Hub call them."""
 PICTURE_COLUMN = " pictures"
 """The column of images while a table is made, which no file can call so."""
-NAMELESS = "image"
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from glasshead.data.dependency_trees import is_conllu, read_conllu
 from glasshead.data.label_columns import columns_of
 from glasshead.data.options import LoadOptions
-from glasshead.data.read import Columns, read_utf8
+from glasshead.data.read import Columns
+from glasshead.data.text_files import read_text
 from glasshead.errors import InputError
 from glasshead.spelling import spell
 
@@ -44,8 +45,8 @@ def read_tagged(
     if isinstance(source, str | Path) and is_conllu(source):
         return [TaggedText(one.text, one.spans, one.tags) for one in read_conllu(Path(source))]
     if isinstance(source, str | Path) and str(source).lower().endswith(CONLL):
-        return [join_words(words, tags) for words, tags in read_lines(Path(source))]
-    return tagged_rows(columns_of(source, split), options)
+        return [join_words(words, tags) for words, tags in read_lines(Path(source), options.encoding)]
+    return tagged_rows(columns_of(source, split, options), options)
 
 
 def tagged_rows(columns: Columns, options: LoadOptions) -> list[TaggedText]:
@@ -84,7 +85,7 @@ def find_column(columns: Columns, usual: Sequence[str], named: str | None, what:
     return found
 
 
-def read_lines(path: Path) -> Iterable[tuple[list[str], list[str]]]:
+def read_lines(path: Path, encoding: str | None = None) -> Iterable[tuple[list[str], list[str]]]:
     """The words and the tags of each text of a file.
 
     Raises:
@@ -93,7 +94,7 @@ def read_lines(path: Path) -> Iterable[tuple[list[str], list[str]]]:
     if not path.is_file():
         raise InputError(f"no such file: {path}")
     texts: list[tuple[list[str], list[str]]] = [([], [])]
-    for number, line in enumerate(read_utf8(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path, encoding).split("\n"), 1):
         parts = line.split()
         if not parts or parts[0] == BEGIN:
             texts.append(([], []))

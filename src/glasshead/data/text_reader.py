@@ -60,11 +60,14 @@ def reader_of(tokenizer: Any) -> TextReader | UnitReader:
 
 SINGLE = (str, bytes, bytearray, memoryview, Mapping)
 """What has parts and is one thing all the same."""
+IMAGE_AXES = (2, 3)
+"""An array of so many axes is one image; of four, several."""
 
 
 def as_sources(inputs: Any) -> list[Any]:
     """One input that is no text, or several."""
-    return list(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, SINGLE) else [inputs]
+    single = isinstance(inputs, SINGLE) or getattr(inputs, "ndim", None) in IMAGE_AXES
+    return list(inputs) if isinstance(inputs, Iterable) and not single else [inputs]
 
 
 def as_texts(texts: str | Iterable[str]) -> list[str]:

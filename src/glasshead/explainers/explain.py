@@ -58,10 +58,10 @@ def explain(request: ExplainRequest) -> Attributions:
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
-    ``texts`` are strings or, of a model that classifies images, files, folders of them, or images of Pillow;
-    its ``tokenizer`` is its image processor. ``pairs`` are the second texts of a model that compares two.
-    ``target`` is the class that is explained, by name or number; left out, class 1 of two classes, else the
-    predicted one.
+    ``texts`` are strings or, of a model that classifies images, files, folders of them, images of Pillow, or
+    arrays of NumPy and torch; its ``tokenizer`` is its image processor. ``pairs`` are the second texts of a
+    model that compares two. ``target`` is the class that is explained, by name or number; left out, class 1
+    of two classes, else the predicted one.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,

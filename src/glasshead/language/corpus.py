@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerFast
 
 from glasshead.data import (
     DATASETS,
+    IMAGE_SETS,
     SUFFIXES,
     LoadOptions,
     Picture,
@@ -23,8 +24,9 @@ from glasshead.data import (
     inputs_of,
     join_pair,
     load,
-    read_plain,
-    read_utf8,
+    named_files,
+    plain_splits,
+    read_text,
 )
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.spelling import spell
@@ -58,12 +60,19 @@ class Corpus:
 
 
 def read_corpus(
-    source: str | Path, *, text_column: str | None = None, dev_fraction: float = 0.1, seed: int = 0
+    source: str | Path,
+    *,
+    text_column: str | None = None,
+    encoding: str | None = None,
+    separator: str | None = None,
+    dev_fraction: float = 0.1,
+    seed: int = 0,
 ) -> Corpus:
     """The documents of a text file, of a folder of text files, or of the rows of a data set.
 
     Where blank lines part a text, its paragraphs are documents, else its lines. Without a dev part the last
     ``dev_fraction`` of a text becomes dev, since neighbours are alike; of rows a random part, by ``seed``.
+    Files are read in UTF-8 or another ``encoding``, columns of a table by their ``separator``.
 
     Raises:
         InputError: if there is no such source, or it is empty, binary, or too small to be parted.
@@ -71,12 +80,13 @@ def read_corpus(
     if not 0 < dev_fraction <= 0.5:
         raise ParameterError("dev_fraction", f"must be above 0 and at most 0.5, not {dev_fraction}")
     path = Path(source)
+    options = LoadOptions(text_column=text_column, encoding=encoding, separator=separator)
     if str(source) not in DATASETS:
         if path.is_file() and not path.name.lower().endswith(SUFFIXES) and not holds_trees(path):
-            return part_text(path.name, documents_of(path), dev_fraction)
+            return part_text(path.name, documents_of(path, encoding), dev_fraction)
         if path.is_dir() and (files := text_files(path)):
-            return of_files(path, files, dev_fraction)
-    return of_rows(source, text_column, dev_fraction, seed)
+            return of_files(path, files, dev_fraction, encoding)
+    return of_rows(source, options, dev_fraction, seed)
 
 
 def holds_trees(path: Path) -> bool:
@@ -86,35 +96,35 @@ def holds_trees(path: Path) -> bool:
 
 def text_files(folder: Path) -> list[Path]:
     """Every text file below a folder, in order of names, unless the folder holds a data set."""
-    if any(path.name.lower().endswith(SUFFIXES) for path in folder.iterdir()):
+    if named_files(folder.iterdir()):
         return []
     files = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(TEXT_SUFFIXES)]
     files = [path for path in files if path.is_file() and path.stat().st_size > 0]
     return [] if any(map(holds_trees, files[:1])) else files
 
 
-def of_files(folder: Path, files: Sequence[Path], dev_fraction: float) -> Corpus:
+def of_files(folder: Path, files: Sequence[Path], dev_fraction: float, encoding: str | None = None) -> Corpus:
     """The documents of several files, parted as their names say if one is called train."""
     by_split: dict[str, list[str]] = {}
     for path in files:
         split = SPLITS.get(path.name.lower().partition(".")[0], "")
-        by_split.setdefault(split, []).extend(documents_of(path))
+        by_split.setdefault(split, []).extend(documents_of(path, encoding))
     if "train" not in by_split:
-        every = [document for path in files for document in documents_of(path)]
+        every = [document for path in files for document in documents_of(path, encoding)]
         return part_text(f"{folder.name} ({pluralise(len(files), 'file')})", every, dev_fraction)
     if "dev" not in by_split:
         return part_text("train", by_split["train"], dev_fraction)
     return Corpus(tuple(by_split["train"]), tuple(by_split["dev"]), "train and dev as their files say")
 
 
-def documents_of(path: Path) -> list[str]:
+def documents_of(path: Path, encoding: str | None = None) -> list[str]:
     """The paragraphs of a text file that blank lines part, else its lines.
 
     Raises:
-        InputError: if the file is empty, binary or not UTF-8.
+        InputError: if the file is empty, binary or in another encoding.
     """
     try:
-        text = read_utf8(path)
+        text = read_text(path, encoding)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if "\0" in text:
@@ -143,11 +153,11 @@ def part_text(name: str, documents: Sequence[str], dev_fraction: float) -> Corpu
     return Corpus(tuple(documents[:cut]), tuple(documents[cut:]), origin)
 
 
-def of_rows(source: str | Path, text_column: str | None, dev_fraction: float, seed: int) -> Corpus:
+def of_rows(source: str | Path, options: LoadOptions, dev_fraction: float, seed: int) -> Corpus:
     """The texts of a data set's rows, of which a random part becomes dev where there is none."""
     texts = {
         split: [text for row in rows if (text := row.strip())]
-        for split, rows in texts_by_split(source, LoadOptions(text_column=text_column)).items()
+        for split, rows in texts_by_split(source, options).items()
     }
     if "dev" in texts:
         return Corpus(tuple(texts["train"]), tuple(texts["dev"]), "train and dev as the data set has them")
@@ -164,17 +174,16 @@ def of_rows(source: str | Path, text_column: str | None, dev_fraction: float, se
 
 
 def texts_by_split(source: str | Path, options: LoadOptions) -> dict[str, list[str]]:
-    """The texts of each split, of pairs both texts; of a single file labels are not wanted.
+    """The texts of each split, of pairs both texts; labels are not read.
 
     Raises:
         InputError: as `glasshead.data.load`, and on images.
     """
-    path = Path(source)
     parts: dict[str, tuple[Sequence[Any], Sequence[str] | None]]
-    if path.is_file() and not holds_trees(path):
-        parts = {"train": read_plain(path, options)}
-    else:
+    if str(source) in (*DATASETS, *IMAGE_SETS):
         parts = {name: inputs_of(rows) for name, rows in load(source, options, divide=False).items()}
+    else:
+        parts = dict(plain_splits(source, options))
     if any(isinstance(first, Picture) for firsts, _ in parts.values() for first in firsts[:1]):
         raise InputError(
             f"{source} holds images, and a language model reads texts: take {spell('model', 'vit')}, "

@@ -32,6 +32,7 @@ from glasshead.huggingface import (
 )
 from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
+from glasshead.opening.pickled_weights import refuse_pickled
 from glasshead.opening.readers import read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
 from glasshead.spelling import spell
@@ -121,6 +122,7 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     except InputError:
         raise
     except Exception as error:  # weights and configurations break in every way there is
+        refuse_pickled(source)
         raise InputError(f"{source} holds no model that loads: {load_reason(source, error)}") from error
     if missing:
         raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")

@@ -32,6 +32,8 @@ class OptionsRecord(Part):
     split_seed: int = 0
     dev_fraction: float = 0.1
     generator: dict[str, int | float] = {}
+    encoding: str | None = None
+    separator: str | None = None
 
 
 class DataRecord(Part):

@@ -90,8 +90,8 @@ class DataRequest(RenamingRequest):
     )
     data: Any = option(
         kw_only=False,
-        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a "
-        "named set (glasshead list datasets).",
+        help="A folder with train/dev/test files, one csv, tsv, json, jsonl, parquet or xlsx file, what "
+        "save_to_disk of datasets wrote, a Hub name, or a named set (glasshead list datasets).",
         measures=False,  # texts, labels and columns are compared, wherever they lie
     )
     split: str | None = option(
@@ -108,6 +108,14 @@ class DataRequest(RenamingRequest):
     label_column: str | None = option(default=None, help="The column that holds the class.")
     classes: tuple[str, ...] | None = option(
         default=None, help="Keep only these classes, in this order.", metavar="A,B,…", read=readers.names
+    )
+    encoding: str | None = option(
+        default=None,
+        help="The encoding of a file that is not UTF-8: latin-1, cp1252, utf-16, …",
+    )
+    separator: str | None = option(
+        default=None,
+        help="What separates the columns of a csv or tsv file: ';', tab, …",
     )
     load_options: Mapping[str, Any] | None = option(
         default=None, help="Other fields of `glasshead.data.LoadOptions`.", flag=""

@@ -31,7 +31,7 @@ def merges(
 
     Example: [bold]glasshead plot merges low login --merges 4 --out merges.svg[/]
     """
-    from glasshead.data import read_utf8
+    from glasshead.data import read_text
     from glasshead.files import check_writable, write_text
     from glasshead.papers.merges import byte_pair_merges
 
@@ -41,7 +41,7 @@ def merges(
     kind = file_kind(out, PAGE, TEXT_KIND)
     check_writable(out, overwrite=overwrite, reads=[] if file is None else [file])
     split = [word for text in words or () for word in text.split()]
-    trace = byte_pair_merges(split if file is None else read_utf8(file).split(), merges)
+    trace = byte_pair_merges(split if file is None else read_text(file).split(), merges)
     if file is None:
         for line in trace.lines:
             print_line(line)
