@@ -111,31 +111,29 @@ def hide_words(inputs: Inputs, mask: int, at: At) -> Inputs:
     """
     encoded, token = inputs.encoded, str(inputs.tokenizer.convert_ids_to_tokens(mask))
     begins = first_tokens(encoded)
-    texts: list[str] = []
-    pairs: list[str] = []
-    for row, (first, own) in enumerate(zip(inputs.texts, encoded.ids, strict=True)):
-        joined, pair = inputs.joined(row), None if inputs.pairs is None else inputs.pairs[row]
+    rows: list[int] = []
+    spans: list[tuple[int, int] | None] = []
+    for row in range(len(inputs.texts)):
         if at is not None:
-            places = [find_word(encoded, row, joined, at)]
-        elif bool((own == mask).any()):
+            places = [find_word(encoded, row, inputs.joined(row), at)]
+        elif token in inputs.joined(row):
             places = []
         else:
             places = begins[row].nonzero()[:, 0].tolist()
-        whole = [joined] if not places else []
-        for place in places:
-            start, end = characters_at(encoded, row, place)
-            whole.append(joined[:start] + token + joined[end:])
-        for text in whole:
-            cut = (
-                len(text)
-                if pair is None
-                else len(first) + (len(text) - len(joined)) * (text[: len(first)] != first)
-            )
-            texts.append(text[:cut])
-            pairs.append(text[cut + 1 :])
-    seconds = None if inputs.pairs is None else pairs
-    again = encode(inputs.tokenizer, texts, seconds, unit=encoded.unit)
-    return Inputs(inputs.tokenizer, texts, seconds, again)
+        own: list[tuple[int, int] | None] = [characters_at(encoded, row, place) for place in places]
+        rows += [row] * max(len(own), 1)
+        spans += own or [None]
+    inputs = inputs.take(rows)
+    texts, pairs = list(inputs.texts), None if inputs.pairs is None else list(inputs.pairs)
+    for number, span in enumerate(spans):
+        if span is not None:
+            behind = len(texts[number]) + 1  # where the second text begins
+            if pairs is None or span[0] < behind:
+                texts[number] = texts[number][: span[0]] + token + texts[number][span[1] :]
+            else:
+                start, end = span[0] - behind, span[1] - behind
+                pairs[number] = pairs[number][:start] + token + pairs[number][end:]
+    return Inputs(inputs.tokenizer, texts, pairs, encode(inputs.tokenizer, texts, pairs, unit=encoded.unit))
 
 
 HIDDEN = "of each text one word that is one token, drawn at random, is hidden, and the model is asked for it"
