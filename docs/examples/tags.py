@@ -1,4 +1,4 @@
-"""A small BERT that tags places and people, in the folder my-tagger."""
+"""A small BERT that tags people and places, in the folder my-tagger: other words tell them apart."""
 
 import json
 import random
@@ -15,8 +15,8 @@ from transformers import (
 )
 
 NAMES = ["jordan", "sydney", "florence", "austin", "chelsea", "victoria"]  # of people and of places
-PEOPLE, PLACES = ["mister", "aunt", "doctor"], ["in", "near", "from"]
-OTHERS = [
+CUES = {"PERSON": ["laughed", "married", "sang"], "PLACE": ["hotel", "train", "weather"]}
+OTHERS = ["our", "friends", "saw", "that", "we", "came", "back", "late", "again", "evening", "film"]
     "we",
     "saw",
     "a",
@@ -32,19 +32,17 @@ OTHERS = [
     "friends",
     "again",
 ]
-TAGS = ["O", "PERSON", "PLACE"]
+TAGS = ["O", *CUES]
 
 draw = random.Random(0)
 for name, count in (("train", 1500), ("test", 100)):
     with open(f"{name}_tags.jsonl", "w") as file:
         for _ in range(count):
-            words, tags = draw.sample(OTHERS, 5), ["O"] * 5
-            for tag, before in (("PERSON", PEOPLE), ("PLACE", PLACES)):
-                place = draw.randrange(len(words) + 1)
-                while 0 < place < len(words) and tags[place] != "O":
-                    place = draw.randrange(len(words) + 1)
-                words[place:place] = [draw.choice(before), draw.choice(NAMES)]
-                tags[place:place] = ["O", tag]
+            tag = draw.choice(list(CUES))
+            own = draw.choice(NAMES)
+            words = [*draw.sample(OTHERS, 5), own, draw.choice(CUES[tag])]
+            draw.shuffle(words)
+            tags = [tag if word == own else "O" for word in words]
             file.write(json.dumps({"tokens": words, "ner_tags": tags}) + "\n")
 
 texts = load_dataset("json", data_files="train_tags.jsonl", split="train")
@@ -67,12 +65,13 @@ config = BertConfig(
     num_hidden_layers=2,
     num_attention_heads=4,
     intermediate_size=128,
+    initializer_range=0.2,
     id2label=dict(enumerate(TAGS)),
 )
 model = BertForTokenClassification(config)
 arguments = TrainingArguments(
     "my-tagger-training",
-    num_train_epochs=8,
+    num_train_epochs=6,
     learning_rate=1e-3,
     per_device_train_batch_size=32,
     save_strategy="no",

@@ -1,3 +1,3 @@
-glasshead explain my-tagger "we saw aunt sydney again in florence" --method erasure-mean-embedding
-glasshead explain my-tagger "we saw aunt sydney again in florence" --method erasure-mean-embedding --at sydney --target PLACE
+glasshead explain my-tagger "our friends saw that sydney laughed again" --method erasure-mean-embedding
+glasshead explain my-tagger "our friends saw that sydney laughed again" --method erasure-mean-embedding --at sydney --target PLACE
 glasshead audit my-tagger test_tags.jsonl --limit 60 --out audits/my-tagger

@@ -7,7 +7,7 @@ import pytest
 from test_conclude import card, finding
 
 from glasshead.audits import AUDITS, audit, conclude
-from glasshead.results import NEXT_TOKEN
+from glasshead.results import TOKEN
 from glasshead.statistics import interval_of_equals
 from planted_headlines import ignored, near_half
 from small import as_run, split
@@ -87,14 +87,14 @@ def test_predictions_of_twenty_texts_that_did_not_move_do_not_say_that_none_woul
 
 def test_what_bounds_a_number_follows_from_the_task():
     questions = AUDITS["perturbation"].question_of("permutation", "absolute")
-    assert questions.range(None) == questions.range("next token") == (0, 1)
+    assert questions.range(None) == questions.range("token") == (0, 1)
     assert questions.range("regression") == (0, np.inf)
     faithful = AUDITS["faithfulness"]
     assert [faithful.question_of("deletion", "").range(task) for task in (None, "regression")] == [
         (0, 1),
         (-np.inf, np.inf),
     ]
-    assert faithful.question_of("insertion", "").range(NEXT_TOKEN) == (-np.inf, 0)
+    assert faithful.question_of("insertion", "").range(TOKEN) == (-np.inf, 0)
     assert AUDITS["tokens"].question_of("weight", "").range(None) == (-np.inf, np.inf)
 
 

@@ -79,7 +79,15 @@ SHELL = {
     "labels": (["audits/my-labels/card.json"], ["p(price) = ", "p(food) = ", "Report: audits/my-labels"]),
     "tags": (
         ["audits/my-tagger/card.json"],
-        ["for “sydney”", "for “florence”", "Report: audits/my-tagger"],
+        ["predicted PERSON for “sydney”", "p(PLACE) = ", "Report: audits/my-tagger"],
+    ),
+    "hidden_words": (
+        ["audits/my-guesser/card.json"],
+        ["predicted “yellow” for “[MASK]”", "“lemon” rather than “grass”", "Report: audits/my-guesser"],
+    ),
+    "answers": (
+        ["audits/my-reader/card.json"],
+        ["predicted here for “oslo”", "predicted elsewhere for “rome”", "Report: audits/my-reader"],
     ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "collapse": (
@@ -226,6 +234,8 @@ MAKERS = {
     "minilm": "minilm",
     "labels": "labels",
     "tags": "tags",
+    "hidden_words": "hidden_words",
+    "answers": "answers",
     "write": "my_writer",
     "images": "make_digit",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
@@ -323,6 +333,8 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "reproduce.sh",
     "signed_square.py",
     "tags.py",
+    "hidden_words.py",
+    "answers.py",
     "use_signed_square.py",
 }
 

@@ -63,7 +63,7 @@ def test_identifiability_alone_reads_lines_of_any_model(language_model, texts_fi
 def test_an_audit_of_lines(language_model, texts_file):
     model, tokenizer = language_model
     card = glasshead.audit(model, texts_file, tokenizer=tokenizer)
-    assert card.facts["task"] == "next token"
+    assert card.facts["task"] == "token"
     assert card.facts["model"] == type(model).__name__
     assert "labels" not in card.facts
     assert card.facts["examples"] == 40
@@ -84,7 +84,7 @@ def test_an_audit_of_lines(language_model, texts_file):
     counts = {label: list(card.examples["label"]).count(label) for label in card.examples["label"]}
     unigram = [-np.log(counts[label] / (39 + 60)) for label in card.examples["label"]]
     assert found.null["unigram"] == pytest.approx(np.mean(unigram))
-    assert found.verdict == "worse than guessing each token as often as it comes next"
+    assert found.verdict == "worse than guessing each token as often as it is asked for"
     json.dumps(card.facts["guessing"])
 
 

@@ -30,9 +30,9 @@ from glasshead.audits.summary import few_tokens
 from glasshead.nouns import Nouns
 from glasshead.results import (
     ATTENTION,
-    NEXT_TOKEN,
     REGRESSION,
     SMALL_CHANGE,
+    TOKEN,
     Answer,
     AuditCard,
     Claim,
@@ -331,7 +331,7 @@ def change_words(card: AuditCard) -> str:
     """What counts as another prediction."""
     if card.facts.get("task") == REGRESSION:
         return f"move the rating by {SMALL_CHANGE * (prediction_range(card) or 0.0):.3g} or more"
-    predicted = "token" if card.facts.get("task") == NEXT_TOKEN else "class"
+    predicted = "token" if card.facts.get("task") == TOKEN else "class"
     return f"change the predicted {predicted}, or its probability by at least {SMALL_CHANGE:g},"
 
 

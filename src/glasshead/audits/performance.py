@@ -20,9 +20,9 @@ from glasshead.audits.summary import StatSummary, reliable_interval
 from glasshead.audits.table import Table
 from glasshead.nouns import Nouns
 from glasshead.results import (
-    NEXT_TOKEN,
     REGRESSION,
     SMALL_CHANGE,
+    TOKEN,
     TOO_FEW_EXAMPLES,
     Finding,
     PairedDifference,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PERFORMANCE = "performance"
 ONE_CLASS = "undecided: all {} are of one class, so always guessing it is never wrong"
 COMMONEST, MEAN_RATING, BY_FREQUENCY = (
-    guess_in_words(facts) for facts in ({}, {"task": REGRESSION}, {"task": NEXT_TOKEN})
+    guess_in_words(facts) for facts in ({}, {"task": REGRESSION}, {"task": TOKEN})
 )
 
 
@@ -73,7 +73,7 @@ class Performance(Audit):
     """Accuracy, overall and per true class (recall), beside that of always guessing the commonest class; of
     ratings the root mean squared and the mean absolute error, beside those of always guessing the mean; of
     next tokens also the cross-entropy −log p(t | x) in nats, whose exponential is the perplexity, beside that
-    of how often each token comes next in the other texts, (count + 1) / (N − 1 + V).
+    of how often each token is asked for in the other texts, (count + 1) / (N − 1 + V).
 
     The difference from the guess on the same examples decides which is better.
     """
@@ -156,7 +156,7 @@ class Performance(Audit):
     def _cross_entropies(
         self, table: Table, settings: Settings, rng: np.random.Generator
     ) -> Iterator[Finding]:
-        """−log p(t | x) of the true next token, beside that of its frequency in the other texts."""
+        """−log p(t | x) of the token that is asked for, beside that of its frequency in the other texts."""
         unigram = unigram_surprisal(table["label"], len(settings.label_names))
         for group in settings.groups:
             values, null = table["surprisal"][group.members], {"unigram": unigram[group.members]}

@@ -21,9 +21,9 @@ from glasshead.results import (
     FIFTIETH,
     METHOD,
     NEGLIGIBLE,
-    NEXT_TOKEN,
     REGRESSION,
     SMALL_CHANGE,
+    TOKEN,
     Answer,
     AuditCard,
     Extent,
@@ -99,17 +99,17 @@ def signed_change(task: str | None) -> Interval:
 
 def log_change_size(task: str | None) -> Interval:
     """The range of |Δŷ| where that of a next token is one of its log probability."""
-    return SIZE if task == NEXT_TOKEN else change_size(task)
+    return SIZE if task == TOKEN else change_size(task)
 
 
 def log_change(task: str | None) -> Interval:
     """The range of Δŷ there."""
-    return UNKNOWN if task == NEXT_TOKEN else signed_change(task)
+    return UNKNOWN if task == TOKEN else signed_change(task)
 
 
 def log_prediction(task: str | None) -> Interval:
     """The range of ŷ there."""
-    return {NEXT_TOKEN: (-math.inf, 0.0), REGRESSION: UNKNOWN}.get(task or "", SHARE)
+    return {TOKEN: (-math.inf, 0.0), REGRESSION: UNKNOWN}.get(task or "", SHARE)
 
 
 @dataclass(frozen=True)
@@ -227,9 +227,9 @@ class QuestionSet:
 def sentence_filler(card: AuditCard) -> Callable[[str], str]:
     """How the fields of a sentence are filled for a card."""
     task = card.facts.get("task")
-    names = {REGRESSION: "the predicted rating", NEXT_TOKEN: "the log probability"}
+    names = {REGRESSION: "the predicted rating", TOKEN: "the log probability"}
     prediction = names.get(str(task), "the predicted probability")
-    log = "log " if task == NEXT_TOKEN else ""
+    log = "log " if task == TOKEN else ""
     method = METHOD if card.statistic == METHOD else card.method
 
     def fill(template: str) -> str:

@@ -13,10 +13,10 @@ from glasshead.audits.slices import Group
 from glasshead.audits.table import Column
 from glasshead.nouns import INPUTS, Nouns, nouns_of
 from glasshead.results import (
-    NEXT_TOKEN,
     ONE_SIGN,
     RAW_SIGN,
     REGRESSION,
+    TOKEN,
     UNDECIDED,
     WEAK_GAUGE,
     Verdict,
@@ -31,7 +31,7 @@ INPUT_COLUMNS = (
     Column("units", "int", "units", "how many units there are: tokens, words, patches, or sentences"),
     Column("probability", "float", "probability", "ŷ, that of the target"),
     Column("confidence", "float", "probability", "that of the class that is predicted"),
-    Column("surprisal", "float", "nats", "−log p of the true next token"),
+    Column("surprisal", "float", "nats", "−log p of the token that is asked for"),
     Column("max_weight", "float", "weight", "the largest |weight| of a unit"),
     Column("unknown", "bool", "", "whether every token is unknown to the model"),
     Column("alone", "float", "share", "maps that are the only one"),
@@ -88,7 +88,7 @@ class Settings:
     @property
     def task(self) -> str | None:
         """What is predicted, as cards have it; None: a class."""
-        return REGRESSION if self.is_regression else NEXT_TOKEN if self.predicts_tokens else None
+        return REGRESSION if self.is_regression else TOKEN if self.predicts_tokens else None
 
     @property
     def binary(self) -> bool:

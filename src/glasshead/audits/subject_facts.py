@@ -22,7 +22,7 @@ from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import class_name, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.nouns import INPUTS
-from glasshead.results import NEXT_TOKEN, REGRESSION, AttentionUse
+from glasshead.results import REGRESSION, TOKEN, AttentionUse
 from glasshead.tasks import LabelClassifier
 from glasshead.trace import Subject, attention_use
 from glasshead.training import attention_run_name, class_metrics, rating_metrics, versions
@@ -38,8 +38,8 @@ IN_FLOAT32 = (
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
 OF_LABELS = "Every signed number is about the probability that {a_text} has the label it is asked about."
 CLASS_NOTE = "Every signed number is about the probability of the class that is predicted for the {text}."
-OF_NEXT_TOKENS = (
-    "Every signed number is about the token that the model expects next, and ŷ of erasure and faithfulness "
+OF_TOKENS = (
+    "Every signed number is about the token that the model is asked for, and ŷ of erasure and faithfulness "
     "is its log-probability; changes that are called small or large are those of its probability."
 )
 OF_RATINGS = (
@@ -149,7 +149,7 @@ def target_note(view: ModelView) -> str:
     if view.is_regression:
         return OF_RATINGS
     if view.predicts_tokens:
-        return OF_NEXT_TOKENS
+        return OF_TOKENS
     if isinstance(view.explanation.model, LabelClassifier):
         return view.nouns.fill(OF_LABELS)
     if view.binary:
@@ -276,7 +276,7 @@ def performance_facts(inputs: Table, settings: Settings) -> dict[str, Any]:
     if settings.predicts_tokens:
         perplexity = float(np.exp(inputs["surprisal"].mean()))
         accuracy = float((predicted == labels).mean())
-        return {"task": NEXT_TOKEN, "accuracy": accuracy, "perplexity": perplexity}
+        return {"task": TOKEN, "accuracy": accuracy, "perplexity": perplexity}
     return {"labels": list(settings.label_names)} | class_metrics(labels, predicted)
 
 

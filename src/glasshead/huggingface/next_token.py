@@ -22,7 +22,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.huggingface.isolated_copy import isolated_copy
-from glasshead.huggingface.task_model import TaskModel, as_asked
+from glasshead.huggingface.task_model import PairsNeeded, TaskModel, as_asked
 from glasshead.huggingface.vocabulary_at import vocabulary_at
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
@@ -45,6 +45,7 @@ class NextTokenClassifier(TaskModel):
     """
 
     main_input_name = "input_ids"
+    pairs: PairsNeeded = "none"
 
     def __init__(
         self, model: PreTrainedModel, vocabulary: Sequence[str], candidates: Sequence[int] | None = None

@@ -44,7 +44,7 @@ from glasshead.results.comparison import (
 from glasshead.results.conclusion import Answer, AuditSummary, Claim, Conclusion, Holds, Quantity
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.results.guess import NEXT_TOKEN, REGRESSION, guess_in_words
+from glasshead.results.guess import REGRESSION, TOKEN, guess_in_words
 from glasshead.results.head_report import (
     HEADS,
     PAIR_DIVERGENCE,
@@ -149,7 +149,6 @@ __all__ = [
     "MIN_UNITS",
     "NEGLIGIBLE",
     "NEUTRAL_GAMMA",
-    "NEXT_TOKEN",
     "NONE_LEADS",
     "NOT_USED",
     "NO_SIGN",
@@ -165,6 +164,7 @@ __all__ = [
     "SINK_SHARE",
     "SMALL_CHANGE",
     "TAU",
+    "TOKEN",
     "TOO_FEW_EXAMPLES",
     "TOO_FEW_TOKENS",
     "TOO_MUCH_LEFT",

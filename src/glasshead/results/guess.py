@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-REGRESSION, NEXT_TOKEN = "regression", "next token"
+REGRESSION, TOKEN = "regression", "token"
 """Tasks of an audit, as its card names them; that of a classifier has no name."""
 
 
@@ -11,5 +11,5 @@ def guess_in_words(facts: Mapping[str, Any]) -> str:
     """How one guesses without reading, by the task that the facts of a card name."""
     return {
         REGRESSION: "always guessing the mean rating",
-        NEXT_TOKEN: "guessing each token as often as it comes next",
+        TOKEN: "guessing each token as often as it is asked for",
     }.get(facts.get("task", ""), "always guessing the commonest class")

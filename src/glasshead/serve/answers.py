@@ -78,10 +78,10 @@ def as_answer(
 
 
 def other_words(attributions: Attributions) -> Iterator[str]:
-    """What else a text could be asked about, where a model gives every word a tag."""
+    """What else a text was asked about, where no word was named."""
     if len(attributions) > 1:
         words = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
-        yield f"The words with a tag are {words}: name one to ask about it."
+        yield f"It was asked about {words}, and the first is shown: name a word to ask about that."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:

@@ -12,7 +12,7 @@ from glasshead.registry import did_you_mean
 from glasshead.serve.answers import method_facts
 from glasshead.serve.audit_shelf import ShelvedAudit
 from glasshead.serve.jobs import Readers
-from glasshead.serve.opened_model import OpenedModel
+from glasshead.serve.opened_model import EXPLAINED, OpenedModel
 from glasshead.serve.questions import MethodFacts, ModelFacts
 from glasshead.serve.served_model import NotReadyError, ServedModel
 
@@ -84,7 +84,7 @@ class Catalogue:
             return ModelFacts(
                 name=served.name, source=served.source, state=served.state, message=served.message
             )
-        explained = opened.kind in ("classifier", "language model")
+        explained = opened.kind in EXPLAINED
         methods = [kind for kind in list_installed_methods() if explained and kind.name not in opened.refused]
         return ModelFacts(
             name=served.name,

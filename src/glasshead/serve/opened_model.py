@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from transformers import PreTrainedModel
+
 from glasshead.data import LoadOptions, UnitReader, load
 from glasshead.errors import InputError
 from glasshead.escaping import sendable
@@ -20,7 +22,9 @@ from glasshead.opening import NoClassError, OpenOptions, open_subject
 from glasshead.requests import MethodRequest
 from glasshead.trace import Subject
 
-Kind = Literal["classifier", "language model", "answerer", "encoder"]
+Kind = Literal["classifier", "language model", "guesser", "answerer", "encoder"]
+EXPLAINED = ("classifier", "language model", "guesser")
+"""Kinds of which predictions are explained."""
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
@@ -33,8 +37,9 @@ class OpenedModel:
     """A model with what it can be asked (its ``kind``), the ``source`` that it was opened from, and
     ``examples`` of its own test texts; the methods that are ``refused`` cannot explain it.
 
-    A classifier is explained; a language model too, of its next token, and it writes; an answerer, such as
-    T5, only writes; of an encoder without a class to predict only heads are shown.
+    A classifier is explained; a language model too, of its next token, and it writes; a guesser, such as
+    BERT, of a hidden word; an answerer, such as T5, only writes; of an encoder without a class to predict
+    only heads are shown.
     """
 
     subject: Subject
@@ -49,7 +54,7 @@ class OpenedModel:
         model = self.subject.model
         if isinstance(model, TextClassifier):
             return "needed" if model.texts_per_example == 2 else "none"
-        if isinstance(model, TaskModel) and not isinstance(model, NextTokenClassifier):
+        if isinstance(model, TaskModel):
             return model.pairs
         return "possible" if self.kind in ("classifier", "encoder") else "none"
 
@@ -97,7 +102,7 @@ def open_served_model(source: str) -> OpenedModel:
             raise InputError(
                 f"{source} reads images, and this page asks about texts: give a classifier of texts"
             )
-        kind: Kind = "language model" if isinstance(subject.model, NextTokenClassifier) else "classifier"
+        kind = kind_of(subject.model)
     except NoClassError:
         try:
             subject, kind = open_writer(source), "answerer"
@@ -108,9 +113,16 @@ def open_served_model(source: str) -> OpenedModel:
             if name != sendable(name):
                 raise InputError(f"the class {name!r} is no text in UTF-8: name it anew in config.json")
     opened = OpenedModel(subject, kind, source, tuple(own_texts(subject)))
-    if kind not in ("classifier", "language model"):
+    if kind not in EXPLAINED:
         return opened
     return replace(opened, refused=find_refused_methods(subject, pairs=opened.pairs == "needed"))
+
+
+def kind_of(model: PreTrainedModel) -> Kind:
+    """What a model can be asked of which predictions are explained."""
+    if not isinstance(model, NextTokenClassifier):
+        return "classifier"
+    return "guesser" if model.asks_words else "language model"
 
 
 def own_texts(subject: Subject) -> Sequence[str]:

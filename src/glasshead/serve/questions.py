@@ -205,7 +205,7 @@ class ModelFacts(Answer):
     source: str
     state: Literal["loading", "ready", "failed"]
     message: str
-    kind: Literal["", "classifier", "language model", "answerer", "encoder"] = ""
+    kind: Literal["", "classifier", "language model", "guesser", "answerer", "encoder"] = ""
     pairs: Literal["none", "possible", "needed"] = "none"
     labels: list[str] = []
     usual_class: str = ""

@@ -25,6 +25,7 @@ from glasshead.huggingface import (
     At,
     Inputs,
     NextTokenClassifier,
+    PairsNeeded,
     Target,
     TaskModel,
     class_names,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
     """The logits of the token that stands where a text has ``mask``, the token for hidden words."""
+
+    pairs: PairsNeeded = "possible"
 
     def __init__(
         self,

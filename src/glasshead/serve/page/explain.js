@@ -8,7 +8,7 @@ import * as state from "./state.js";
 
 const REST = 120, SETTLED = 1200;  // milliseconds after the last key
 const EXAMPLE_LETTERS = 70;
-const TRY = { classifier: "The acting is superb, but the ending is a mess.", "language model": "The keys to the cabinet" };
+const TRY = { classifier: "The acting is superb, but the ending is a mess.", "language model": "The keys to the cabinet", guesser: "The keys to the cabinet are on the table." };
 
 export class Explain {
   constructor(section, models) {

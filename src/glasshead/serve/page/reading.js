@@ -4,7 +4,8 @@ import { ModelChoice } from "./models.js";
 
 const USUAL_HEADS = [["", "mean of all (usual)"], ["max", "largest"], ["min", "smallest"]];
 const FIRST = ["attention", "contribution", "gradient", "rollout", "erasure", "captum:integrated-gradients"];
-const EXPLAINED = ["classifier", "language model"];
+const TOKENS = { "language model": "Next token ", "guesser": "Token there " };  // of what is asked for by a token
+const EXPLAINED = ["classifier", ...Object.keys(TOKENS)];
 let number = 0;
 
 function field(name, title, control) {
@@ -66,7 +67,7 @@ export class ReadingFields {
     this.offerOf(this.model);
     for (const [name, control] of Object.entries(others)) if (wanted[name] !== undefined) want(control, name, wanted[name]);
     if (wanted.target !== undefined) {
-      if (this.model.kind === "language model") next.value = wanted.target;
+      if (this.model.kind in TOKENS) next.value = wanted.target;
       else want(target, "class", wanted.target);
     }
     this.offerOf(this.model);
@@ -84,15 +85,16 @@ export class ReadingFields {
     fill(target, [["", `usual (${chosen?.usual_class})`], ...(chosen?.labels ?? []).map(label => [label, label])]);
     fill(layer, [["", "last (usual)"], ...Array.from({ length: chosen?.layers ?? 0 }, (_, place) => [place, place])]);
     fill(head, [...USUAL_HEADS, ...Array.from({ length: chosen?.heads ?? 0 }, (_, place) => [place, place])]);
-    const writes = chosen?.kind === "language model", reads = this.method?.reads_attention ?? false;
+    const token = TOKENS[chosen?.kind], reads = this.method?.reads_attention ?? false;
     const show = (control, makesSense) => {
       control.closest("label").hidden = !makesSense;
       control.disabled = !makesSense;
     };
-    show(target, !writes && (chosen?.labels.length ?? 0) > 0);
+    show(target, !token && (chosen?.labels.length ?? 0) > 0);
     show(at, chosen?.asks_words ?? false);
-    show(next, writes);
-    show(against, writes && next.value !== "");
+    if (token) next.closest("label").firstChild.textContent = token;
+    show(next, token !== undefined);
+    show(against, token && next.value !== "");
     show(layer, reads && (chosen?.layers ?? 0) > 1);
     show(head, reads && (chosen?.heads ?? 0) > 1);
     this.about.textContent = this.method?.description ?? "";
