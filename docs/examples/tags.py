@@ -17,21 +17,6 @@ from transformers import (
 NAMES = ["jordan", "sydney", "florence", "austin", "chelsea", "victoria"]  # of people and of places
 CUES = {"PERSON": ["laughed", "married", "sang"], "PLACE": ["hotel", "train", "weather"]}
 OTHERS = ["our", "friends", "saw", "that", "we", "came", "back", "late", "again", "evening", "film"]
-    "we",
-    "saw",
-    "a",
-    "film",
-    "and",
-    "came",
-    "back",
-    "late",
-    "that",
-    "evening",
-    "with",
-    "our",
-    "friends",
-    "again",
-]
 TAGS = ["O", *CUES]
 
 draw = random.Random(0)
