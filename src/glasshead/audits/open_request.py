@@ -18,7 +18,6 @@ from glasshead.data import (
     is_undivided,
     nouns_of_split,
     read_plain,
-    read_questions,
     read_split,
     reader_of,
 )
@@ -29,7 +28,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
-from glasshead.tasks import LABELS, Chosen, LabelClassifier, Questions, questions_to
+from glasshead.tasks import LABELS, Chosen, OutputModel, Questions, questions_to
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
@@ -62,16 +61,14 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     split_name = request.split or default_split(request.data, subject)
     if (questions := questions_to(subject.model)) is not None:
         return open_questions(request, subject, questions, split_name, load_options)
-    asks_labels = isinstance(subject.model, LabelClassifier)
+    model, note = subject.model, None
     try:
-        split = (
-            read_questions(
-                request.data, split_name, subject.labels, load_options, columns,
-                asked=request.classes, seed=request.seed,
+        if isinstance(model, OutputModel):
+            split, note = model.read(
+                request.data, split_name, load_options, columns, asked=request.classes, seed=request.seed
             )
-            if asks_labels
-            else read_split(request.data, split_name, load_options, columns)
-        )  # fmt: skip
+        else:
+            split = read_split(request.data, split_name, load_options, columns)
     except RatingError as error:
         if subject.record or "task" in load_options_of(request):
             raise
@@ -83,12 +80,10 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     if (data_nouns := nouns_of_split(split)) != reader.nouns:
         raise InputError(f"{subject.name} reads {reader.nouns.texts}, and the data hold {data_nouns.texts}")
     subject = replace(subject, tokenizer=reader.with_limit(request.max_length, request.blocks))
-    if asks_labels:
+    if note is not None:
         if request.train is not None:
-            raise ParameterError("train", "is for models that choose one class, not for labels")
-        names = {*(request.classes or ())}
-        asked = ASKED_ONE.format(*names) if len(names) == 1 else ASKED
-        subject = replace(subject, notes=(*subject.notes, asked))
+            raise ParameterError("train", "is for models of one output, or one class of several")
+        subject = replace(subject, notes=(*subject.notes, note))
     if request.train is not None:
         train_rows = read_split(request.train, train_split(request.train), load_options)
         subject = with_train_data(subject, train_rows)
@@ -125,11 +120,6 @@ def open_questions(
     return OpenedRequest(replace(subject, notes=(*subject.notes, note)), split, facts)
 
 
-ASKED_ONE = "each input is asked about the label {!r}"
-ASKED = (
-    "each input is asked about one label, drawn at random: one that it has or, with even chances where there "
-    "are both, one that it lacks"
-)
 READING_OPTIONS = (
     "text_column", "label_column", "marks_column", "classes", "task", "encoding", "separator",
 )  # fmt: skip
@@ -149,8 +139,8 @@ def data_options(request: DataRequest, subject: Subject) -> LoadOptions:
     """How to read the data: as a run read what it was trained on, but for what the request says."""
     recorded = subject.record.get("data", {})
     options = recorded.get("options", {}) | load_options_of(request)
-    if isinstance(subject.model, LabelClassifier):
-        options.pop("classes", None)  # they are the labels that are asked about
+    if isinstance(subject.model, OutputModel):
+        options.pop("classes", None)  # they are the outputs that are asked about
     if request.data != recorded.get("source"):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     if not subject.record and is_regression(subject.model.config):

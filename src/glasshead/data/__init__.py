@@ -42,6 +42,7 @@ from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
+from glasshead.data.rating_columns import read_ratings
 from glasshead.data.ratings import RatingError
 from glasshead.data.read import SUFFIXES
 from glasshead.data.resolve import is_undivided, named_files
@@ -157,6 +158,7 @@ __all__ = [
     "read_conllu",
     "read_plain",
     "read_questions",
+    "read_ratings",
     "read_split",
     "read_tagged",
     "read_text",

@@ -20,7 +20,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import Inputs, TaskModel, answers_of, ask_usual
+from glasshead.huggingface import Inputs, answers_of, ask_usual, asked_of
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -315,7 +315,7 @@ def to_attributions(
                 else names[int(predicted[index])],
                 prediction=float(values[index, target]),
                 method=explainer.name,
-                asked=place_of(context, index, str(text)),
+                asked=asked_of(context.model, context.encoded, index, str(text)),
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
                 rates=context.is_regression,
                 reading=reading,
@@ -331,15 +331,6 @@ def to_attributions(
             )
         )
     return results
-
-
-def place_of(context: ExplanationContext, index: int, text: str) -> str | None:
-    """The word that an input is asked about; None where it is asked as a whole."""
-    model, encoded = context.model, context.encoded
-    place = model.place(encoded, index) if isinstance(model, TaskModel) else None
-    if place is None:
-        return None
-    return text[int(encoded.offsets[index, place, 0].min()) : int(encoded.offsets[index, place, 1].max())]
 
 
 def remarks_of(explainer: Explainer, context: ExplanationContext) -> tuple[str | None, str | None]:

@@ -101,8 +101,9 @@ class TaskModel(PreTrainedModel):
         """Each input with the one question that is asked where nobody names any."""
         return inputs.encoded
 
-    def place(self, encoded: Encoded, row: int) -> slice | None:
-        """The tokens that an input is asked about; None: it is asked as a whole."""
+    def asked(self, encoded: Encoded, row: int, text: str) -> str | None:
+        """What an input is asked about, in words: a part of its text, or one of several outputs; None: it is
+        asked as a whole, or the class says it."""
         return None
 
     @property
@@ -145,6 +146,11 @@ def as_asked(output: Any, logits: Tensor) -> SequenceClassifierOutput:
 def target_names(model: PreTrainedModel) -> list[str]:
     """What a target may be called: the classes of a model, or its labels."""
     return model.target_names if isinstance(model, TaskModel) else class_names(model)
+
+
+def asked_of(model: PreTrainedModel, encoded: Encoded, row: int, text: str) -> str | None:
+    """What an input is asked about, in words; None: it is asked as a whole."""
+    return model.asked(encoded, row, text) if isinstance(model, TaskModel) else None
 
 
 def usual_class(model: PreTrainedModel) -> str:

@@ -38,8 +38,6 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
     if not known and not kind.endswith("ForSequenceClassification") and task_of(model) is None:
         refuse_other_tasks(config_to_save(model))
-    if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
-        raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
 
 
 def is_quantised(model: PreTrainedModel) -> bool:

@@ -26,7 +26,7 @@ from glasshead.huggingface import TaskModel, position_limit
 from glasshead.models import REGRESSION
 from glasshead.opening.check_copy import SAMPLE_TEXTS, tolerance_for
 from glasshead.spelling import spell
-from glasshead.tasks import LABELS, LabelClassifier, Task, predicts_labels, task_of_pipeline
+from glasshead.tasks import LABELS, OutputModel, Task, predicts_labels, predicts_ratings, task_of_pipeline
 from glasshead.trace import Subject, eval_mode, logits_of
 
 NO_LIMIT = 10**30
@@ -96,7 +96,7 @@ def check_function(pipeline: Pipeline) -> None:
     one, function = pipeline.model.config.num_labels == 1, function_of(pipeline)
     if one and function == "softmax":
         raise InputError("the pipeline prints the softmax of one number, which is always 1")
-    if not one and function == "none":
+    if not one and function == "none" and not predicts_ratings(pipeline.model.config):
         raise InputError(
             f"the pipeline has the setting function_to_apply={function!r}, and Glasshead explains "
             f"probabilities: build it without that setting (for logits add {spell('target_fn', 'logit')} and "
@@ -170,7 +170,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     if (task := task_of_pipeline(pipeline)) is not None:
         check_printed(pipeline, subject, task)
         return subject
-    model = subject.model.model if isinstance(subject.model, LabelClassifier) else subject.model
+    model = subject.model.model if isinstance(subject.model, OutputModel) else subject.model
     allowed = tolerance_for(pipeline.model.dtype)
     for one, own in zip(inputs, read, strict=True):
         with torch.no_grad():

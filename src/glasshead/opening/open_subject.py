@@ -56,7 +56,10 @@ from glasshead.tasks import (
     SINGLE_LABEL,
     TASKS,
     LabelClassifier,
+    OutputModel,
+    RatingModel,
     predicts_labels,
+    predicts_ratings,
     task_of,
 )
 from glasshead.torch_modes import in_own_modes
@@ -165,8 +168,9 @@ def subject_of(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
-    if isinstance(source, LabelClassifier):
-        options = replace(options, task=options.task or LABELS)
+    if isinstance(source, LabelClassifier | RatingModel):
+        task = LABELS if isinstance(source, LabelClassifier) else REGRESSION
+        options = replace(options, task=options.task or task)
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:
@@ -287,24 +291,24 @@ def model_subject(
         finer = dtype_name(options.dtype or torch.float32)
         notes.append(f"the model is saved in {dtype_name(model.dtype)} and read in {finer}")
     read = readable_copy(model, torch.float32 if halved else None)
-    asks_labels = options.classifies and not writer and is_asked_labels(read, options.task)
+    asks = output_model(read, options.task) if options.classifies and not writer else None
     if IMAGE_CLASSIFIERS in class_name(model):
         classifier: PreTrainedModel
         classifier, reader = open_image_classifier(model, read, tokenizer)
-        if asks_labels:
-            classifier = LabelClassifier(classifier)
+        if asks is not None:
+            classifier = asks(classifier)
         return Subject(classifier, reader, name, folder=folder, notes=tuple(notes))
     own = fit_tokenizer(read, tokenizer)
     if options.classifies:
         if options.task == CLASSIFICATION and predicts_labels(read.config):
             vars(read.config)["problem_type"] = SINGLE_LABEL
-        if read.config.num_labels == 1 and not asks_labels:
+        if read.config.num_labels == 1 and asks is None:
             vars(read.config)["problem_type"] = REGRESSION
         if not isinstance(read, TextClassifier):
             check_copy(model, read, own)
             notes += note_padding(read, own)
-        if asks_labels:
-            read = LabelClassifier(read)
+        if asks is not None:
+            read = asks(read)
         elif (task := task_of(model)) is not None:
             read = task.wrap(read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
@@ -334,11 +338,15 @@ def check_task(subject: Subject, task: str | None) -> None:
         raise InputError(f"{subject.name} has one output, a rating: leave {spell('task')} out")
 
 
-def is_asked_labels(model: PreTrainedModel, task: str | None) -> bool:
-    """Whether a model is asked about one label at a time: by its configuration, unless a task is named. Those
-    of Glasshead choose one class."""
-    asked = predicts_labels(model.config) if task is None else task == LABELS
-    return asked and not isinstance(model, TextClassifier)
+def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] | None:
+    """How a model is asked about one output at a time: about labels, or several ratings, by its configuration
+    unless a task is named; None: it is not. Those of Glasshead choose one class, or give one rating."""
+    if isinstance(model, TextClassifier):
+        return None
+    if task == LABELS or (task is None and predicts_labels(model.config)):
+        return LabelClassifier
+    several = (model.config.num_labels or 0) > 1
+    return RatingModel if predicts_ratings(model.config) or (task == REGRESSION and several) else None
 
 
 def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
     ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
     more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
-    ``asked`` is the word whose tag is the target, where a model gives one to every word. ``position`` is the
+    ``asked`` is the part of the text, or the one of several ratings, that is asked about. ``position`` is the
     place of the token that is the target, counted from 0, where a text was written.
     Of an image, ``text`` is its name, ``image`` a data URI of what the model reads of it, and ``boxes`` are
     left, top, right and bottom of each token in its pixels, None of special tokens. ``halves`` are the sizes
@@ -92,7 +92,7 @@ class Attribution(Drawable):
         strongest = sorted(known, key=lambda i: -abs(self.colours[i]))[:WORDS_SHOWN]
         words = " ".join(f"{self.tokens[i]} {self.colours[i]:+.2g}" for i in strongest)
         prediction = (
-            f"rating {self.prediction:.2f}"
+            f"rating {self.prediction:.2f}{self.of_asked}"
             if self.rates
             else f"predicted {self.predicted}{self.of_asked}, p({self.target}) = {self.prediction:.2f}"
         )
@@ -101,7 +101,7 @@ class Attribution(Drawable):
 
     @property
     def of_asked(self) -> str:
-        """The word whose tag is predicted, in words; nothing where a whole text has a class."""
+        """What was asked about, in words; nothing where a whole text has a class."""
         return "" if self.asked is None else f" for “{self.asked}”"
 
     def to_json(self) -> str:

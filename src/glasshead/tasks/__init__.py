@@ -15,6 +15,8 @@ from glasshead.tasks.labels import (
     LabelClassifier,
     predicts_labels,
 )
+from glasshead.tasks.outputs import OutputModel
+from glasshead.tasks.ratings import RatingModel, predicts_ratings
 from glasshead.tasks.task import (
     QUESTIONS,
     Chosen,
@@ -36,9 +38,12 @@ __all__ = [
     "TASKS",
     "Chosen",
     "LabelClassifier",
+    "OutputModel",
     "Questions",
+    "RatingModel",
     "Task",
     "predicts_labels",
+    "predicts_ratings",
     "questions_to",
     "task_of",
     "task_of_config",

@@ -3,6 +3,7 @@ which therefore moves with its word."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +18,24 @@ from glasshead.huggingface import At, Inputs, TaskModel
 from glasshead.registry import did_you_mean
 
 
-class PlaceModel(TaskModel):
-    """A model that is asked about words: the ``question`` [b, n] is 1 at the first token of one."""
+class PartModel(TaskModel):
+    """A model that is asked about a part of a text."""
 
     main_input_name = "input_ids"
     asks_words = True
+
+    @abstractmethod
+    def place(self, encoded: Encoded, row: int) -> slice:
+        """The tokens that an input is asked about."""
+
+    def asked(self, encoded: Encoded, row: int, text: str) -> str:
+        """The part of the text."""
+        own = encoded.offsets[row, self.place(encoded, row)]
+        return text[int(own[:, 0].min()) : int(own[:, 1].max())]
+
+
+class PlaceModel(PartModel):
+    """A model that is asked about words: the ``question`` [b, n] is 1 at the first token of one."""
 
     def about(self, encoded: Encoded, places: Int[Tensor, " texts"]) -> Encoded:
         """Inputs, each asked about the word that begins at a token."""

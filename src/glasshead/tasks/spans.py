@@ -24,7 +24,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, class_names, new_like
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks.places import first_tokens
+from glasshead.tasks.places import PartModel, first_tokens
 from glasshead.tasks.task import QUESTIONS, Chosen, Task, question_rows
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LONGEST = 15
 """Tokens of the longest answer that is looked for, as in pipelines of Transformers."""
 
 
-class SpanClassifier(TaskModel):
+class SpanClassifier(PartModel):
     """Whether the answer is one part of a text: p = p(it begins here) · p(it ends here), each a softmax over
     all tokens that are read, as such models are trained.
 
@@ -46,8 +46,6 @@ class SpanClassifier(TaskModel):
     reverse.
     """
 
-    main_input_name = "input_ids"
-    asks_words = True
     pairs = "needed"
 
     def __init__(self, model: PreTrainedModel) -> None:

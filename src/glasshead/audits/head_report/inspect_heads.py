@@ -69,7 +69,7 @@ from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
 from glasshead.requests import HeadsRequest, takes
 from glasshead.results import REGRESSION, HeadReport, HeadText
 from glasshead.statistics import simultaneous_level
-from glasshead.tasks import LabelClassifier
+from glasshead.tasks import OutputModel
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import versions
@@ -81,8 +81,7 @@ NO_PREDICTION = (
     "no importance, no gradients."
 )
 NO_LABELS = "Your data has no labels and none are needed: effects are measured on the predicted class."
-OF_LIKELIEST = "Effects are measured on the label that each input has most likely."
-OF_LABEL = "Effects are measured on the label {!r}."
+MEASURED_ON = "Effects are measured on {}."
 BETWEEN_SENTENCES = (
     "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
     "left out: they look at no tokens."
@@ -93,9 +92,10 @@ POOLED_NOTE = (
 )
 
 
-def label_note(request: HeadsRequest) -> str:
-    """Which label of a model of several the effects are about."""
-    return OF_LABEL.format(request.classes[0]) if request.classes else OF_LIKELIEST
+def output_note(request: HeadsRequest, model: OutputModel) -> str:
+    """Which output of a model of several the effects are about."""
+    named = f"the {model.noun} {request.classes[0]!r}" if request.classes else model.asked_usually
+    return MEASURED_ON.format(named)
 
 
 @takes(HeadsRequest)
@@ -176,12 +176,12 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     agreement, pairs = agree((shard for shard, _ in kept.shards(PAIRS)), chosen.ids, len(names))
     findings = [*summarise_layers(layers, random, rng), *summarise_pairs(pairs, rng)]
     relations, relation_notes = follow_relations(sample, facts, kept, request.seed)
-    asks_labels = isinstance(sample.model, LabelClassifier)
+    asks_labels = isinstance(sample.model, OutputModel)
     remarks = [
         *(f"{note}." for note in subject.notes),
         *([] if predicts else [nouns.fill(NO_PREDICTION)]),
         *([] if texts.labelled or not predicts or asks_labels else [NO_LABELS]),
-        *([label_note(request)] if asks_labels else []),
+        *([output_note(request, sample.model)] if isinstance(sample.model, OutputModel) else []),
         *([BETWEEN_SENTENCES] if isinstance(sample.model, HierarchicalClassifier) else []),
         *([POOLED_NOTE] if isinstance(sample.model, PooledClassifier) else []),
         *(f"Which heads are identifiable is not known: {reason}." for reason in shared.values()),
