@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from glasshead.models import REGRESSION, TextClassifier, is_regression
 from glasshead.opening.check_copy import check_copy, reads_padding
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
+from glasshead.opening.merge_adapters import merge_adapters
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_of
@@ -110,8 +111,8 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no fast tokenizer that fits it, is quantised, has adapters, or runs code of its own; if there is
-            no such device, and on half precision.
+            no fast tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
+            its own; if there is no such device, and on half precision.
     """
     options = options or OpenOptions()
     if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
@@ -146,8 +147,9 @@ def subject_of(
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
         model, tokenizer = open_saved(source, options)
+        model, notes = merge_adapters(model, tokenizer)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
-        return model_subject(model, tokenizer, name, folder, options)
+        return model_subject(model, tokenizer, name, folder, options, notes)
     if is_trainer(source):
         trainer: Any = source
         source, tokenizer = trainer.model, tokenizer or trainer.processing_class
@@ -157,10 +159,7 @@ def subject_of(
         options = replace(options, task=options.task or task_of(pipeline))
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
-    if callable(getattr(source, "merge_and_unload", None)):
-        raise InputError(
-            f"{type(source).__name__} has adapters (PEFT): give what its merge_and_unload() returns"
-        )
+    source, notes = merge_adapters(source, tokenizer)
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
@@ -174,7 +173,7 @@ def subject_of(
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
-    make = partial(model_subject, source, tokenizer, name, None, options)
+    make = partial(model_subject, source, tokenizer, name, None, options, notes)
     if pipeline is not None:
         return follow_pipeline(pipeline, make())
     asked = options.classifies, options.answers, options.task
@@ -265,8 +264,9 @@ def model_subject(
     name: str,
     folder: Path | None,
     options: OpenOptions,
+    known: Sequence[str] = (),
 ) -> Subject:
-    """A model that Glasshead did not train.
+    """A model that Glasshead did not train, and notes that are known of it.
 
     Raises:
         InputError: as `open_subject`.
@@ -275,7 +275,7 @@ def model_subject(
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in class_name(model):
         check_tokenizer(name, model, tokenizer)
-    notes = []
+    notes = [*known]
     if writer:
         if other := also_reads(config_to_save(model)):
             notes.append(f"the model also reads {other}: texts are given to it alone")
