@@ -76,7 +76,7 @@ MODELS = {
         nothing,
         "are both called 'good': tell them apart with --labels, as in 0=first, 1=second",
     ),
-    "adapters": (bert, None, peft, "holds adapters (PEFT) and no whole model"),
+    "adapters": (bert, None, peft, "its adapter_config.json names no base model"),
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
     "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability --out DIR'"),
     "fills gaps": (lambda: hf.BertForMaskedLM(bert().config), None, nothing, "predicts no class of a text"),

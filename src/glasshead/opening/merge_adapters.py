@@ -47,10 +47,12 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
     # In half precision the sum of a weight and what an adapter adds would be rounded.
     halved = inner.dtype in HALVES
     merged = isolated_copy(inner, torch.float32 if halved else None)
+    for config in getattr(model, "peft_config", {}).values():
+        if config.is_prompt_learning:
+            refuse_merge(model, f"{config.peft_type.value} changes none of them")
     names = active_adapters(merged)
     if not names:
-        kinds = sorted({str(config.peft_type.value) for config in model.peft_config.values()})
-        refuse_merge(model, f"{', '.join(kinds)}: no layer has an active adapter")
+        refuse_merge(model, "no layer has an active adapter")
     merge_layers(merged)
     check_merged(model, inner, merged, reader)
     finer = f", in float32 (the model is in {dtype_name(inner.dtype)})" if halved else ""
@@ -59,10 +61,8 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
 
 def active_adapters(model: PreTrainedModel) -> list[str]:
     """The names of the adapters by which layers predict."""
-    from peft.tuners.tuners_utils import BaseTunerLayer
-
-    layers = [module for module in model.modules() if isinstance(module, BaseTunerLayer)]
-    active = [layer.active_adapters for layer in layers if not layer.disable_adapters]
+    layers: list[Any] = [module for module in model.modules() if is_of_peft(module)]
+    active = [layer.active_adapters for layer in layers if not getattr(layer, "disable_adapters", True)]
     return list(dict.fromkeys(name for names in active for name in names))
 
 
