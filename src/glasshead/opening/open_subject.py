@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,11 @@ from glasshead.opening.check_copy import check_copy, reads_padding
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
 from glasshead.opening.merge_adapters import merge_adapters
+from glasshead.opening.open_cross_encoder import (
+    follow_cross_encoder,
+    is_cross_encoder,
+    parts_of_encoder,
+)
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_of
@@ -115,7 +120,9 @@ def open_subject(
             its own; if there is no such device, and on half precision.
     """
     options = options or OpenOptions()
-    if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
+    if tokenizer is not None and (
+        isinstance(source, (str, Path, Run, Subject, Pipeline)) or is_cross_encoder(source)
+    ):
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
         raise InputError(f"{kind} already has a tokenizer: leave {spell('tokenizer')} out")
     if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
@@ -153,10 +160,15 @@ def subject_of(
     if is_trainer(source):
         trainer: Any = source
         source, tokenizer = trainer.model, tokenizer or trainer.processing_class
-    pipeline = source if isinstance(source, Pipeline) else None
-    if pipeline is not None:
+    follow: Callable[[Subject], Subject] | None = None
+    if isinstance(source, Pipeline):
+        pipeline, follow = source, partial(follow_pipeline, source)
         source, tokenizer = parts_of(pipeline)
         options = replace(options, task=options.task or task_of(pipeline))
+    elif is_cross_encoder(source):
+        follow = partial(follow_cross_encoder, source)
+        source, tokenizer, task = parts_of_encoder(source)
+        options = replace(options, task=options.task or task)
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
     source, notes = merge_adapters(source, tokenizer)
@@ -174,8 +186,8 @@ def subject_of(
         raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
     make = partial(model_subject, source, tokenizer, name, None, options, notes)
-    if pipeline is not None:
-        return follow_pipeline(pipeline, make())
+    if follow is not None:
+        return follow(make())
     asked = options.classifies, options.answers, options.task
     return remember(source, tokenizer, asked, make) if shared else make()
 
