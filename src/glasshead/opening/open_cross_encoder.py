@@ -86,8 +86,8 @@ def follow_cross_encoder(encoder: Any, subject: Subject) -> Subject:
             printed = encoder.predict([pair], show_progress_bar=False, convert_to_tensor=True).float().cpu()
         if not are_close(printed.flatten(), values, tolerance_for(encoder.model.dtype)):
             raise InputError(
-                "the CrossEncoder predicts otherwise than its model does when Glasshead calls it, because of a "
-                "prompt, another setting or its own code: build a plain one, or pass its model and tokenizer"
+                "the CrossEncoder predicts otherwise than its model does when Glasshead calls it, because of "
+                "a prompt, a setting or its own code: build a plain one, or pass its model and tokenizer"
             )
     if name == "Sigmoid" and is_regression(subject.model.config):
         note = "the CrossEncoder prints a sigmoid; what is explained is its logit, as a rating"
