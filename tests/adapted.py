@@ -1,7 +1,5 @@
 """Tiny models with adapters (PEFT) that have learned something: all that is added is random, and not zero."""
 
-import warnings
-
 import pytest
 import torch
 
@@ -15,12 +13,8 @@ def adapted(model=None, kind="LoraConfig", name="default", **settings):
     """A model (a classifier of three classes) with one adapter around it."""
     usual = {"r": 4, "target_modules": ["query", "value"], "task_type": "SEQ_CLS"}
     settings = usual | settings if kind == "LoraConfig" else {"task_type": "SEQ_CLS", **settings}
-    with warnings.catch_warnings():  # PEFT asks Transformers for what is to be renamed
-        warnings.simplefilter("ignore")
-        around = peft.get_peft_model(
-            FAMILIES["Bert"].build() if model is None else model, getattr(peft, kind)(**settings), name
-        )
-    return learned(around)
+    model = FAMILIES["Bert"].build() if model is None else model
+    return learned(peft.get_peft_model(model, getattr(peft, kind)(**settings), name))
 
 
 def learned(model, seed=1):

@@ -8,10 +8,7 @@ from adapted import saved_adapter
 from classifier_families import FAMILIES, labelled_texts
 from typed import glasshead, refusal
 
-pytestmark = [
-    pytest.mark.usefixtures("quiet"),
-    pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`"),
-]
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def test_it_is_audited_and_explained(tmp_path):

@@ -18,10 +18,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.opening.saved_adapters import ADAPTER, WEIGHTS
 from image_families import image_model, processor
 
-pytestmark = [
-    pytest.mark.usefixtures("quiet"),
-    pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`"),  # which PEFT asks for
-]
+pytestmark = pytest.mark.usefixtures("quiet")
 TEXT = "a warm film is not so dull"
 READER = FAMILIES["Bert"].tokenizer()
 NOTE = "adapters (PEFT) merged in a copy of the model: "

@@ -14,10 +14,7 @@ from glasshead.opening import OpenOptions, open_subject
 from typed import glasshead as command
 
 sentence_transformers = pytest.importorskip("sentence_transformers")
-pytestmark = [
-    pytest.mark.usefixtures("quiet"),
-    pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`"),  # which PEFT asks for
-]
+pytestmark = pytest.mark.usefixtures("quiet")
 PAIRS = [("a warm film", "the plot is dull and not very good"), ("the first", "a film longer than the plot")]
 LONG = ("a warm film " * 9, "the plot is very dull " * 9)
 RATES = "the CrossEncoder prints a sigmoid; what is explained is its logit, as a rating"
