@@ -1,5 +1,7 @@
 """Tiny models with adapters (PEFT) that have learned something: all that is added is random, and not zero."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -14,7 +16,10 @@ def adapted(model=None, kind="LoraConfig", name="default", **settings):
     usual = {"r": 4, "target_modules": ["query", "value"], "task_type": "SEQ_CLS"}
     settings = usual | settings if kind == "LoraConfig" else {"task_type": "SEQ_CLS", **settings}
     model = FAMILIES["Bert"].build() if model is None else model
-    return learned(peft.get_peft_model(model, getattr(peft, kind)(**settings), name))
+    with warnings.catch_warnings():  # of weights that are tied, and of layers other than linear ones
+        warnings.simplefilter("ignore")
+        around = peft.get_peft_model(model, getattr(peft, kind)(**settings), name)
+    return learned(around)
 
 
 def learned(model, seed=1):
