@@ -244,6 +244,25 @@ class TestFolders:
         attribution = explained(tmp_path / "inside", None, target="LABEL_1")
         assert attribution.prediction == pytest.approx(float(probabilities(model)[1]), abs=1e-5)
 
+    def test_a_configuration_beside_the_adapters(self, tmp_path):
+        """As some people upload them; and a checkpoint of a Trainer."""
+        model, folder = saved_adapter(tmp_path)
+        shutil.copy(tmp_path / "base" / "config.json", folder)
+        shutil.copytree(folder, tmp_path / "training" / "checkpoint-20")
+        for source in (folder, tmp_path / "training" / "checkpoint-20"):
+            assert explained(source, None, target="LABEL_1").prediction == pytest.approx(
+                float(probabilities(model)[1]), abs=1e-5
+            )
+        (tmp_path / "training" / "checkpoint-20" / "config.json").unlink()
+        with pytest.raises(InputError, match=r"name one of them, such as .*checkpoint-20"):
+            open_subject(tmp_path / "training")
+
+    def test_a_folder_draws_no_random_numbers(self, tmp_path):
+        _, folder = saved_adapter(tmp_path)
+        before = torch.get_rng_state()
+        open_subject(folder)
+        assert torch.equal(torch.get_rng_state(), before)
+
     def test_a_name_on_the_hub(self, tmp_path, monkeypatch):
         """As it lies in the cache."""
         model, folder = saved_adapter(tmp_path)
@@ -282,6 +301,9 @@ class TestFolders:
         written = json.loads((folder / ADAPTER).read_text())
         (folder / ADAPTER).write_text(json.dumps(written | {"peft_type": "NO_SUCH"}))
         refused("do not fit their base model")
+        pinned = written | {"revision": "v2", "base_model_name_or_path": "somebody/bert"}
+        (folder / ADAPTER).write_text(json.dumps(pinned))
+        refused("belong to the revision v2 of somebody/bert")
         for bad in ("no JSON", "[]", json.dumps(written | {"base_model_name_or_path": None})):
             (folder / ADAPTER).write_text(bad)
             refused("names no base model")

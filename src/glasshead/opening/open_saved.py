@@ -36,7 +36,13 @@ from glasshead.opening.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.readers import read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
-from glasshead.opening.saved_adapters import ADAPTER, SavedAdapters, check_installed, download_adapters
+from glasshead.opening.saved_adapters import (
+    ADAPTER,
+    WEIGHTS,
+    SavedAdapters,
+    check_installed,
+    download_adapters,
+)
 from glasshead.spelling import spell
 from glasshead.tasks import predicts_tags
 
@@ -58,7 +64,7 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         check_readable(folder)
         if (folder / ADAPTER).is_file():
             check_installed(folder)
-            if not (folder / CONFIG).is_file():
+            if not any(path.name != WEIGHTS for path in folder.glob("*.safetensors")):
                 return open_adapters(folder, options)
         if not (folder / CONFIG).is_file():
             if checkpoints := trainer_checkpoints(folder):

@@ -59,12 +59,18 @@ class SavedAdapters:
             config = json.loads((folder / ADAPTER).read_text(encoding="utf-8"))
             base, task = config["base_model_name_or_path"], config.get("task_type")
             adapted = (config.get("auto_mapping") or {}).get("base_model_class")
+            revision = config.get("revision") or "main"
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             base = None
         if not isinstance(base, str) or not base:
             raise InputError(
                 f"{folder} holds adapters (PEFT), and its {ADAPTER} names no base model: write its folder or "
                 "Hub id there as base_model_name_or_path"
+            )
+        if revision != "main" and not Path(base).exists():
+            raise InputError(
+                f"the adapters (PEFT) in {folder} belong to the revision {revision} of {base}: get that, "
+                f"and write its folder into {ADAPTER} as base_model_name_or_path"
             )
         try:
             with safe_open(folder / WEIGHTS, "pt") as file:
@@ -75,7 +81,7 @@ class SavedAdapters:
                 "again with save_pretrained"
             ) from None
         plain = {name.removeprefix(PREFIX): shape for name, shape in shapes.items()}
-        return cls(folder, base, adapted, task, plain)
+        return cls(folder, base, adapted if isinstance(adapted, str) else None, task, plain)
 
     def fit(self, config: PreTrainedConfig) -> PreTrainedConfig:
         """The configuration of the base as that of the model that was adapted, which PEFT does not save: its
@@ -112,7 +118,7 @@ class SavedAdapters:
         try:
             with silence_transformers(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                wrapped = PeftModel.from_pretrained(model, str(self.folder))
+                wrapped = PeftModel.from_pretrained(model, str(self.folder), low_cpu_mem_usage=True)
                 expected = get_peft_model_state_dict(wrapped, save_embedding_layers=False)
         except Exception as error:  # adapters break in every way there is
             raise InputError(
