@@ -24,6 +24,7 @@ model = get_peft_model(
     LoraConfig(task_type="SEQ_CLS", r=8, target_modules=["query", "value"]),
 )
 data = load_dataset("csv", data_files=reviews, split="train[:160]")
+load_dataset("csv", data_files=reviews, split="train[160:240]").to_csv("test.csv")
 encoded = data.map(
     lambda row: tokenizer(row["text"], truncation=True) | {"labels": int(row["label"] == "positive")},
     remove_columns=data.column_names,
@@ -31,7 +32,7 @@ encoded = data.map(
 arguments = TrainingArguments(
     "my-adapters-training",
     num_train_epochs=4,
-    learning_rate=2e-3,
+    learning_rate=5e-3,
     per_device_train_batch_size=16,
     save_strategy="no",
     report_to="none",

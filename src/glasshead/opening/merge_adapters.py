@@ -49,10 +49,13 @@ def merge_adapters(model: Any, reader: Any) -> tuple[PreTrainedModel, tuple[str,
     merged = isolated_copy(inner, torch.float32 if halved else None)
     for config in getattr(model, "peft_config", {}).values():
         if config.is_prompt_learning:
-            refuse_merge(model, f"{config.peft_type.value} changes none of them")
+            kind = config.peft_type.value
+            refuse_merge(
+                model, f"{kind} changes none, and only adapters that do, such as LoRA, are supported"
+            )
     names = active_adapters(merged)
     if not names:
-        refuse_merge(model, "no layer has an active adapter")
+        refuse_merge(model, "no layer has an active one. Activate one, or pass the model without adapters")
     merge_layers(merged)
     check_merged(model, inner, merged, reader)
     finer = f", in float32 (the model is in {dtype_name(inner.dtype)})" if halved else ""
@@ -97,7 +100,7 @@ def merge_layers(model: PreTrainedModel) -> None:
     except Exception as error:  # each kind of adapter fails in a way of its own
         refuse_merge(model, one_line(error)[:100], error)
     if has_adapters(model):
-        refuse_merge(model, "one of them is in no layer of weights")
+        refuse_merge(model, "some are in no layer that has weights")
     vars(model).pop("peft_config", None)
     vars(model)["_hf_peft_config_loaded"] = False
     embeddings, head = model.get_input_embeddings(), model.get_output_embeddings()
@@ -108,8 +111,7 @@ def merge_layers(model: PreTrainedModel) -> None:
 def refuse_merge(model: nn.Module, reason: str, error: Exception | None = None) -> NoReturn:
     """Raise InputError for adapters that cannot be merged."""
     raise InputError(
-        f"the adapters (PEFT) of {type(model).__name__} cannot be merged into its weights ({reason}): give a "
-        "model whose adapters can, as those of LoRA, or one without"
+        f"the adapters (PEFT) of {type(model).__name__} cannot be merged into its weights: {reason}"
     ) from error
 
 

@@ -21,11 +21,12 @@ from transformers import (
     PreTrainedConfig,
     PreTrainedModel,
 )
+from transformers.utils import ADAPTER_CONFIG_NAME as ADAPTER
+from transformers.utils import ADAPTER_SAFE_WEIGHTS_NAME as WEIGHTS
 
 from glasshead.errors import InputError, one_line
 from glasshead.huggingface import model_class, silence_transformers
 
-ADAPTER, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 DOWNLOADED = (ADAPTER, WEIGHTS, "*token*", "vocab*", "merges.txt", "*.model")
 PREFIX = "base_model.model."
 """What PEFT puts before the names of weights."""
