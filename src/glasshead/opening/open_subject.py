@@ -86,8 +86,8 @@ def open(
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, or a model, with adapters (PEFT)
     or without, which needs its ``tokenizer``; it stays as it is. ``labels`` renames classes, by name or by
-    number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out: where it
-    is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
+    number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out:
+    where it is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
     configuration does not say so: classification, regression or labels (each of them yes or no).
 
     Raises:

@@ -99,13 +99,15 @@ class SavedAdapters:
 
     def count_classes(self, config: PreTrainedConfig) -> int | None:
         """The number of classes by the shape of a saved head; None if none is saved."""
-        cls = getattr(transformers, (config.architectures or [""])[0], None)
-        if cls is None or not cls.__name__.endswith("Classification"):
+        name = (config.architectures or [""])[0]
+        cls: Any = getattr(transformers, name, None)
+        known = isinstance(cls, type) and issubclass(cls, PreTrainedModel)
+        if not known or not name.endswith("Classification"):
             return None
         wide = copy.deepcopy(config)
         wide.num_labels = MANY
         with torch.device("meta"):
-            sized = {name for name, weight in cls(wide).named_parameters() if weight.shape[0] == MANY}
+            sized = {name for name, weight in cls(wide).named_parameters() if MANY in weight.shape[:1]}
         return next((shape[0] for name, shape in self.shapes.items() if name in sized), None)
 
     def wrap(self, model: PreTrainedModel) -> Any:
