@@ -311,6 +311,7 @@ class TestFolders:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, "peft", None)
         refused(r'need the package peft: pip install "glasshead\[peft\]"')
+        assert open_subject(tmp_path / "whole").notes == ()
 
 
 def test_heads_and_answers():
