@@ -117,5 +117,15 @@ def test_explaining_a_sentence_imports_no_more_than_a_model_needs(tmp_path):
     script = "from glasshead.cli import main; main()"
     options = ["train", "synthetic", "--epochs", "1", "--rows", "60", "--out", str(run)]
     subprocess.run([sys.executable, "-c", script, *options], capture_output=True, check=True)
-    unused = {"datasets", "pandas", "sklearn", "scipy.stats", "matplotlib", "highspy", "joblib", "captum"}
+    unused = {
+        "datasets",
+        "pandas",
+        "sklearn",
+        "scipy.stats",
+        "matplotlib",
+        "highspy",
+        "joblib",
+        "captum",
+        "peft",
+    }
     assert modules_after(["explain", str(run), "a superb film"], unused) == set()

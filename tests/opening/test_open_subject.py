@@ -233,9 +233,6 @@ def test_models_that_cannot_be_read():
     quantised, _ = bert()
     quantised.is_quantized = True
     refused_model("is quantised", quantised)
-    adapted, _ = bert()
-    adapted.peft_config = {}
-    refused_model("has adapters", adapted)
     with torch.device("meta"):
         offloaded = hf.BertForSequenceClassification(model.config)
     refused_model("not in memory", offloaded)
@@ -246,7 +243,9 @@ def test_models_that_cannot_be_read():
 def test_folders_that_cannot_be_read(tmp_path):
     whole = OpenOptions()
     (tmp_path / "adapter_config.json").write_text("{}")
-    refused(tmp_path, r"holds adapters \(PEFT\) and no whole model", None, whole)
+    refused(
+        tmp_path, r"holds adapters \(PEFT\), and its adapter_config.json names no base model", None, whole
+    )
     refused(str(tmp_path), "leave `tokenizer` out", bert()[1], whole)
     offline = r"no folder nobody/nothing, and the Hub cannot be reached: give a folder, or .* \(hf download"
     refused("nobody/nothing", offline, None, whole)

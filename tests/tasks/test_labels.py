@@ -209,7 +209,7 @@ def test_an_input_that_is_asked_something_else_is_another_input():
 
 def test_training_data_tell_nothing_about_one_label():
     model, tokenizer, rows = planted()
-    with pytest.raises(ParameterError, match="is for models that choose one class"):
+    with pytest.raises(ParameterError, match="is for models of one output"):
         glasshead.audit(model, rows, tokenizer=tokenizer, train=rows)
 
 

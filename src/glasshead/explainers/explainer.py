@@ -226,6 +226,8 @@ def find_explainer(name: str) -> Explainer:
         InputError: if there is none, or if a package is missing that it needs.
     """
     base, *words = name.split("+")
+    if "," in base:
+        raise InputError(f"{base[:60]!r} is not one method: ask for each by itself")
     explainer = EXPLAINERS[base]
     check_installed(explainer)
     if words:

@@ -16,7 +16,7 @@ from huggingface_hub import logging as hub_logging
 from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-from transformers.utils import CONFIG_NAME
+from transformers.utils import ADAPTER_CONFIG_NAME, CONFIG_NAME
 from transformers.utils import logging as transformers_logging
 
 from glasshead.dispatch import MECHANISM, parse_saved_spec, restore_spec, spec_of
@@ -209,6 +209,8 @@ def config_error(folder: Path) -> str:
     try:
         config = json.loads((folder / CONFIG_NAME).read_text(encoding="utf-8"))
     except OSError:
+        if (folder / ADAPTER_CONFIG_NAME).is_file():
+            return "it holds adapters (PEFT) alone, so name their base model"
         return f"there is no {CONFIG_NAME}"
     except ValueError:
         return f"its {CONFIG_NAME} is no JSON"

@@ -17,11 +17,6 @@ class NoClassError(InputError):
 def check_model(model: PreTrainedModel, classifies: bool) -> None:
     """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
     kind = type(model).__name__
-    if getattr(model, "peft_config", None) is not None or getattr(model, "_hf_peft_config_loaded", False):
-        raise InputError(
-            f"{kind} has adapters (PEFT) inside: load them with peft.PeftModel.from_pretrained instead, and "
-            "give what its merge_and_unload() returns"
-        )
     if is_quantised(model):
         raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
     if any(tensor.is_meta for tensor in model.parameters()):

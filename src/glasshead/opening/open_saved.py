@@ -1,5 +1,6 @@
 """The model and the tokenizer of a folder that `save_pretrained` wrote, or of a Hub id."""
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,17 @@ from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.pickled_weights import refuse_pickled
 from glasshead.opening.readers import read_processor, read_tokenizer
 from glasshead.opening.run import RECORD
+from glasshead.opening.saved_adapters import (
+    ADAPTER,
+    WEIGHTS,
+    SavedAdapters,
+    check_installed,
+    download_adapters,
+)
 from glasshead.spelling import spell
 from glasshead.tasks import task_of_config
 
-CONFIG, ADAPTER = "config.json", "adapter_config.json"
+CONFIG = "config.json"
 CHECKPOINT = "checkpoint-"
 RECOMMENDER = "glasshead-news"
 POOLER = "pooler."
@@ -54,11 +62,11 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
     folder = Path(source)
     if folder.is_dir():
         check_readable(folder)
-        if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
-            raise InputError(
-                f"{folder} holds adapters (PEFT) and no whole model: load it, call merge_and_unload(), and "
-                "save the result with its tokenizer"
-            )
+        if (folder / ADAPTER).is_file():
+            check_installed(folder)
+            whole = any(path.name != WEIGHTS for path in folder.glob("*.safetensors"))
+            if not whole or not (folder / CONFIG).is_file():
+                return open_adapters(folder, options)
         if not (folder / CONFIG).is_file():
             if checkpoints := trainer_checkpoints(folder):
                 raise InputError(
@@ -72,7 +80,14 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
             )
     elif isinstance(source, Path):
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
-    config = read_config(source, trust_remote_code=options.trust_remote_code)
+    try:
+        config = read_config(source, trust_remote_code=options.trust_remote_code)
+    except InputError as error:
+        cached = "cannot be reached" in str(error)
+        adapters = None if folder.exists() else download_adapters(str(source), cached=cached)
+        if adapters is None:
+            raise
+        return open_adapters(adapters, options)
     model = load_saved(source, config, options)
     if reads_images(config):
         return model, read_processor(source)
@@ -80,18 +95,43 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
     return model, read_tokenizer(str(source), settings)
 
 
+def open_adapters(folder: Path, options: OpenOptions) -> tuple[Any, Any]:
+    """A saved model with the adapters of a folder around it, and the tokenizer or image processor of the
+    folder, else that of the model.
+
+    Raises:
+        InputError: as `open_subject`.
+    """
+    saved = SavedAdapters.read(folder)
+    try:
+        config = saved.fit(read_config(saved.base, trust_remote_code=options.trust_remote_code))
+        model = load_saved(saved.base, config, options, saved.shapes)
+    except InputError as error:
+        raise InputError(f"the base model of the adapters (PEFT) in {folder}: {error}") from error
+    wrapped = saved.wrap(model)
+    if reads_images(config):
+        own = any(folder.glob("*processor_config.json"))
+        return wrapped, read_processor(folder if own else saved.base)
+    own = any(folder.glob("tokenizer*"))
+    settings = {"trust_remote_code": options.trust_remote_code}
+    return wrapped, read_tokenizer(str(folder) if own else saved.base, settings)
+
+
 def trainer_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints that a `transformers.Trainer` wrote into its folder, by step."""
     steps = {
         int(path.name.removeprefix(CHECKPOINT)): path
         for path in folder.glob(f"{CHECKPOINT}*")
-        if path.name.removeprefix(CHECKPOINT).isdecimal() and (path / CONFIG).is_file()
+        if path.name.removeprefix(CHECKPOINT).isdecimal()
+        and ((path / CONFIG).is_file() or (path / ADAPTER).is_file())
     }
     return [steps[step] for step in sorted(steps)]
 
 
-def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:
-    """The weights in the class that reads texts, or images, with them."""
+def load_saved(
+    source: str | Path, config: PreTrainedConfig, options: OpenOptions, elsewhere: Container[str] = ()
+) -> PreTrainedModel:
+    """The weights in the class that reads texts, or images, with them; those ``elsewhere`` may be missing."""
     if config.model_type == RECOMMENDER:
         raise InputError(
             f"{source} recommends news and reads no single text: give a classifier or an encoder"
@@ -118,7 +158,8 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
             model = load(str(source), cls, **settings)
         else:
             model, info = load_weights(cls, source, **settings)
-            missing = sorted(key for key in info["missing_keys"] if not key.startswith(POOLER))
+            lacking = (key for key in info["missing_keys"] if not key.startswith(POOLER))
+            missing = sorted(key for key in lacking if key not in elsewhere)
     except InputError:
         raise
     except Exception as error:  # weights and configurations break in every way there is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,12 @@ from glasshead.models import REGRESSION, TextClassifier, is_regression
 from glasshead.opening.check_copy import check_copy, reads_padding
 from glasshead.opening.check_model import check_model
 from glasshead.opening.check_tokenizer import check_tokenizer
+from glasshead.opening.merge_adapters import merge_adapters
+from glasshead.opening.open_cross_encoder import (
+    follow_cross_encoder,
+    is_cross_encoder,
+    parts_of_encoder,
+)
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
 from glasshead.opening.open_pipeline import asked_of, follow_pipeline, parts_of
@@ -80,10 +86,10 @@ def open(
     """Open a model once, to explain and audit it as often as you like.
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
-    ``pipeline("text-classification")``, a ``Trainer``, or a model, which needs its ``tokenizer``; it stays as
-    it is. ``labels`` renames classes, by name or by number:
-    ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out: where it
-    is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
+    ``pipeline("text-classification")``, a ``Trainer``, a ``CrossEncoder``, or a model, with adapters (PEFT)
+    or without, which needs its ``tokenizer``; it stays as it is. ``labels`` renames classes, by name or by
+    number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``. ``device`` is where it is read (left out:
+    where it is), ``dtype`` in which precision: float32 or float64. ``task`` is what it is asked, where its
     configuration does not say so: classification, regression or labels (each of them yes or no).
 
     Raises:
@@ -112,11 +118,13 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no fast tokenizer that fits it, is quantised, has adapters, or runs code of its own; if there is
-            no such device, and on half precision.
+            no fast tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
+            its own; if there is no such device, and on half precision.
     """
     options = options or OpenOptions()
-    if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
+    if tokenizer is not None and (
+        isinstance(source, (str, Path, Run, Subject, Pipeline)) or is_cross_encoder(source)
+    ):
         kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {class_name(source)}"
         raise InputError(f"{kind} already has a tokenizer: leave {spell('tokenizer')} out")
     if isinstance(source, Subject) and only_answers(source.model) and not options.answers:
@@ -148,21 +156,24 @@ def subject_of(
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
         model, tokenizer = open_saved(source, options)
+        model, notes = merge_adapters(model, tokenizer)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
-        return model_subject(model, tokenizer, name, folder, options)
+        return model_subject(model, tokenizer, name, folder, options, notes)
     if is_trainer(source):
         trainer: Any = source
         source, tokenizer = trainer.model, tokenizer or trainer.processing_class
-    pipeline = source if isinstance(source, Pipeline) else None
-    if pipeline is not None:
+    follow: Callable[[Subject], Subject] | None = None
+    if isinstance(source, Pipeline):
+        pipeline, follow = source, partial(follow_pipeline, source)
         source, tokenizer = parts_of(pipeline)
         options = replace(options, task=options.task or asked_of(pipeline))
+    elif is_cross_encoder(source):
+        follow = partial(follow_cross_encoder, source)
+        source, tokenizer, task = parts_of_encoder(source)
+        options = replace(options, task=options.task or task)
     source = getattr(source, "_orig_mod", source)  # torch.compile
     source = getattr(source, "module", source) if isinstance(source, torch.nn.DataParallel) else source
-    if callable(getattr(source, "merge_and_unload", None)):
-        raise InputError(
-            f"{type(source).__name__} has adapters (PEFT): give what its merge_and_unload() returns"
-        )
+    source, notes = merge_adapters(source, tokenizer)
     if not isinstance(source, PreTrainedModel):
         raise InputError(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
@@ -177,9 +188,9 @@ def subject_of(
         reader = "image processor" if IMAGE_CLASSIFIERS in kind else "tokenizer"
         raise InputError(f"{kind} needs its {reader}: pass it as {spell('tokenizer')}")
     name = Path(source.config.name_or_path or "").name or class_name(source)
-    make = partial(model_subject, source, tokenizer, name, None, options)
-    if pipeline is not None:
-        return follow_pipeline(pipeline, make())
+    make = partial(model_subject, source, tokenizer, name, None, options, notes)
+    if follow is not None:
+        return follow(make())
     asked = options.classifies, options.answers, options.task
     return remember(source, tokenizer, asked, make) if shared else make()
 
@@ -268,8 +279,9 @@ def model_subject(
     name: str,
     folder: Path | None,
     options: OpenOptions,
+    known: Sequence[str] = (),
 ) -> Subject:
-    """A model that Glasshead did not train.
+    """A model that Glasshead did not train, and notes that are known of it.
 
     Raises:
         InputError: as `open_subject`.
@@ -278,7 +290,7 @@ def model_subject(
     check_model(model, options.classifies and not writer)
     if IMAGE_CLASSIFIERS not in class_name(model):
         check_tokenizer(name, model, tokenizer)
-    notes = []
+    notes = [*known]
     if writer:
         if other := also_reads(config_to_save(model)):
             notes.append(f"the model also reads {other}: texts are given to it alone")
@@ -345,8 +357,8 @@ def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] 
         return None
     if task == LABELS or (task is None and predicts_labels(model.config)):
         return LabelClassifier
-    several = (model.config.num_labels or 0) > 1
-    return RatingModel if predicts_ratings(model.config) or (task == REGRESSION and several) else None
+    several = (model.config.num_labels or 0) > 1 and model.config.problem_type in (None, REGRESSION)
+    return RatingModel if several and (task == REGRESSION or predicts_ratings(model.config)) else None
 
 
 def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
