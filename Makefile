@@ -34,7 +34,7 @@ test-slow: .venv/dev
 
 # What computes, once more as an older CPU does it (other last digits, the same results), with shapes and types of
 # arguments and results checked meanwhile. AVX2 is what `test` uses where there is no more.
-COMPUTING := $(addprefix tests/,attention explainers huggingface identifiability models statistics trace)
+COMPUTING := $(addprefix tests/,attention explainers huggingface identifiability models statistics tasks trace)
 CHECKED := attention trace explainers statistics
 comma := ,
 empty :=
