@@ -73,9 +73,10 @@ reproduction: .venv/base
 catalogue: .venv/base
 	$(BIN)/python -m glasshead.cli.listing
 
-# docs/reference/families.md, computed by the tests' tiny models.
+# docs/reference/families.md and tasks.md, computed by the tests' tiny models.
 families: .venv/dev
 	$(BIN)/python tests/family_table.py
+	$(BIN)/python tests/task_table.py
 
 clean:
 	rm -rf .venv docs/_build glasshead-demo

@@ -144,7 +144,7 @@ def columns(table: Mapping[str, Row]) -> list[list[str]]:
     return list(parts.values())
 
 
-def page(table: Mapping[str, Row]) -> str:
+def page(table: Mapping[str, Row], head: str = HEAD, tail: str = TAIL) -> str:
     """The whole page."""
     reasons = dict.fromkeys(value for row in table.values() for value in row.values() if value != YES)
     marks = {YES: YES} | {reason: f"[^{number}]" for number, reason in enumerate(reasons, 1)}
@@ -153,7 +153,7 @@ def page(table: Mapping[str, Row]) -> str:
     lines += [["---"] * len(lines[0])]
     lines += [[f"`{name}`", *(marks[row[names[0]]] for names in heads)] for name, row in table.items()]
     notes = "".join(f"\n[^{number}]: {reason}.\n" for number, reason in enumerate(reasons, 1))
-    return HEAD + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + TAIL + notes
+    return head + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + tail + notes
 
 
 def shown(name: str) -> str:

@@ -62,6 +62,54 @@ def test_each_method_explains_it_as_of_a_model_of_this_rating_alone(method):
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
 
 
+@cache
+def planted():
+    """A model that has learnt how often “good” and not “bad” is there, beside the number of words, and texts
+    that it has not seen."""
+    torch.manual_seed(0)
+    config = FAMILY.config(**FAMILY.options, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    config.num_labels, config.problem_type = 2, "regression"
+    config.id2label = {0: "wit", 1: "length"}
+    model, tokenizer = hf.BertForSequenceClassification(config), FAMILY.tokenizer()
+    for parameter in model.parameters():
+        if parameter.ndim > 1:
+            torch.nn.init.normal_(parameter, std=0.3)
+    optimizer, random = torch.optim.AdamW(model.parameters(), lr=3e-3), np.random.default_rng(0)
+    for _ in range(300):
+        texts, ratings = planted_texts(random, 64)
+        given = tokenizer(texts, padding=True, return_tensors="pt")
+        optimizer.zero_grad()
+        model(**given, labels=torch.tensor(ratings, dtype=torch.float32)).loss.backward()
+        optimizer.step()
+    return model.eval(), tokenizer, planted_texts(random, 40)
+
+
+def planted_texts(random, count):
+    """Texts with one of two words, which decides one rating; their number of words is the other."""
+    others = [word for word in WORDS.split() if word not in ("good", "bad")]
+    texts, ratings = [], []
+    for _ in range(count):
+        words = [str(word) for word in random.choice(others, random.integers(3, 8))]
+        decides = ("bad", "good")[random.integers(2)]
+        words.insert(int(random.integers(len(words) + 1)), decides)
+        texts.append(" ".join(words))
+        ratings.append([1.0 if decides == "good" else -1.0, len(words) / 4])
+    return texts, ratings
+
+
+def test_the_word_that_decides_a_rating_is_found():
+    model, tokenizer, (texts, ratings) = planted()
+
+    def hits(method):
+        found = explain(model, texts, tokenizer=tokenizer, method=method, target="wit")
+        assert all(abs(one.prediction - own[0]) < 0.5 for one, own in zip(found, ratings, strict=True))
+        best = [max((abs(s), t) for s, t in zip(one.scores, one.tokens, strict=True))[1] for one in found]
+        return np.mean([word in ("good", "bad") for word in best])
+
+    assert hits("erasure-mean-embedding") >= 0.95
+    assert hits("random") < 0.5
+
+
 def test_left_out_each_is_explained():
     model, tokenizer = rater()
     found = explain(model, TEXTS[:2], tokenizer=tokenizer, method="gradient")

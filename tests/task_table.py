@@ -1,0 +1,184 @@
+"""Which task can be asked how: docs/reference/tasks.md, computed, written and read again.
+
+`make families` computes every row and writes the page; a slow test computes the rows anew and compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+import transformers as hf
+from datasets import Dataset
+from transformers import PreTrainedModel
+
+import glasshead
+from classifier_families import FAMILIES, WORDS, labelled_data
+from family_table import METHODS, YES, Row, outcome, page, without_names
+from glasshead.audits import AUDITS
+from glasshead.serve.opened_model import open_served_model
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "tasks.md"
+TESTS = Path(__file__).parent
+NO = "no test of this kind"
+HEAD = """# Tasks
+
+What can be asked of a model of each task, and how. A number is the reason of a refusal, which stands below.
+
+- *page*: `glasshead serve`; *notebook*: what an explanation shows there.
+- *planted truth*: a test trains a model of which is known which word decides, and asks that erasure find it
+  and random scores not.
+- *oracle*: a test compares numbers with those that are computed without Glasshead.
+
+Audits that are asked by name only are not here.
+
+"""
+TAIL = """
+Every row was computed with a tiny random model of one family (`make families`), and a test computes it anew.
+What other families can is on [the page of families](families.md); how a task is asked, in
+[Explain and audit your own model](../how-to/your-own-model.md).
+"""
+MARKED = "it compares with what people marked, which these data have not"
+TEXTS = ["a warm , funny film", "the plot is dull and not very good", "bad film"]
+MANY = [" ".join(WORDS.split()[start : start + 7]) for start in range(12)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task: a tiny model, what it is asked, the data that ask it, and its tests; an empty
+    name is a test that there is not."""
+
+    cls: type[PreTrainedModel]
+    data: Sequence[Any] | Dataset
+    planted: str
+    oracle: str
+    pairs: Sequence[str] | None = None
+    family: str = "Bert"
+    config: dict[str, Any] | None = None
+    options: dict[str, Any] | None = None
+
+    def build(self) -> PreTrainedModel:
+        """A model whose weights differ enough that no number is zero to rounding."""
+        family = FAMILIES[self.family]
+        config = family.config(**family.options)
+        for name, value in (self.config or {}).items():
+            setattr(config, name, value)
+        torch.manual_seed(0)
+        model = self.cls(config).eval()
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+        return model
+
+
+NAMES = {0: "bad", 1: "good", 2: "long"}
+QUESTIONS = [
+    {"question": "which film", "context": text, "answers": text.split()[number % 5]}
+    for number, text in enumerate(MANY)
+]
+TASKS = {
+    "classes": Asked(
+        hf.BertForSequenceClassification,
+        labelled_data(24),
+        "explainers/test_explain.py::test_a_planted_token_is_found_by_every_faithful_method_and_not_by_chance",
+        "oracles/test_captum_classifiers.py::test_gradient_times_input",
+        config={"id2label": {0: "bad", 1: "good"}},
+    ),
+    "labels": Asked(
+        hf.BertForSequenceClassification,
+        [{"text": text, "labels": [NAMES[number % 3]]} for number, text in enumerate(MANY)],
+        "tasks/test_labels.py::test_a_planted_word_decides_its_label_and_no_other",
+        "tasks/test_labels.py::test_each_method_explains_a_label_as_it_explains_yes",
+        config={"num_labels": 3, "id2label": NAMES, "problem_type": "multi_label_classification"},
+    ),
+    "ratings": Asked(
+        hf.BertForSequenceClassification,
+        [{"text": text, **dict.fromkeys(NAMES.values(), number / 3)} for number, text in enumerate(MANY)],
+        "tasks/test_ratings.py::test_the_word_that_decides_a_rating_is_found",
+        "tasks/test_ratings.py::test_each_method_explains_it_as_of_a_model_of_this_rating_alone",
+        config={"num_labels": 3, "id2label": NAMES, "problem_type": "regression"},
+        options={"classes": ["good"]},
+    ),
+    "tags": Asked(
+        hf.BertForTokenClassification,
+        [{"tokens": text.split(), "tags": ["O", *["A", "B"] * 3]} for text in MANY],
+        "tasks/test_tags.py::test_the_word_that_decides_a_tag_is_found",
+        "tasks/test_tags.py::test_gradients_and_erasures_are_those_of_the_word",
+        config={"num_labels": 3, "id2label": {0: "O", 1: "A", 2: "B"}},
+    ),
+    "spans": Asked(
+        hf.BertForQuestionAnswering,
+        QUESTIONS,
+        "tasks/test_spans.py::test_the_word_of_the_question_that_decides_is_found",
+        "tasks/test_spans.py::test_gradients_and_erasures_are_those_of_the_part",
+        pairs=TEXTS[::-1],
+    ),
+    "hidden words": Asked(
+        hf.BertForMaskedLM,
+        MANY,
+        "tasks/test_hidden_words.py::test_the_word_that_decides_is_found",
+        "tasks/test_hidden_words.py::test_gradients_and_contrasts_are_those_of_the_hidden_word",
+    ),
+    "next token": Asked(
+        hf.GPT2LMHeadModel,
+        MANY,
+        "",
+        "oracles/test_inseq_numbers.py::test_gradients_and_erasure",
+        family="GPT2",
+    ),
+}
+
+
+def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
+    """What a model of the task can be asked; of the methods, some."""
+    model, tokenizer = asked.build(), FAMILIES[asked.family].tokenizer()
+    data = Dataset.from_dict({"text": MANY}) if asked.data is MANY else asked.data
+    about = {"tokenizer": tokenizer, **(asked.options or {})}
+
+    def explained(method: str) -> glasshead.Attributions:
+        return glasshead.explain(model, TEXTS, pairs=asked.pairs, tokenizer=tokenizer, method=method)
+
+    row = {name: outcome(partial(explained, name)) for name in methods}
+    card = glasshead.audit(model, data, draws=2, **about)
+    notes = "\n".join(card.facts["notes"])
+    reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
+    left_out = {name: without_names(reason) for name, reason in reasons}
+    found = {finding.audit for finding in card.findings}
+    usual = [name for name, entry in AUDITS.items() if entry.by_default]
+    row |= {name: YES if name in found else left_out.get(name, MARKED) for name in usual}
+    ask: dict[str, Callable[[], object]] = {
+        "ranking": lambda: glasshead.rank(model, data, methods=["gradient", "random"], **about),
+        "report on heads": lambda: glasshead.heads(model, data, **about),
+        "page": lambda: served(model, tokenizer),
+        "notebook": lambda: explained("gradient")._repr_html_(),
+    }
+    row |= {name: outcome(attempt) for name, attempt in ask.items()}
+    return row | {"planted truth": tested(asked.planted), "oracle": tested(asked.oracle)}
+
+
+def served(model: PreTrainedModel, tokenizer: hf.PreTrainedTokenizerFast) -> None:
+    """Open a model as the page does, and see that it offers methods."""
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        opened = open_served_model(folder)
+        assert opened.kind in ("classifier", "guesser", "language model")
+        assert "gradient" not in opened.refused
+
+
+def tested(name: str) -> str:
+    """Whether there is such a test: its file, and its name in it."""
+    if not name:
+        return NO
+    file, test = name.split("::")
+    assert f"def {test}(" in (TESTS / file).read_text(encoding="utf-8"), name
+    return YES
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page({name: row_of(asked) for name, asked in TASKS.items()}, HEAD, TAIL))
