@@ -3,10 +3,12 @@
 `QUESTIONS`       what models are asked, and how data ask it: next_tokens.py, tags.py
 `Task`            questions to the models with a head of some kind                       task.py
 `PlaceModel`      a model that is asked about one word of a text                         places.py
+`ask_answer`      a language model, asked about an answer that is given                 answers.py
 `LabelClassifier` a model of several labels, asked about one: yes or no                  labels.py
 """
 
 from glasshead.registry import import_entries
+from glasshead.tasks.answers import GIVEN, AnswerClassifier, ask_answer
 from glasshead.tasks.labels import (
     CLASSIFICATION,
     LABELS,
@@ -30,14 +32,17 @@ import_entries(__name__, __path__, "QUESTIONS")
 
 __all__ = [
     "CLASSIFICATION",
+    "GIVEN",
     "LABELS",
     "QUESTIONS",
     "SINGLE_LABEL",
     "TASKS",
+    "AnswerClassifier",
     "Chosen",
     "LabelClassifier",
     "Questions",
     "Task",
+    "ask_answer",
     "predicts_labels",
     "questions_to",
     "task_of",
