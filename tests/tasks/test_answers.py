@@ -1,5 +1,6 @@
 """A given answer of a language model: its probability, what it rests on, and each of its tokens."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -19,7 +20,7 @@ PROMPTS = ["the plot is", "a warm , funny film so"]
 ANSWER = " not very good"
 SIZE = 3
 """Tokens of the answer."""
-OTHERS = [word for word in WORDS.split() if word not in ("good", "bad", "warm", "dull", "so")]
+OTHERS = [word for word in WORDS.split() if word not in ("good", "bad", "warm", "dull", "funny", "so")]
 FOLLOWS = {"good": "warm", "bad": "dull"}
 
 
@@ -96,7 +97,7 @@ def test_erasures_are_those_by_hand_and_leave_the_answer(removal):
             assert whole.scores[place] == pytest.approx(float(full - without.sum()), abs=1e-5)
 
 
-@pytest.mark.parametrize("method", ["attention", "gradient", "rollout", "erasure-zero-value", "attn-lrp"])
+@pytest.mark.parametrize("method", ["attention", "gradient", "rollout", "erasure-zero-value", "gradient-l2"])
 def test_a_token_is_explained_as_the_next_one_behind_what_stands_before(method):
     """Later tokens do not matter, and neither does that the token stands in the text."""
     model, tokenizer = writer()
@@ -118,8 +119,10 @@ def test_each_method_works_alone_as_in_a_batch(method):
     def run(prompts):
         return explain(model, prompts, tokenizer=tokenizer, answer=ANSWER, method=method)
 
-    if method.endswith(("blur", "masked", "colour")):
-        with pytest.raises(InputError, match="use the method"):
+    try:
+        explain(model, PROMPTS, tokenizer=tokenizer, method=method)
+    except InputError as reason:  # neither does it explain the next token
+        with pytest.raises(InputError, match=re.escape(str(reason))):
             run(PROMPTS)
         return
     together = run(PROMPTS)
@@ -131,14 +134,15 @@ def test_each_method_works_alone_as_in_a_batch(method):
 
 
 def planted_prompts(random, count):
-    """Prompts with “good”, behind which “so warm” stands, or “bad”, behind which “so dull” does."""
+    """Prompts with “good”, behind which “so warm” stands, and with
+    neither, behind which “so funny” stands: a model takes none of the two for granted."""
     prompts, answers, deciding = [], [], []
     for _ in range(count):
         words = [str(word) for word in random.choice(OTHERS, 5, replace=False)]
-        deciding.append(("good", "bad")[random.integers(2)])
+        deciding.append(("good", "bad", words[-1])[random.integers(3)])
         words.insert(int(random.integers(6)), deciding[-1])
         prompts.append(" ".join(words))
-        answers.append(f" so {FOLLOWS[deciding[-1]]}")
+        answers.append(f" so {FOLLOWS.get(deciding[-1], 'funny')}")
     return prompts, answers, deciding
 
 
@@ -180,7 +184,7 @@ def test_the_word_that_decides_is_found():
             best += [max(zip(one.scores[:-2], one.tokens, strict=False))[1] == word for one in wholes]
         return np.mean(best)
 
-    assert len({*deciding}) == 2
+    assert {*deciding} > {*FOLLOWS}
     assert hits("erasure-mean-embedding") >= 0.95
     assert hits("random") < 0.5
 
@@ -249,7 +253,7 @@ def test_a_prompt_that_is_one_token_with_the_answer():
     [
         ("Bert", hf.AutoModelForSequenceClassification, "writes no answer"),
         ("Bert", hf.AutoModelForMaskedLM, "writes no answer"),
-        ("Bart", hf.AutoModelForSeq2SeqLM, "is an encoder–decoder"),
+        ("Bart", hf.AutoModelForSeq2SeqLM, "let it write and explain that with `glasshead.generate`"),
     ],
 )
 def test_models_that_write_no_answer_behind_a_text(family, cls, says):

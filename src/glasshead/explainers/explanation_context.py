@@ -307,8 +307,7 @@ def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
 
 def default_target_fn(model: PreTrainedModel) -> str:
     """The number that is explained where none is named: of the next token, and of an answer, its
-    log-probability,
-    between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+    log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
     if is_regression(model.config):
         return "rating"
     if isinstance(model, AnswerClassifier):

@@ -154,11 +154,6 @@ def check_answer(model: PreTrainedModel, prompts: Inputs, answer: str) -> None:
             f"{class_name(model)} writes no answer behind a text, so none can be explained: leave "
             f"{spell('answer')} out"
         )
-    if model.config.is_encoder_decoder:
-        raise InputError(
-            f"{class_name(model)} is an encoder–decoder, of which only the text is explained that it writes "
-            f"itself ({spell('glasshead generate')}): leave {spell('answer')} out"
-        )
     if prompts.pairs is not None:
         raise InputError(f"a language model reads one text: leave {spell('pairs')} out")
 
@@ -193,9 +188,9 @@ def no_prompt_left(prompt: str, is_cut: bool) -> str:
 
 def border_note(moved: int, texts: int) -> str:
     """What happened where the answer begins."""
-    of_which = "" if texts == 1 else f" of {moved} of {texts} prompts"
+    which = "of the prompt" if texts == 1 else f"of {moved} of {texts} prompts"
     return (
-        f"with the answer behind it the end{of_which} is divided into other tokens than alone, and what "
+        f"with the answer behind it, the tokenizer divides the end {which} differently, and a token that "
         "reaches into the answer counts as the answer's: is a blank missing or doubled between the two?"
     )
 
