@@ -170,7 +170,8 @@ def split_tokens(prompts: Inputs, texts: Sequence[str], encoded: Encoded, row: i
     places = prompts.tokenizer(texts[row], return_offsets_mapping=True, verbose=False)["offset_mapping"]
     size = sum(stop > end for _, stop in places)
     count = int(encoded.mask[row].sum())
-    before = encoded.ids[row, : count - size][encoded.words[row, : count - size] >= 0] if size < count else ()
+    left = max(count - size, 0)
+    before = encoded.ids[row, :left][encoded.words[row, :left] >= 0]
     if not len(before):
         raise ParameterError("answer", no_prompt_left(prompts.texts[row], count < len(places)))
     alone = prompts.encoded.ids[row][prompts.encoded.words[row] >= 0]
