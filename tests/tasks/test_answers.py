@@ -133,6 +133,17 @@ def test_each_method_works_alone_as_in_a_batch(method):
             np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["captum:lime", "captum:integrated-gradients"])
+def test_captum_changes_the_prompt_alone(method):
+    pytest.importorskip("captum")
+    model, tokenizer = writer()
+    found = explain(model, PROMPTS[0], tokenizer=tokenizer, answer=ANSWER, method=method)
+    assert found[0].scores[-SIZE:] == (0.0,) * SIZE
+    assert min(map(abs, found[0].scores[:-SIZE])) > 0
+    if found[0].completeness_gap is not None:
+        assert abs(found[0].completeness_gap) < 1e-2
+
+
 def planted_prompts(random, count):
     """Prompts with “good”, behind which “so warm” stands, and with
     neither, behind which “so funny” stands: a model takes none of the two for granted."""
