@@ -44,6 +44,8 @@ Every row was computed with a tiny random model of one family (`make families`),
 What other families can is on [the page of families](families.md); how a task is asked, in
 [Explain and audit your own model](../how-to/your-own-model.md).
 """
+COMMANDS = ("ranking", "report on heads", "page")
+NO_DATA = "no data, and no field of the page, ask about answers yet"
 MARKED = "it compares with what people marked, which these data have not"
 TEXTS = ["a warm , funny film", "the plot is dull and not very good", "bad film"]
 MANY = [" ".join(WORDS.split()[start : start + 7]) for start in range(12)]
@@ -55,13 +57,14 @@ class Asked:
     name is a test that there is not."""
 
     cls: type[PreTrainedModel]
-    data: Sequence[Any] | Dataset
+    data: Sequence[Any] | Dataset | None
     planted: str
     oracle: str
     pairs: Sequence[str] | None = None
     family: str = "Bert"
     config: dict[str, Any] | None = None
     options: dict[str, Any] | None = None
+    asks: dict[str, Any] | None = None
 
     def build(self) -> PreTrainedModel:
         """A model whose weights differ enough that no number is zero to rounding."""
@@ -131,6 +134,14 @@ TASKS = {
         "oracles/test_inseq_numbers.py::test_gradients_and_erasure",
         family="GPT2",
     ),
+    "given answer": Asked(
+        hf.GPT2LMHeadModel,
+        None,
+        "tasks/test_answers.py::test_the_word_that_decides_is_found",
+        "tasks/test_answers.py::test_gradients_are_those_by_hand_and_add_up",
+        family="GPT2",
+        asks={"answer": " was bad"},
+    ),
 }
 
 
@@ -141,24 +152,29 @@ def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
     about = {"tokenizer": tokenizer, **(asked.options or {})}
 
     def explained(method: str) -> glasshead.Attributions:
-        return glasshead.explain(model, TEXTS, pairs=asked.pairs, tokenizer=tokenizer, method=method)
+        return glasshead.explain(
+            model, TEXTS, pairs=asked.pairs, tokenizer=tokenizer, method=method, **(asked.asks or {})
+        )
 
     row = {name: outcome(partial(explained, name)) for name in methods}
+    usual = [name for name, entry in AUDITS.items() if entry.by_default]
+    tests = {"planted truth": tested(asked.planted), "oracle": tested(asked.oracle)}
+    notebook = {"notebook": outcome(lambda: explained("gradient")._repr_html_())}
+    if data is None:
+        return row | dict.fromkeys([*usual, *COMMANDS], NO_DATA) | notebook | tests
     card = glasshead.audit(model, data, draws=2, **about)
     notes = "\n".join(card.facts["notes"])
     reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
     left_out = {name: without_names(reason) for name, reason in reasons}
     found = {finding.audit for finding in card.findings}
-    usual = [name for name, entry in AUDITS.items() if entry.by_default]
     row |= {name: YES if name in found else left_out.get(name, MARKED) for name in usual}
     ask: dict[str, Callable[[], object]] = {
         "ranking": lambda: glasshead.rank(model, data, methods=["gradient", "random"], **about),
         "report on heads": lambda: glasshead.heads(model, data, **about),
         "page": lambda: served(model, tokenizer),
-        "notebook": lambda: explained("gradient")._repr_html_(),
     }
     row |= {name: outcome(attempt) for name, attempt in ask.items()}
-    return row | {"planted truth": tested(asked.planted), "oracle": tested(asked.oracle)}
+    return row | notebook | tests
 
 
 def served(model: PreTrainedModel, tokenizer: hf.PreTrainedTokenizerFast) -> None:

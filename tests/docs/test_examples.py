@@ -193,6 +193,10 @@ SHELL = {
         ["written.html", "written.json"],
         ["perplexity", "from, by", "Written to written.html", "Written to written.json"],
     ),
+    "given_answer": (
+        ["answer.html"],
+        ["p(“ is old”) = ", "p(“ is”) = ", "p(“ old”) = ", "Written to answer.html"],
+    ),
     "list": (
         [],
         [
@@ -242,6 +246,7 @@ MAKERS = {
     "hidden_words": "hidden_words",
     "answers": "answers",
     "write": "my_writer",
+    "given_answer": "my_writer",
     "images": "make_digit",
 } | dict.fromkeys(("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model")
 """Shell examples that read a model which a Python example saves."""

@@ -76,6 +76,8 @@ def explain(
 
     if next_token is not None and request.target is not None:
         raise InputError("--next names the token that --target would: leave one of them out")
+    if next_token is not None and request.answer is not None:
+        raise InputError("--answer is explained as it is given: leave --next out")
     if request.against is not None and not (next_token or request.target):
         raise InputError("--against is the second of two tokens: name the first with --next TOKEN")
     if next_token:

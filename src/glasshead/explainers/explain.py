@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -23,11 +23,20 @@ from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
-from glasshead.huggingface import NO_PLACE, Inputs, NextTokenClassifier, TaskModel, lend_copy, token_id
+from glasshead.huggingface import (
+    NO_PLACE,
+    Inputs,
+    NextTokenClassifier,
+    Target,
+    TaskModel,
+    lend_copy,
+    token_id,
+)
 from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.spelling import spell
+from glasshead.tasks import GIVEN, ask_answer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -37,12 +46,16 @@ def check_method(request: MethodRequest) -> None:
 
     Raises:
         InputError: on an unknown method, on one whose package is missing, on intervals of numbers that are no
-            weights, and on a contrast with nothing.
+            weights, on a contrast with nothing, and on an answer that is empty or has a target.
     """
     explainer = find_explainer(request.method)
     check_heads(explainer, AttentionSelector.of(request))
     if request.against is not None and request.target is None:
         raise InputError(f"a contrast is between two tokens: name the other one too, as {spell('target')}")
+    if request.answer is not None and request.target is not None:
+        raise InputError(f"an answer is explained as it is given: leave {spell('target')} out")
+    if request.answer == "":
+        raise ParameterError("answer", "is empty: give the text that is explained")
     if request.tolerance and not request.intervals:
         raise InputError(
             f"{spell('tolerance')} is about {spell('intervals', True)}: add that, or leave it out"
@@ -109,20 +122,15 @@ def explain_texts(
         pairs = None if pairs is None else [pairs[number] for number in kept]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     with lend_copy(subject.model) as own:
-        model, target = resolve_target(own, tokenizer, request)
-        asked = Inputs(tokenizer, texts, pairs, encoded)
-        if isinstance(model, TaskModel):
-            asked, target = model.ask(asked, target, request.at)
-        elif request.at is not None:
-            raise ParameterError("at", NO_PLACE)
-        inputs = model, tokenizer, asked.texts, asked.pairs
+        asked = ask(own, Inputs(tokenizer, texts, pairs, encoded), request)
+        inputs = asked.model, tokenizer, asked.inputs.texts, asked.inputs.pairs
         explainer = find_explainer(request.method)
         attributions = explainer(
             *inputs,
-            target=target,
+            target=asked.target,
             target_fn=request.target_fn,
             attention_selector=selector,
-            encoded=asked.encoded,
+            encoded=asked.inputs.encoded,
         )
         if request.unit == "word":
             attributions = [by_word(attribution) for attribution in attributions]
@@ -132,13 +140,45 @@ def explain_texts(
                 *inputs,
                 attention_selector=selector,
                 tolerance=request.tolerance,
-                encoded=asked.encoded,
+                encoded=asked.inputs.encoded,
             )
-    read = coverage(tokenizer, texts, pairs, encoded)
+    read = coverage(*asked.read)
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
-    notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
+    notes = (*subject.notes, *asked.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
+
+
+class Asked(NamedTuple):
+    """A model and what it is asked: inputs, and the class of these that is explained.
+
+    ``read`` are the inputs as it reads them, each once, and ``notes`` what a person should know of them.
+    """
+
+    model: PreTrainedModel
+    inputs: Inputs
+    target: Target
+    read: Inputs
+    notes: tuple[str, ...] = ()
+
+
+def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked:
+    """What a request asks of inputs.
+
+    Raises:
+        InputError: if the model cannot be asked that.
+    """
+    if request.answer is not None:
+        if request.at is not None:
+            raise ParameterError("at", NO_PLACE)
+        about = ask_answer(model, inputs, request.answer)
+        return Asked(about.model, about.inputs, GIVEN, about.whole, about.notes)
+    model, target = resolve_target(model, inputs.tokenizer, request)
+    if isinstance(model, TaskModel):
+        return Asked(model, *model.ask(inputs, target, request.at), inputs)
+    if request.at is not None:
+        raise ParameterError("at", NO_PLACE)
+    return Asked(model, inputs, target, inputs)
 
 
 def resolve_target(

@@ -24,6 +24,7 @@ from glasshead.huggingface import NextTokenClassifier, class_name, class_names, 
 from glasshead.models import is_regression
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
+from glasshead.tasks import AnswerClassifier
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
@@ -305,10 +306,12 @@ def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
 
 
 def default_target_fn(model: PreTrainedModel) -> str:
-    """The number that is explained where none is named: of the next token its log-probability, between two
-    candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+    """The number that is explained where none is named: of the next token, and of an answer, its
+    log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
     if is_regression(model.config):
         return "rating"
+    if isinstance(model, AnswerClassifier):
+        return "log-probability"
     if isinstance(model, NextTokenClassifier):
         return "log-odds" if len(model.names) == 2 else "log-probability"
     return "probability"

@@ -27,6 +27,12 @@ class MethodRequest(UnitRequest):
         "word that has a tag.",
         metavar="WORD",
     )
+    answer: str | None = option(
+        default=None,
+        help="Of a language model: the text that it might write behind each text, exactly as it would go on; "
+        "explained as a whole and token by token.",
+        metavar="TEXT",
+    )
     target_fn: str | None = option(
         default=None,
         help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of "

@@ -31,8 +31,8 @@ class Attribution(Drawable):
     ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
     ``sink`` is the share of all weights that is on the first token where a model reads from left to right and
     more than half is there: an attention sink (Xiao et al. 2024); `rest` has the weights without it.
-    ``asked`` is the part of the text, or the one of several ratings, that is asked about. ``position`` is the
-    place of the token that is the target, counted from 0, where a text was written.
+    ``asked`` is the part of the text, the answer, or the one of several ratings, that is asked about.
+    ``position`` is the place of the token that is the target, counted from 0, where a text was written.
     Of an image, ``text`` is its name, ``image`` a data URI of what the model reads of it, and ``boxes`` are
     left, top, right and bottom of each token in its pixels, None of special tokens. ``halves`` are the sizes
     of the weights for and against, means over heads, where the scores are means in which they cancel.
@@ -101,8 +101,9 @@ class Attribution(Drawable):
 
     @property
     def of_asked(self) -> str:
-        """What was asked about, in words; nothing where a whole text has a class."""
-        return "" if self.asked is None else f" for “{self.asked}”"
+        """What was asked about, in words; nothing where a whole text has a class, or the target names it."""
+        is_target = self.asked is not None and self.target.strip("“” ") == self.asked.strip()
+        return "" if self.asked is None or is_target else f" for “{self.asked}”"
 
     def to_json(self) -> str:
         """An object with all fields."""

@@ -1,12 +1,14 @@
 """What a model is asked: one file per task makes a model a classifier of something.
 
-`QUESTIONS`       what models are asked, and how data ask it: next_tokens.py, tags.py
-`Task`            questions to the models with a head of some kind                       task.py
-`PlaceModel`      a model that is asked about one word of a text                         places.py
-`LabelClassifier` a model of several labels, asked about one: yes or no                  labels.py
+`QUESTIONS`    how data ask it: hidden_words.py, next_tokens.py, spans.py, tags.py
+`Task`         questions to the models with a head of some kind                        task.py
+`PartModel`    a model that is asked about a part of a text                            places.py
+`OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
+`ask_answer`   a language model, asked about an answer that is given                   answers.py
 """
 
 from glasshead.registry import import_entries
+from glasshead.tasks.answers import GIVEN, AnswerClassifier, ask_answer
 from glasshead.tasks.labels import (
     CLASSIFICATION,
     LABELS,
@@ -32,16 +34,19 @@ import_entries(__name__, __path__, "QUESTIONS")
 
 __all__ = [
     "CLASSIFICATION",
+    "GIVEN",
     "LABELS",
     "QUESTIONS",
     "SINGLE_LABEL",
     "TASKS",
+    "AnswerClassifier",
     "Chosen",
     "LabelClassifier",
     "OutputModel",
     "Questions",
     "RatingModel",
     "Task",
+    "ask_answer",
     "predicts_labels",
     "predicts_ratings",
     "questions_to",

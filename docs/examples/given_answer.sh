@@ -1,0 +1,2 @@
+glasshead explain my-gpt "the key of the tables" --answer " is old" --method erasure-mean-embedding
+glasshead explain my-gpt "the key of the tables" --answer " are old" --method gradient --out answer.html
