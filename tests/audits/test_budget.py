@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from datasets import concatenate_datasets
 
-from glasshead.audits import measure, run_audit
+from glasshead.audits import measure, run_audit, until_decided
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.estimate import EVERY, Estimate
 from glasshead.audits.open_request import open_request
+from glasshead.audits.until_decided import look_level
 from glasshead.durations import duration, rough_duration
 from glasshead.errors import InputError
 from glasshead.requests import AuditRequest
@@ -82,6 +83,20 @@ def test_what_fits_a_budget_is_the_card_of_so_many_inputs(tmp_path):
     whole, watched = ask(1.0, audits=FEW, store=tmp_path)
     assert whole.facts["examples"] == INPUTS
     assert f": 0 of {INPUTS - more.facts['examples']} texts" in watched.said[2][0]
+
+
+def test_a_question_that_a_budget_leaves_open_has_one_last_look(tmp_path, monkeypatch):
+    """What ends first ends the audit: the time, or that all is decided."""
+    monkeypatch.setattr(until_decided, "FIRST_LOOK", 4)
+    name = "agreement.attention.erasure-zero-weight"
+    card, _ = ask(1.0, budget=18, audits=FEW, until_decided=(name,), store=tmp_path)
+    assert 4 <= card.facts["examples"] < INPUTS
+    assert card.find(name).level in map(look_level, (1, 2))
+    assert any(f"which leave {name} undecided" in note for note in card.facts["notes"])
+    # With more time the audit goes on, and looks again.
+    more, _ = ask(0.001, budget="2h", audits=FEW, until_decided=(name,), store=tmp_path)
+    assert more.facts["examples"] == INPUTS
+    assert more.find(name).level > card.find(name).level
 
 
 def test_the_least_is_one_shard():

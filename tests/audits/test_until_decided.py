@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from glasshead.audits import audit
 from glasshead.audits.until_decided import Looks, look_level
@@ -65,6 +66,27 @@ def test_no_more_than_one_audit_in_twenty_ends_with_what_is_not_so(share):
                 break
         wrong += not interval[0] <= share <= interval[1]
     assert wrong <= 400 * 0.05 + 3 * np.sqrt(400 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("difference", "least", "most"), [(0.0, 0.0, 0.05), (0.3, 0.95, 1.0)])
+def test_who_looks_often_is_seldom_deceived_and_finds_what_is_there(difference, least, most):
+    """400 audits of a mean difference that look as they measure: without a difference at most 5 % end with
+    one, and of a third of a standard deviation most do."""
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(400):
+        values = rng.normal(difference, 1.0, 1024)
+
+        def judge(places, level, values=values):
+            own = values[places]
+            half = stats.t.ppf((1 + level) / 2, len(own) - 1) * own.std(ddof=1) / np.sqrt(len(own))
+            return one_finding((own.mean() - half, own.mean() + half), len(own))
+
+        looks = Looks(["audit.number.all"], judge)
+        measured = next((end for end in range(32, 1025, 32) if looks(np.arange(end))), 1024)
+        looks.end(np.arange(measured))
+        found += looks.decided
+    spread = 3 * np.sqrt(400 * 0.05 * 0.95)
+    assert 400 * least - spread <= found <= 400 * most + spread
 
 
 def test_a_look_is_taken_when_there_are_twice_as_many_texts():
