@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -45,6 +43,7 @@ from glasshead.audits.view import ModelView, share_copy
 from glasshead.cluster import RETRIES, Cluster, check_nodes, connect, free_slots
 from glasshead.errors import InputError, one_line
 from glasshead.huggingface import isolated_copy
+from glasshead.parent_process import end_with_parent
 from glasshead.requests import MeasuringRequest
 from glasshead.spelling import spell
 from glasshead.trace import KnownStates
@@ -217,14 +216,7 @@ def begin_process(parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     process_executor._USE_PSUTIL = False  # else it ends after a shard that needed 300 MB more than the first
-    threading.Thread(target=end_without, args=(parent,), daemon=True).start()
-
-
-def end_without(parent: int) -> None:
-    """End this process when its parent has ended, and another has adopted it."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+    end_with_parent(parent)
 
 
 @cache

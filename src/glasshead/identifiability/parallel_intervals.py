@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve_all
-
-if TYPE_CHECKING:
-    pass
+from glasshead.parent_process import end_with_parent
 
 TASKS_PER_PART = 16  # rows that a process gets at a time
 TASKS_ALONE = 64  # where there is one process: small programs walk together
@@ -23,6 +21,16 @@ def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterato
     else:
         from joblib import Parallel, delayed
 
-        solved = Parallel(n_jobs=processes, return_as="generator")(delayed(solve_all)(part) for part in parts)
+        driver = os.getpid()
+        solved = Parallel(n_jobs=processes, return_as="generator")(
+            delayed(solve_part)(part, driver) for part in parts
+        )
     for part in solved:
         yield from part
+
+
+def solve_part(tasks: list[IntervalTask], driver: int) -> list[IntervalAnswer]:
+    """Solve some tasks, in a process that ends with its ``driver``."""
+    if os.getpid() != driver:
+        end_with_parent(driver)
+    return solve_all(tasks)

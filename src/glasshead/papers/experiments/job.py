@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +22,7 @@ from glasshead.opening import RECORD, read_object, read_record
 from glasshead.papers.experiments.cell import Cell, Recipe
 from glasshead.papers.experiments.row import Row, RowStore
 from glasshead.papers.experiments.source import DataSource
+from glasshead.parent_process import end_with_parent
 from glasshead.registry import Registry
 from glasshead.training import CHECKPOINTS, TrainingConfig, train, valid_checkpoints, versions
 
@@ -90,10 +90,6 @@ MEASURES: Registry[Callable[[Job], Measured]] = Registry("measure")
 """What can be measured of a cell: one function, one file of `measures`."""
 
 
-PARENT_CHECK = 0.5
-"""Seconds."""
-
-
 class OutOfTimeError(Exception):
     """The time was up before a training ended."""
 
@@ -151,22 +147,8 @@ def run_in_worker(task: Task, driver: int) -> Outcome:
 
     torch.set_num_threads(1)
     if os.getpid() != driver:
-        end_with_parent()
+        end_with_parent(driver)
     return run_task(task)
-
-
-@cache
-def end_with_parent() -> None:
-    """Let this process end soon after the one that started it, however that one ended: joblib's would wait
-    for minutes, and train on."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_CHECK)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def run_task(task: Task) -> Outcome:
