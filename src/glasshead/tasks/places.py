@@ -112,4 +112,6 @@ WORD_AT = "first character of the word"
 def places_of_rows(encoded: Encoded, starts: list[int]) -> Int[Tensor, " texts"]:
     """The tokens at which the words begin that begin at these characters."""
     found = torch.from_numpy(encoded.offsets[..., 0]) == torch.tensor(starts)[:, None]
-    return (found & first_tokens(encoded)).long().argmax(dim=1)
+    found &= first_tokens(encoded)
+    assert found.any(dim=1).all()  # words that are not read were not drawn
+    return found.long().argmax(dim=1)
