@@ -102,8 +102,8 @@ TASKS = {
     "ratings": Asked(
         hf.BertForSequenceClassification,
         [{"text": text, **dict.fromkeys(NAMES.values(), number / 3)} for number, text in enumerate(MANY)],
-        "tasks/test_ratings.py::test_the_word_that_decides_a_rating_is_found",
-        "tasks/test_ratings.py::test_each_method_explains_it_as_of_a_model_of_this_rating_alone",
+        "tasks/test_several_ratings.py::test_the_word_that_decides_a_rating_is_found",
+        "tasks/test_several_ratings.py::test_each_method_explains_it_as_of_a_model_of_this_rating_alone",
         config={"num_labels": 3, "id2label": NAMES, "problem_type": "regression"},
         options={"classes": ["good"]},
     ),
@@ -117,8 +117,8 @@ TASKS = {
     "spans": Asked(
         hf.BertForQuestionAnswering,
         QUESTIONS,
-        "tasks/test_spans.py::test_the_word_of_the_question_that_decides_is_found",
-        "tasks/test_spans.py::test_gradients_and_erasures_are_those_of_the_part",
+        "tasks/test_answer_spans.py::test_the_word_of_the_question_that_decides_is_found",
+        "tasks/test_answer_spans.py::test_gradients_and_erasures_are_those_of_the_part",
         pairs=TEXTS[::-1],
     ),
     "hidden words": Asked(
@@ -165,9 +165,9 @@ def row_of(asked: Asked, methods: Sequence[str] = METHODS) -> Row:
     card = glasshead.audit(model, data, draws=2, **about)
     notes = "\n".join(card.facts["notes"])
     reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
-    left_out = {name: without_names(reason) for name, reason in reasons}
+    left_out = {"plausibility": MARKED} | {name: without_names(reason) for name, reason in reasons}
     found = {finding.audit for finding in card.findings}
-    row |= {name: YES if name in found else left_out.get(name, MARKED) for name in usual}
+    row |= {name: YES if name in found else left_out[name] for name in usual}
     ask: dict[str, Callable[[], object]] = {
         "ranking": lambda: glasshead.rank(model, data, methods=["gradient", "random"], **about),
         "report on heads": lambda: glasshead.heads(model, data, **about),

@@ -118,6 +118,17 @@ def test_a_named_word_is_hidden_or_each_in_turn():
     assert pair.text == "a warm film\nnot [MASK]"
 
 
+def test_one_of_several_hidden_words_is_asked_about():
+    model, tokenizer = guesser()
+    both = explain(model, "[MASK] and [MASK]", tokenizer=tokenizer, method="gradient")
+    for number, at in enumerate((0, 2)):
+        (one,) = explain(model, "[MASK] and [MASK]", tokenizer=tokenizer, at=at, method="gradient")
+        assert one.scores == pytest.approx(both[number].scores, abs=1e-6)
+    (one,) = explain(model, "[MASK] and bad", tokenizer=tokenizer, at="bad", method="gradient")
+    (_, other) = explain(model, "[MASK] and [MASK]", tokenizer=tokenizer, method="gradient")
+    assert one.scores == pytest.approx(other.scores, abs=1e-6)
+
+
 @pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
 def test_each_method_works_alone_as_in_a_batch(method):
     model, tokenizer = guesser()

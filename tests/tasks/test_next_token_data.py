@@ -119,7 +119,7 @@ def test_heads_and_ranking_of_a_language_model(language_model, texts_file):
     [
         (texts_of(4), {"by": "class"}, "every token is a class of a language model"),
         (texts_of(4), {"train": [{"text": "a film", "label": "x"}]}, "is for classifiers"),
-        (["warm", "film"], {}, "no text has a token after its first word"),
+        (["warm", "film"], {}, "none of these rows has a token behind the first word"),
     ],
 )
 def test_what_a_language_model_cannot_be_asked(data, options, says, language_model):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features, Sequence, Value
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS, WORDS
@@ -174,7 +176,8 @@ def test_what_is_no_word_is_named():
     model, tokenizer = tagger(), FAMILY.tokenizer()
     for at, says in (
         ("warmth", "no word of 'a warm film': did you mean 'warm'"),
-        (9, "'9', which is no word"),
+        (9, "is 9, and 'a warm film' has 3 words"),
+        ("9", "'9', which is no word"),
     ):
         with pytest.raises(InputError, match=says):
             explain(model, "a warm film", tokenizer=tokenizer, at=at)
@@ -199,3 +202,97 @@ def test_a_saved_tagger_is_opened(tmp_path):
     (one,) = explain(str(tmp_path), "a warm film", at="warm")
     (same,) = explain(model, "a warm film", tokenizer=tokenizer, at="warm")
     assert one.scores == pytest.approx(same.scores, abs=1e-6)
+
+
+def byte_level():
+    """A tokenizer to which blanks are letters, and lines have tokens of their own."""
+    pieces = Tokenizer(models.BPE(unk_token="<unk>"))
+    pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words = [*WORDS.split(), "key", "old"]
+    trainer = trainers.BpeTrainer(special_tokens=["<pad>", "<unk>"], vocab_size=400, show_progress=False)
+    pieces.train_from_iterator([f" {word} {word}" for word in words] * 5, trainer)
+    return hf.PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="<pad>", unk_token="<unk>")
+
+
+@pytest.mark.parametrize("text", ["a film\nthe key is old", "a film  the  key is old"])
+def test_a_blank_that_is_a_token_is_no_part_of_the_word_behind_it(text):
+    tokenizer = byte_level()
+    model = tagger(vocab_size=len(tokenizer))
+    given = tokenizer(text, return_tensors="pt", return_offsets_mapping=True)
+    offsets = given.pop("offset_mapping")[0].tolist()
+    with torch.no_grad():
+        logits = model(given["input_ids"]).logits[0]
+    for word in text.split():
+        start = text.index(word)
+        (place,) = [n for n, (a, b) in enumerate(offsets) if text[a:b].strip() and a <= start < b]
+        (one,) = explain(model, text, tokenizer=tokenizer, at=word, method="gradient")
+        assert one.asked == word
+        assert one.prediction == pytest.approx(float(logits[place].softmax(-1).max()), abs=1e-5)
+
+
+def test_a_pipeline_cuts_where_its_tokenizer_says():
+    model, tokenizer = tagger(), FAMILY.tokenizer()
+    tokenizer.model_max_length = 6
+    tag = hf.pipeline("token-classification", model=model, tokenizer=tokenizer)
+    text = "a warm film and a dull plot"
+    assert len(tag(text, ignore_labels=[])) == 4
+    (one,) = explain(tag, text, at="and", method="gradient")
+    assert one.asked == "and"
+    with pytest.raises(InputError, match="no word of"):
+        explain(tag, text, at="dull")
+
+
+def test_numbers_are_numbers_and_words_with_hyphens_are_words():
+    model, tokenizer = tagger(), FAMILY.tokenizer()
+    (one,) = explain(model, "two one film", tokenizer=tokenizer, at=1)
+    assert one.asked == "one"
+    (one,) = explain(model, "a well-known film", tokenizer=tokenizer, at="well-known")
+    assert one.asked == "well"
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "says"),
+    [
+        ({"tokens": ["a", None], "ner_tags": ["O", "O"]}, {}, "row 1 has a word without letters: None"),
+        ({"tokens": ["a", "film"], "ner_tags": ["O", "O"]}, {"classes": ["BAD", "GOOD"]}, "leave it out"),
+        ({"tokens": ["a", "film"], "ner_tags": ["O", "O"]}, {"by": ["topic"]}, "no further column is read"),
+    ],
+)
+def test_data_that_ask_nothing_are_refused(row, options, says):
+    with pytest.raises(InputError, match=says):
+        glasshead.audit(tagger(), [row], tokenizer=FAMILY.tokenizer(), audits=["performance"], **options)
+
+
+def test_a_tag_without_a_number_is_no_tag():
+    features = Features(
+        {"tokens": Sequence(Value("string")), "ner_tags": Sequence(ClassLabel(names=["O", "BAD"]))}
+    )
+    data = Dataset.from_dict({"tokens": [["a", "film"]], "ner_tags": [[0, -1]]}, features=features)
+    with pytest.raises(InputError, match="row 1 has the tag -1, and the data name 2"):
+        glasshead.audit(tagger(), data, tokenizer=FAMILY.tokenizer(), audits=["performance"])
+
+
+@pytest.mark.parametrize("task", ["labels", "regression"])
+def test_a_tagger_is_no_model_of_labels_or_ratings(task):
+    with pytest.raises(InputError, match=r"no labels|no rating"):
+        explain(tagger(), TEXTS, tokenizer=FAMILY.tokenizer(), task=task)
+    opened = glasshead.open(tagger(), FAMILY.tokenizer())
+    with pytest.raises(InputError, match=r"no labels|no rating"):
+        explain(opened, TEXTS, task=task)
+
+
+def test_heads_need_no_tags():
+    report = glasshead.heads(tagger(), [{"text": text} for text in TEXTS], tokenizer=FAMILY.tokenizer())
+    assert len(report.heads) == 4
+
+
+def test_a_class_of_ones_own_is_what_it_is_made_of():
+    class Own(hf.BertForTokenClassification):
+        pass
+
+    config = tagger().config
+    own = Own(config).eval()
+    own.load_state_dict(tagger().state_dict())
+    (one,) = explain(own, "a warm film", tokenizer=FAMILY.tokenizer(), at="warm")
+    (same,) = explain(tagger(), "a warm film", tokenizer=FAMILY.tokenizer(), at="warm")
+    assert one.scores == pytest.approx(same.scores)

@@ -60,6 +60,10 @@ def open_request(request: JudgedRequest, columns: Sequence[str] = ()) -> OpenedR
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     if (questions := questions_to(subject.model)) is not None:
+        if columns:
+            raise ParameterError(
+                "by", f"{columns[0]}: no further column is read where parts of texts are asked about"
+            )
         return open_questions(request, subject, questions, split_name, load_options)
     model, note = subject.model, None
     try:

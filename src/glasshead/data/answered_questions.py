@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshead.data.label_columns import columns_of
+from glasshead.data.label_columns import columns_of, refuse_choices
 from glasshead.data.options import LoadOptions
 from glasshead.errors import InputError
 
@@ -20,21 +20,23 @@ QUESTIONS_AND_ANSWERS = ("question", "context", "answers")
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """A question, the text that holds the answer, and the characters of the answer there."""
+    """A question, the text that holds the answer, and the characters of all answers that are right."""
 
     question: str
     context: str
-    answer: tuple[int, int]
+    answers: tuple[tuple[int, int], ...]
 
 
 def read_answered(
     source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
 ) -> list[AnsweredQuestion]:
-    """The rows of a split; those without an answer in the text are left out.
+    """The rows of a split; some questions may have no answer in their text.
 
     Raises:
-        InputError: if there are none, and with the row of an answer that does not stand where it is said to.
+        InputError: if there are none, and with the row of what is no text, or of an answer that does not
+            stand where it is said to.
     """
+    refuse_choices(options)
     columns = columns_of(source, split, options)
     if missing := [name for name in QUESTIONS_AND_ANSWERS if name not in columns.values]:
         has = ", ".join(columns.values)
@@ -45,27 +47,47 @@ def read_answered(
     found = []
     values = (columns.values[name] for name in QUESTIONS_AND_ANSWERS)
     for row, (question, context, answers) in enumerate(zip(*values, strict=True), 1):
-        answer = first_answer(context, answers, f"{columns.source} row {row}")
-        if answer is not None:
-            found.append(AnsweredQuestion(question, context, answer))
-    if not found:
-        raise InputError(f"{columns.source} has no question whose answer is a part of its text")
+        where = f"{columns.source} row {row}"
+        for name, text in (("question", question), ("context", context)):
+            if not isinstance(text, str):
+                raise InputError(f"{where}: the {name} is {text!r}, and no text")
+        places = tuple(place_of(context, *answer, where) for answer in listed_answers(answers, where))
+        found.append(AnsweredQuestion(question, context, places))
     return found
 
 
-def first_answer(context: str, answers: Any, where: str) -> tuple[int, int] | None:
-    """The characters of the first of the answers; None: there is none.
+def listed_answers(answers: Any, where: str) -> list[tuple[str, int | None]]:
+    """Answers with the character at which each begins, if that is said: of lists of both, as `datasets` has
+    them, of a list of objects, as the files of SQuAD have it, or of texts alone.
+
+    Raises:
+        InputError: on anything else.
+    """
+    if isinstance(answers, Mapping):
+        texts, starts = as_list(answers.get("text")), as_list(answers.get("answer_start"))
+        pairs = [
+            (text, starts[number] if number < len(starts) else None) for number, text in enumerate(texts)
+        ]
+    else:
+        each = as_list(answers)
+        pairs = [
+            (one.get("text"), one.get("answer_start")) if isinstance(one, Mapping) else (one, None)
+            for one in each
+        ]
+    for text, start in pairs:
+        if not isinstance(text, str) or not (start is None or (isinstance(start, int) and start >= 0)):
+            raise InputError(
+                f"{where}: an answer is a text and the number of a character, not {text!r}, {start!r}"
+            )
+    return [(text, start) for text, start in pairs if text]
+
+
+def place_of(context: str, text: str, start: int | None, where: str) -> tuple[int, int]:
+    """The characters of an answer.
 
     Raises:
         InputError: if it is not in the text, or several times and nothing says where.
     """
-    start: int | None = None
-    if isinstance(answers, Mapping):
-        starts = as_list(answers.get("answer_start"))
-        start, answers = (starts[0] if starts else None), answers.get("text")
-    text = next(iter(as_list(answers)), None)
-    if not text:
-        return None
     if start is None:
         if context.count(text) > 1:
             raise InputError(f"{where}: the answer {text[:40]!r} is there more than once: say answer_start")

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from glasshead.data.encoded import Encoded, Unit
 from glasshead.data.pictures import Picture
 from glasshead.data.unit_reader import UnitReader
-from glasshead.data.word_places import special_ids, word_places
+from glasshead.data.word_places import special_ids, word_beginnings, word_places
 from glasshead.errors import InputError, pluralise
 from glasshead.spelling import spell
 
@@ -104,6 +104,7 @@ def encode(
     mask = np.zeros(ids.shape, dtype=bool)
     words = np.full(ids.shape, -1)
     offsets = np.zeros((*ids.shape, 2), dtype=np.int64)
+    begins = np.zeros(ids.shape, dtype=bool)
     types = np.zeros(ids.shape, dtype=np.int64) if "token_type_ids" in tokenizer.model_input_names else None
     for index, (row, first) in enumerate(zip(rows, firsts, strict=True)):
         n = len(row) - first
@@ -113,6 +114,7 @@ def encode(
             read = texts[index : index + 1] if pairs is None else (texts[index], pairs[index])
             own, places = word_places(tokenizer, row, read, special)
             words[index, :n], offsets[index, :n] = own[first:], places[first:]
+            begins[index, :n] = word_beginnings(row, own, places)[first:]
             if types is not None:
                 types[index, :n] = row.type_ids[first:]
             if pairs is not None:
@@ -127,6 +129,7 @@ def encode(
         None if types is None else torch.from_numpy(types),
         unit,
         one_length=getattr(tokenizer, ONE_LENGTH, False),
+        begins=begins,
     )
 
 

@@ -31,9 +31,9 @@ class Encoded:
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
     second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
     asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it marks tokens, which
-    therefore cannot be cut out. ``unit`` is what is taken out as a whole: a token, or a word with all its
-    pieces. ``one_length``: padding changes what the model predicts, so
-    a batch holds texts of one length.
+    therefore cannot be cut out. ``begins`` says which tokens a tokenizer begins a word with. ``unit`` is what
+    is taken out as a whole: a token, or a word with all its pieces. ``one_length``: padding changes what the
+    model predicts, so a batch holds texts of one length.
     """
 
     edits: ClassVar[tuple[str, ...]] = ("delete", "mask-token", "unknown-token", "mean-embedding")
@@ -53,6 +53,7 @@ class Encoded:
     one_length: bool = False
     question: Int[Tensor, "texts tokens"] | None = None
     asks_place: bool = False
+    begins: Flags | None = None
 
     @property
     def removals(self) -> tuple[str, ...]:
@@ -91,6 +92,7 @@ class Encoded:
             offsets=self.offsets[places],
             types=None if self.types is None else self.types[rows],
             question=None if self.question is None else self.question[rows],
+            begins=None if self.begins is None else self.begins[places],
         )
 
     def some(self, rows: slice | np.ndarray) -> Self:
@@ -105,6 +107,7 @@ class Encoded:
             offsets=taken.offsets[:, :longest],
             types=None if taken.types is None else taken.types[:, :longest],
             question=None if taken.question is None else taken.question[:, :longest],
+            begins=None if taken.begins is None else taken.begins[:, :longest],
         )
 
     @cached_property

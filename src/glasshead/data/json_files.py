@@ -10,6 +10,10 @@ from glasshead.reasons import because
 RECORDS = 'write a list of records, [{"text": …, "label": …}, …], or one record on each line'
 
 
+HOLDERS = ("data", "rows", "records", "examples", "train", "validation", "test")
+"""What an object calls the list of records beside which it has other things."""
+
+
 def json_lines(source: str, text: str) -> dict[str, list[Any]]:
     """Columns of one JSON object per line; a key that a line lacks is None there.
 
@@ -51,6 +55,12 @@ def json_document(source: str, text: str) -> dict[str, list[Any]]:
     lists = {"": document} if isinstance(document, list) else {}
     if isinstance(document, dict):
         lists = {name: value for name, value in document.items() if are_records(value)}
+        others = [name for name, value in document.items() if not are_records(value)]
+        if len(lists) == 1 and others and not {*lists} & {*HOLDERS}:
+            raise InputError(
+                f"{source} is an object with {others[0]!r} beside the list of records {next(iter(lists))!r}: "
+                f"{RECORDS}"
+            )
     if len(lists) > 1:
         raise InputError(f"{source} has several lists of records ({', '.join(lists)}): save each as a file")
     records = next(iter(lists.values()), None)

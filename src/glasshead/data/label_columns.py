@@ -18,7 +18,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.read import DEFAULTS, Columns
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
 
@@ -85,6 +85,17 @@ def require_label(name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise InputError(f"the model has no label {name!r}: {did_you_mean(name, names)}")
     return names.index(name)
+
+
+def refuse_choices(options: LoadOptions) -> None:
+    """Refuse what is for texts that have one class each.
+
+    Raises:
+        ParameterError: if classes are chosen, or marks of people named.
+    """
+    for name in ("classes", "marks_column"):
+        if getattr(options, name):
+            raise ParameterError(name, "is for texts with one class each: leave it out")
 
 
 def columns_of(

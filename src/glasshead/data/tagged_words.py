@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.data.dependency_trees import is_conllu, read_conllu
-from glasshead.data.label_columns import columns_of
+from glasshead.data.label_columns import columns_of, refuse_choices
 from glasshead.data.options import LoadOptions
 from glasshead.data.read import Columns
+from glasshead.data.schema import NoLabelError
 from glasshead.data.text_files import read_text
 from glasshead.errors import InputError
 from glasshead.spelling import spell
@@ -42,6 +43,7 @@ def read_tagged(
     Raises:
         InputError: if there are none, and with the row of one that has not a tag for each word.
     """
+    refuse_choices(options)
     if isinstance(source, str | Path) and is_conllu(source):
         return [TaggedText(one.text, one.spans, one.tags) for one in read_conllu(Path(source))]
     if isinstance(source, str | Path) and str(source).lower().endswith(CONLL):
@@ -65,8 +67,25 @@ def tagged_rows(columns: Columns, options: LoadOptions) -> list[TaggedText]:
                 f"{columns.source} row {row} has no tag for each word: give lists of one length in {words!r} "
                 f"and {tags!r}"
             )
-        texts.append(join_words(own, given if names is None else [names[number] for number in given]))
+        where = f"{columns.source} row {row}"
+        for word in own:
+            if not str(word if word is not None else "").strip():
+                raise InputError(f"{where} has a word without letters: {word!r}")
+        texts.append(join_words(own, given if names is None else [named(tag, names, where) for tag in given]))
     return texts
+
+
+def named(tag: int, names: Sequence[str], where: str) -> str:
+    """The name of a tag that is a number in the data.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if tag not in range(len(names)):
+        raise InputError(
+            f"{where} has the tag {tag!r}, and the data name {len(names)}: give a tag for each word"
+        )
+    return names[tag]
 
 
 def find_column(columns: Columns, usual: Sequence[str], named: str | None, what: str, option: str) -> str:
@@ -78,7 +97,7 @@ def find_column(columns: Columns, usual: Sequence[str], named: str | None, what:
     names = usual if named is None else (named,)
     found = next((name for name in names if name in columns.values), None)
     if found is None:
-        raise InputError(
+        raise NoLabelError(
             f"{columns.source} has no lists of {what} (it has: {', '.join(columns.values)}): name their "
             f"column with {spell(option)}"
         )

@@ -10,6 +10,8 @@ from tokenizers import Encoding
 from tokenizers.models import WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.arrays import Flags
+
 BLANKS = re.compile(r"\s")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -52,6 +54,27 @@ def word_places(
             words[run] = [word if word < 0 else word + behind for word in divided]
             behind = max(behind, words[run].max() + 1)
     return words, offsets
+
+
+def word_beginnings(
+    row: Encoding, words: Int[np.ndarray, " tokens"], offsets: Int[np.ndarray, "tokens 2"]
+) -> Flags:
+    """Which token begins each word to a model: the first of it, unless that is a blank alone which the
+    tokenizer keeps apart from what follows."""
+    own, which = row.word_ids, row.sequence_ids
+    found = np.zeros(len(words), dtype=bool)
+    last: tuple[int, int | None] = -1, None
+    for token, word in enumerate(words):
+        if word < 0 or (word, which[token]) == last:
+            continue
+        following = token + 1
+        is_blank = offsets[token, 0] == offsets[token, 1]
+        joined = following < len(words) and words[following] == word and which[following] == which[token]
+        if is_blank and joined and own[following] != own[token]:
+            continue
+        found[token] = True
+        last = word, which[token]
+    return found
 
 
 def divide(text: str, words: Sequence[int], offsets: Sequence[Span]) -> tuple[list[int], list[Span]]:

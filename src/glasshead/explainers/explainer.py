@@ -291,7 +291,7 @@ def to_attributions(
     contributions: Float[Tensor, "texts tokens"] | None,
 ) -> list[Attribution]:
     """Tensors → plain values, one Attribution per text, padding dropped."""
-    values = context.logits if context.is_regression else context.logits.softmax(dim=-1)
+    values = context.logits if context.is_regression else context.logits.double().softmax(dim=-1)
     predicted = context.logits.argmax(dim=-1)
     mask = context.encoded.mask.numpy()
     signed = explainer.signed(context)

@@ -37,7 +37,7 @@ def log_probability(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *
 @TARGETS.register("entropy")
 def entropy(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
     """−Σ_k ŷ_k log ŷ_k in nats, the same for every target: how open the answer is."""
-    return torch.special.entr(logits.softmax(dim=-1)).sum(dim=-1)
+    return -(logits.softmax(dim=-1) * logits.log_softmax(dim=-1)).sum(dim=-1)
 
 
 @TARGETS.register("log-odds")

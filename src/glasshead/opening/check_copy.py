@@ -34,7 +34,7 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
     kind = class_name(model)
     for text, original in short_texts(isolated_copy(model), tokenizer):
         with torch.no_grad():
-            alone = numbers_of(read, encode(tokenizer, [text]).inputs(device=read.device))[0]
+            alone = numbers_of(read, sample(read, tokenizer, text))[0]
         if alone.ndim != 1 and task_of(model) is None:
             raise InputError(f"{kind} gives no number for each class of a text")
         if not all(bool(logits.isfinite().all()) for logits in (alone, original)):
@@ -52,11 +52,18 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
 def reads_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> bool:
     """Whether padding changes what a model predicts of a short text."""
     for text, alone in short_texts(model, tokenizer):
-        inputs = encode(tokenizer, [text, SAMPLE_TEXTS[1]]).inputs(device=model.device)
+        inputs = sample(model, tokenizer, text, SAMPLE_TEXTS[1])
         beside = numbers_of(model, inputs)[0].float()
         if not are_close(beside[: len(alone)], alone, COPY_TOLERANCE):
             return True
     return False
+
+
+def sample(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, *texts: str) -> dict[str, Tensor]:
+    """Texts as a model reads them; of a model of pairs each with itself."""
+    task = task_of(model)
+    pairs = list(texts) if task is not None and task.model.pairs == "needed" else None
+    return encode(tokenizer, list(texts), pairs).inputs(device=model.device)
 
 
 def numbers_of(model: PreTrainedModel, inputs: dict[str, Tensor]) -> Tensor:
@@ -84,8 +91,7 @@ def short_texts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> l
     for words in range(1, MOST_WORDS + 1):
         text = " ".join([SAMPLE_TEXTS[0]] * words)
         try:
-            inputs = encode(tokenizer, [text]).inputs(device=model.device)
-            pairs.append((text, numbers_of(model, inputs)[0].float()))
+            pairs.append((text, numbers_of(model, sample(model, tokenizer, text))[0].float()))
         except (RuntimeError, IndexError) as error:
             if isinstance(error, torch.OutOfMemoryError):
                 raise

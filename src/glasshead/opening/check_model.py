@@ -31,8 +31,13 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
     if not classifies:
         return
     known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
-    if not known and not kind.endswith("ForSequenceClassification") and task_of(model) is None:
+    if not known and not is_made_of(model, "ForSequenceClassification") and task_of(model) is None:
         refuse_other_tasks(config_to_save(model))
+
+
+def is_made_of(model: PreTrainedModel, head: str) -> bool:
+    """Whether its class, or one that it is made of, is called so by Transformers."""
+    return any(kind.__name__.endswith(head) for kind in type(model).__mro__)
 
 
 def is_quantised(model: PreTrainedModel) -> bool:

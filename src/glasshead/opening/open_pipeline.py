@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -129,7 +129,9 @@ def text_limit(pipeline: Pipeline) -> int:
     Raises:
         InputError: if it cuts in a way that cannot be followed.
     """
-    settings = pipeline_settings(pipeline)
+    settings, task = pipeline_settings(pipeline), task_of_pipeline(pipeline)
+    if task is not None and task.cuts:
+        return int(pipeline.tokenizer.model_max_length)  # type: ignore[union-attr]
     length, cut = settings.get("max_length"), settings.get("truncation")
     if cut is None and length is not None and not settings.get("padding"):
         cut = True  # as tokenizers do
@@ -168,7 +170,7 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
         if text_limit(pipeline) == length <= LONGEST_SAMPLE:
             read.append("a the " * length)
     if (task := task_of_pipeline(pipeline)) is not None:
-        check_printed(pipeline, subject, task)
+        check_printed(pipeline, subject, task, read if task.cuts else SAMPLE_TEXTS)
         return subject
     model = subject.model.model if isinstance(subject.model, OutputModel) else subject.model
     allowed = tolerance_for(pipeline.model.dtype)
@@ -188,11 +190,11 @@ def follow_pipeline(pipeline: Pipeline, subject: Subject) -> Subject:
     return subject
 
 
-def check_printed(pipeline: Pipeline, subject: Subject, task: Task) -> None:
+def check_printed(pipeline: Pipeline, subject: Subject, task: Task, texts: Sequence[str]) -> None:
     """Raise InputError unless a model predicts here what its pipeline prints."""
     model = subject.model
     assert isinstance(model, TaskModel)
-    for text in SAMPLE_TEXTS:
+    for text in texts:
         with eval_mode(pipeline.model):
             printed, own = task.printed(pipeline, model, subject.tokenizer, text)
         allowed = tolerance_for(pipeline.model.dtype)

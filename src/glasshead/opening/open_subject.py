@@ -66,6 +66,7 @@ from glasshead.tasks import (
     RatingModel,
     predicts_labels,
     predicts_ratings,
+    questions_to,
     task_of,
 )
 from glasshead.torch_modes import in_own_modes
@@ -329,7 +330,8 @@ def model_subject(
 def ask_otherwise(subject: Subject, task: str | None) -> Subject:
     """An opened model that is asked something else than when it was opened."""
     model = subject.model
-    if task == LABELS and not isinstance(model, TextClassifier | NextTokenClassifier | LabelClassifier):
+    kept = isinstance(model, TextClassifier | LabelClassifier) or questions_to(model) is not None
+    if task == LABELS and not kept:
         return replace(subject, model=LabelClassifier(isolated_copy(model)))
     if task == CLASSIFICATION and isinstance(model, LabelClassifier):
         chooses = isolated_copy(model).model
@@ -353,7 +355,7 @@ def check_task(subject: Subject, task: str | None) -> None:
 def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] | None:
     """How a model is asked about one output at a time: about labels, or several ratings, by its configuration
     unless a task is named; None: it is not. Those of Glasshead choose one class, or give one rating."""
-    if isinstance(model, TextClassifier):
+    if isinstance(model, TextClassifier) or task_of(model) is not None:
         return None
     if task == LABELS or (task is None and predicts_labels(model.config)):
         return LabelClassifier

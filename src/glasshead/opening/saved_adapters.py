@@ -16,6 +16,7 @@ import transformers
 from huggingface_hub import snapshot_download
 from safetensors import SafetensorError, safe_open
 from transformers import (
+    AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
     PreTrainedConfig,
@@ -33,6 +34,7 @@ PREFIX = "base_model.model."
 HEADS: Mapping[str, Any] = {
     "SEQ_CLS": AutoModelForSequenceClassification,
     "TOKEN_CLS": AutoModelForTokenClassification,
+    "QUESTION_ANS": AutoModelForQuestionAnswering,
 }
 MANY = 7919
 """A number of classes that is no other size of a model."""

@@ -23,8 +23,8 @@ class MethodRequest(UnitRequest):
     )
     at: int | str | None = option(
         default=None,
-        help="Of a tagger: the word that is asked about, as it is written or by its number from 0; else each "
-        "word that has a tag.",
+        help="Of models that are asked about a part of a text: the word, as it is written or by its number "
+        "from 0; of one that finds answers, the words.",
         metavar="WORD",
     )
     answer: str | None = option(

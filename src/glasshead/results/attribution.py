@@ -94,10 +94,15 @@ class Attribution(Drawable):
         prediction = (
             f"rating {self.prediction:.2f}{self.of_asked}"
             if self.rates
-            else f"predicted {self.predicted}{self.of_asked}, p({self.target}) = {self.prediction:.2f}"
+            else f"predicted {self.predicted}{self.of_asked}, p({self.target}) = {self.probability}"
         )
         what = self.method if self.colours is self.scores else f"contributions of {self.method}"
         return one_line(f"{text!r}, {prediction}, {what}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
+
+    @property
+    def probability(self) -> str:
+        """The prediction with two digits, which of a long answer is tiny."""
+        return f"{self.prediction:.2f}" if self.prediction >= 0.005 else f"{self.prediction:.2g}"
 
     @property
     def of_asked(self) -> str:

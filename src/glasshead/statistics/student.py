@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Num
 from numpy.typing import NDArray
 
 from glasshead.arrays import Floats
@@ -13,7 +13,7 @@ from glasshead.statistics.resampling import LEVEL
 def student_interval(
     sums: Float[NDArray, "*n"],
     squares: Float[NDArray, "*n"],
-    counts: Int[NDArray, "*n"],
+    counts: Num[NDArray, "*n"],
     level: float = LEVEL,
 ) -> Floats:
     """x̄ ± t_{n−1} s / √n of n numbers with the sums Σx and Σx² [2, *n]; NaN for n < 2.

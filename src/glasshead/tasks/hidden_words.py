@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -64,6 +65,12 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
             raise ValueError("say which hidden word is asked about: question")
         return self.read_at(question.argmax(dim=1), **inputs)
 
+    def place(self, encoded: Encoded, row: int) -> slice:
+        """The token of the hidden word."""
+        assert encoded.question is not None
+        place = int(encoded.question[row].argmax())
+        return slice(place, place + 1)
+
     def hidden_at(self, encoded: Encoded) -> tuple[Int[Tensor, " words"], Int[Tensor, " words"]]:
         """Of all hidden words the number of the text, and the token."""
         texts, places = ((encoded.ids == self.mask) & encoded.mask).nonzero(as_tuple=True)
@@ -76,8 +83,12 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
         Raises:
             InputError: if a text has no such word, or its hidden words are not read.
         """
-        inputs = hide_words(inputs, self.mask, at)
+        inputs, starts = hide_words(inputs, self.mask, at)
         rows, places = self.hidden_at(inputs.encoded)
+        if at is not None:
+            begins = inputs.encoded.offsets[rows.numpy(), places.numpy(), 0]
+            asked = torch.from_numpy(begins == np.array(starts)[rows.numpy()])
+            rows, places = rows[asked], places[asked]
         if missing := {*range(len(inputs.texts))} - {*rows.tolist()}:
             text = inputs.joined(min(missing))
             raise InputError(f"the hidden word of {text[:40]!r} is behind what the model reads of it")
@@ -105,9 +116,9 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
         return self.about(inputs.encoded, (inputs.encoded.ids == self.mask).long().argmax(dim=1))
 
 
-def hide_words(inputs: Inputs, mask: int, at: At) -> Inputs:
-    """The texts with one word hidden each: the one at a place or, where none is named, each in turn. Texts
-    that have hidden words stay, unless a place is named.
+def hide_words(inputs: Inputs, mask: int, at: At) -> tuple[Inputs, list[int]]:
+    """The texts with one word hidden each, and where it begins: the one at a place or, where none is named,
+    each in turn. Texts that have hidden words stay, unless a place is named.
 
     Raises:
         InputError: if there is no such word.
@@ -136,11 +147,20 @@ def hide_words(inputs: Inputs, mask: int, at: At) -> Inputs:
             else:
                 start, end = span[0] - behind, span[1] - behind
                 pairs[number] = pairs[number][:start] + token + pairs[number][end:]
-    return Inputs(inputs.tokenizer, texts, pairs, encode(inputs.tokenizer, texts, pairs, unit=encoded.unit))
+    hidden = Inputs(inputs.tokenizer, texts, pairs, encode(inputs.tokenizer, texts, pairs, unit=encoded.unit))
+    return hidden, [0 if span is None else span[0] for span in spans]
+
+
+def no_blanks(encoded: Encoded, row: int) -> list[int]:
+    """The tokens of a text without blanks that are tokens of their own, as some tokenizers have one before a
+    hidden word."""
+    blank = (encoded.words[row] >= 0) & (encoded.offsets[row, :, 0] == encoded.offsets[row, :, 1])
+    kept: list[int] = encoded.ids[row][encoded.mask[row] & ~torch.from_numpy(blank)].tolist()
+    return kept
 
 
 HIDDEN = "of each text one word that is one token, drawn at random, is hidden, and the model is asked for it"
-NO_WORD = "no text has a word of one token beside others, which could be hidden"
+LACKS = "a word of one token beside others, which is not hidden yet"
 
 
 class HiddenWords(Task):
@@ -213,16 +233,13 @@ class HiddenWords(Task):
             for place in chosen.random(row).permutation(alone).tolist():
                 start, end = characters_at(encoded, row, place)
                 hidden = text[:start] + str(tokenizer.mask_token) + text[end:]
-                expected = ids[encoded.mask[row]].clone()
-                expected[place] = model.mask
-                again = encode(tokenizer, [hidden])
-                if ids[place] != tokenizer.unk_token_id and again.ids[0].tolist() == expected.tolist():
+                expected = encoded.ids.clone()
+                expected[row, place] = model.mask
+                before, again = replace(encoded, ids=expected), encode(tokenizer, [hidden])
+                if ids[place] != tokenizer.unk_token_id and no_blanks(again, 0) == no_blanks(before, row):
                     asked[row] = {"text": hidden, "label": int(ids[place])}
                     break
-        rows = question_rows(class_names(model), chosen, asked, NO_WORD)
-        left_out = len(chosen.rows) - len(asked)
-        few = f"; {left_out:,} of {len(chosen.rows):,} texts have none and are left out" if left_out else ""
-        return rows, HIDDEN + few
+        return question_rows(class_names(model), chosen, asked, HIDDEN, LACKS)
 
 
 QUESTIONS.register("hidden-words")(HiddenWords())

@@ -24,7 +24,7 @@ BEHIND = (
     "Of each text the model reads what stands before one token, drawn at random among those that begin a "
     "word, and is asked for that token"
 )
-NO_TOKEN = "no text has a token after its first word, which a language model could be asked for"
+LACKS = "a token behind the first word, which a language model could be asked for"
 
 
 class Prompts(NamedTuple):
@@ -66,10 +66,7 @@ class NextTokens(Questions):
             row: {"text": text, "label": token}
             for text, token, row in zip(prompts.texts, prompts.tokens, prompts.rows, strict=True)
         }
-        rows = question_rows(class_names(model), chosen, asked, NO_TOKEN)
-        left_out = len(chosen.rows) - len(asked)
-        few = f". {left_out:,} of {len(chosen.rows):,} texts are too short and left out" if left_out else ""
-        return rows, BEHIND + few
+        return question_rows(class_names(model), chosen, asked, BEHIND, LACKS)
 
 
 def read_texts(source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions) -> Sequence[str]:

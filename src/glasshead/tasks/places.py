@@ -3,6 +3,7 @@ which therefore moves with its word."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.data import Encoded
-from glasshead.errors import ParameterError
+from glasshead.errors import ParameterError, pluralise
 from glasshead.huggingface import At, Inputs, TaskModel
 from glasshead.registry import did_you_mean
 
@@ -31,6 +32,7 @@ class PartModel(TaskModel):
     def asked(self, encoded: Encoded, row: int, text: str) -> str:
         """The part of the text."""
         own = encoded.offsets[row, self.place(encoded, row)]
+        own = own[own[:, 0] < own[:, 1]] if (own[:, 0] < own[:, 1]).any() else own
         return text[int(own[:, 0].min()) : int(own[:, 1].max())]
 
 
@@ -47,7 +49,7 @@ class PlaceModel(PartModel):
         assert encoded.question is not None
         first = int(encoded.question[row].argmax())
         words = encoded.words[row]
-        return slice(first, first + int((words == words[first]).sum()))
+        return slice(first, int(np.flatnonzero(words == words[first])[-1]) + 1)
 
 
 def at_places(values: Tensor, question: Int[Tensor, "b n"] | None) -> Tensor:
@@ -60,8 +62,8 @@ def at_places(values: Tensor, question: Int[Tensor, "b n"] | None) -> Tensor:
 
 def first_tokens(encoded: Encoded) -> Bool[Tensor, "texts tokens"]:
     """Which tokens begin a word."""
-    before = np.concatenate([np.full((len(encoded.words), 1), -1), encoded.words[:, :-1]], axis=1)
-    return torch.from_numpy((encoded.words >= 0) & (encoded.words != before)) & encoded.mask
+    assert encoded.begins is not None
+    return torch.from_numpy(encoded.begins) & encoded.mask
 
 
 def find_words(inputs: Inputs, at: At) -> Int[Tensor, " texts"]:
@@ -81,8 +83,20 @@ def find_word(encoded: Encoded, row: int, text: str, at: At) -> int:
         ParameterError: if the text, as far as it is read, has no such word, or several.
     """
     places = first_tokens(encoded)[row].nonzero()[:, 0].tolist()
+    if isinstance(at, int):
+        if not 0 <= at < len(places):
+            raise ParameterError("at", f"is {at}, and {text[:40]!r} has {pluralise(len(places), 'word')}")
+        return int(places[at])
     spelled, name = [word_at(encoded, row, text, place) for place in places], str(at)
     found = [number for number, word in enumerate(spelled) if word == name]
+    if not found and name.strip():  # words that the tokenizer divides
+        spans = [characters_at(encoded, row, place) for place in places]
+        found = [
+            number
+            for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+            for number, (start, _) in enumerate(spans)
+            if start == match.start()
+        ]
     if len(found) > 1:
         several = ", ".join(map(str, found))
         raise ParameterError("at", f"is {name!r}, which is there more than once: give its number ({several})")
@@ -102,6 +116,7 @@ def word_at(encoded: Encoded, row: int, text: str, place: int) -> str:
 def characters_at(encoded: Encoded, row: int, place: int) -> tuple[int, int]:
     """The first character of the word that begins at a token, and the one behind it."""
     own: NDArray[np.int64] = encoded.offsets[row][encoded.words[row] == encoded.words[row][place]]
+    own = own[own[:, 0] < own[:, 1]]  # blanks that belong to the word have none
     return int(own[:, 0].min()), int(own[:, 1].max())
 
 

@@ -88,6 +88,12 @@ class SpanClassifier(PartModel):
         (marked,) = (encoded.question[row] & (BEGINS | ENDS)).nonzero(as_tuple=True)
         return slice(int(marked[0]), int(marked[-1]) + 1)
 
+    def asked(self, encoded: Encoded, row: int, text: str) -> str:
+        """The part of the text, and which side of it."""
+        assert encoded.question is not None
+        sides = {BEGINS: " (its beginning)", ENDS: " (its end)"}
+        return super().asked(encoded, row, text) + sides.get(int(encoded.question[row].sum()), "")
+
     def about(self, inputs: Inputs, spans: Int[Tensor, "texts 2"], target: Target = None) -> Encoded:
         """Inputs, each asked about a part from a token to another, or where this begins or ends alone."""
         question = torch.zeros_like(inputs.encoded.ids)
@@ -107,6 +113,8 @@ class SpanClassifier(PartModel):
             raise InputError(
                 f"this model looks for the answer to a question in a text: give the text as {spell('pairs')}"
             )
+        if at is not None and not str(at).strip():
+            raise ParameterError("at", "is empty: give some words of the text")
         if target is not None and target not in self.target_names:
             meant = did_you_mean(str(target), self.target_names)
             raise InputError(f"the model predicts no {target!r} of an answer: {meant}")
@@ -128,6 +136,9 @@ class SpanClassifier(PartModel):
         """Where the answer most likely begins and ends."""
         spans = torch.zeros(len(inputs.texts), 2, dtype=torch.long)
         context = words_of_context(inputs)
+        if not bool(context.any(dim=1).all()):
+            number = int((~context.any(dim=1)).nonzero()[0, 0])
+            raise InputError(f"the model reads no word of the text of question {number + 1}: give one")
         plain = replace(inputs.encoded, question=None, asks_place=False)
         for rows, own in batches(plain, device=self.model.device):
             output = self.model(**own)
@@ -196,7 +207,7 @@ def tokens_of_part(inputs: Inputs, row: int, start: int, end: int) -> tuple[int,
     """
     offsets = inputs.encoded.offsets[row]
     inside = (offsets[:, 0] < end) & (offsets[:, 1] > start) & words_of_context(inputs)[row].numpy()
-    if not inside.any():
+    if not inside.any() or end > offsets[words_of_context(inputs)[row].numpy(), 1].max():
         text = inputs.joined(row)[start:end]
         raise ParameterError("at", f"is {text[:40]!r}, which is behind what the model reads of its text")
     (places,) = inside.nonzero()
@@ -256,17 +267,22 @@ class Spans(Task):
         asked: dict[int, dict[str, Any]] = {}
         for row, one in enumerate(chosen.rows):
             behind = len(one.question) + 1
-            start, end = (place + behind for place in one.answer)
+            if not one.answers:
+                continue
+            start, end = (place + behind for place in one.answers[0])
             offsets, words = inputs.encoded.offsets[row], inputs.encoded.words[row]
             places = np.flatnonzero(begins[row])
             ends = np.array([offsets[words == words[place], 1].max() for place in places], dtype=int)
             starts = offsets[places, 0]
             inside = (starts < end) & (ends > start)
+            right = np.zeros(len(places), dtype=bool)
+            for first, stop in one.answers:
+                right |= (starts < stop + behind) & (ends > first + behind)
             if not inside.any() or end > ends.max():
                 continue
             random, size = chosen.random(row), int(inside.sum())
             others = [
-                first for first in range(len(places) - size + 1) if not inside[first : first + size].any()
+                first for first in range(len(places) - size + 1) if not right[first : first + size].any()
             ]
             label = 1
             if others and random.random() < 0.5:
@@ -276,7 +292,9 @@ class Spans(Task):
                 "text": one.question, "text_pair": one.context, "label": label,
                 PART_FROM: start, PART_TO: end,
             }  # fmt: skip
-        return question_rows(class_names(model), chosen, asked, "no answer is in what the model reads"), ASKED
+        return question_rows(
+            class_names(model), chosen, asked, ASKED, "an answer in what the model reads of the text"
+        )
 
 
 QUESTIONS.register("spans")(Spans())

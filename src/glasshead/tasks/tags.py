@@ -29,7 +29,7 @@ from glasshead.tasks.task import QUESTIONS, Chosen, Task, question_rows
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
 
-OUTSIDE = ("o", "outside", "other", "none")
+OUTSIDE = ("o", "outside")
 """What the tag of a word is called that is no part of anything."""
 
 
@@ -44,11 +44,6 @@ class TagClassifier(PlaceModel):
         """Logits [b, K] of the tags of the words that are asked about."""
         output = self.model(**inputs)
         return as_asked(output, at_places(output.logits, question))
-
-    @property
-    def usual(self) -> str:
-        """Each word has its own."""
-        return "the predicted one"
 
     def ask_usual(self, inputs: Inputs) -> Encoded:
         """About the word of each input that is most likely to have a tag beside that of no entity."""
@@ -116,6 +111,7 @@ class Tags(Task):
     auto = AutoModelForTokenClassification
     model = TagClassifier
     pipeline = TokenClassificationPipeline
+    cuts = True
 
     def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> TagClassifier:
         """The model, asked about one word."""
@@ -170,8 +166,8 @@ class Tags(Task):
                 asked[row] = {
                     "text": one.text, "label": tags[number], QUESTION: one.text[start:end], WORD_AT: start,
                 }  # fmt: skip
-        rows = question_rows(names, chosen, asked, "no text has a word that is read")
-        return rows, ANY_WORD if outside is None else TAGGED
+        note = ANY_WORD if outside is None else TAGGED
+        return question_rows(names, chosen, asked, note, "a word that the model reads")
 
 
 def tag_number(tag: str | int, names: Sequence[str]) -> int:

@@ -68,12 +68,14 @@ class Questions(ABC):
 class Task(Questions):
     """What is asked of the models of Transformers whose class ends with ``head``.
 
-    ``auto`` loads them, ``pipeline`` is the class of their pipelines, where there are any.
+    ``auto`` loads them, ``pipeline`` is the class of their pipelines, where there are any; if ``cuts``, these
+    cut every text to the length that the tokenizer names.
     """
 
     head: ClassVar[str | tuple[str, ...]]
     auto: ClassVar[Any]
     pipeline: ClassVar[type[Pipeline] | None] = None
+    cuts: ClassVar[bool] = False
 
     def serves(self, config: PreTrainedConfig) -> bool:
         """Whether a model with such a head was saved."""
@@ -105,18 +107,18 @@ QUESTIONS: Registry[Questions] = Registry("task")
 
 
 def question_rows(
-    names: Sequence[str], chosen: Chosen, asked: Mapping[int, Mapping[str, Any]], none: str
-) -> Dataset:
+    names: Sequence[str], chosen: Chosen, asked: Mapping[int, Mapping[str, Any]], note: str, lacks: str
+) -> tuple[Dataset, str]:
     """One row for each of the chosen that is ``asked``: its cells, with the number of its class as label,
-    and where it is in the data and in their random order.
+    and where it is in the data and in their random order; and a ``note`` with how many are left out.
 
     Raises:
-        InputError: with ``none`` if there are none.
+        InputError: with what every row ``lacks`` if none is asked.
     """
     from datasets import ClassLabel, Dataset, Features, Value
 
     if not asked:
-        raise InputError(none)
+        raise InputError(f"none of these rows has {lacks}")
     numbers = list(asked)
     columns = {name: [asked[number][name] for number in numbers] for name in asked[numbers[0]]}
     features = {
@@ -126,7 +128,9 @@ def question_rows(
         for name, cells in columns.items()
     } | {PLACE: Value("int64"), RANK: Value("int64")}
     columns |= {PLACE: chosen.places[numbers].tolist(), RANK: chosen.ranks[numbers].tolist()}
-    return Dataset.from_dict(columns, features=Features(features))
+    if left_out := len(chosen.rows) - len(asked):
+        note += f"; {left_out:,} of {len(chosen.rows):,} rows have not {lacks}, and are left out"
+    return Dataset.from_dict(columns, features=Features(features)), note
 
 
 def all_tasks() -> Iterator[Task]:
@@ -140,8 +144,14 @@ def task_of_config(config: PreTrainedConfig) -> Task | None:
 
 
 def task_of(model: PreTrainedModel) -> Task | None:
-    """The task of a model of Transformers; None: it classifies, or writes."""
-    return task_of_config(config_to_save(model))
+    """The task of a model of Transformers, or of a class of one's own that is made of one; None: it
+    classifies, or writes."""
+    config = config_to_save(model)
+    for kind in type(model).__mro__:
+        config.architectures = [kind.__name__]
+        if (task := task_of_config(config)) is not None:
+            return task
+    return None
 
 
 def task_of_pipeline(pipeline: Pipeline) -> Task | None:

@@ -175,8 +175,13 @@ def read_head_texts(request: DataRequest, subject: Subject) -> HeadTexts:
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
     questions = questions_to(subject.model)
-    if questions is not None and not isinstance(subject.model, NextTokenClassifier):
-        found = questions.read(request.data, split, options)
+    if isinstance(subject.model, NextTokenClassifier) or has_lines(request.data):
+        questions = None
+    if questions is not None:
+        try:
+            found = questions.read(request.data, split, options)
+        except NoLabelError:  # heads need none
+            return read_unlabelled(request, subject, options, limit)
         rows = sample_rows(len(found), limit, request.seed)
         facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
         firsts, seconds = questions.texts([found[row] for row in rows])

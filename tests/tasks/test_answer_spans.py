@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from datasets import Dataset
 
 import glasshead
 from classifier_families import FAMILIES, WORDS
 from glasshead import explain
+from glasshead.data import LoadOptions, read_answered
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from glasshead.tasks import QUESTIONS, Chosen
+from glasshead.tasks.spans import PART_FROM, PART_TO
 
 FAMILY = FAMILIES["Bert"]
 QUESTION, CONTEXT = "a warm film", "the plot is dull and not very good"
@@ -90,10 +94,12 @@ def test_the_probability_is_that_of_both_ends(family):
         output = model(**given)
     starts, ends = output.start_logits[0].softmax(-1), output.end_logits[0].softmax(-1)
     expected = {"start": starts[first], "end": ends[last], "span": starts[first] * ends[last]}
+    sides = {"start": " (its beginning)", "end": " (its end)", "span": ""}
     for target, p in expected.items():
         (one,) = explain(model, QUESTION, pairs=CONTEXT, tokenizer=tokenizer, at="not very", target=target)
         assert one.prediction == pytest.approx(float(p), rel=1e-3, abs=1e-6)
         assert one.target == "here"
+        assert one.asked.endswith(sides[target])
     assert one.asked == "not very"
 
 
@@ -171,11 +177,11 @@ def test_the_word_of_the_question_that_decides_is_found():
             tokenizer=tokenizer,
             method=method,
         )
-        best = [max(zip(one.scores[1:4], one.tokens[1:4], strict=True))[1] for one in found]
+        best = [max(zip(one.scores, one.tokens, strict=True))[1] for one in found]
         return np.mean([word in ("good", "bad") for word in best])
 
-    assert hits("erasure-mask-token") >= 0.95
-    assert hits("random") < 0.7
+    assert hits("erasure-mean-embedding") >= 0.95
+    assert hits("random") < 0.5
 
 
 @pytest.mark.parametrize("as_file", [True, False])
@@ -198,6 +204,32 @@ def test_the_card_asks_about_the_answer_or_another_part(as_file, tmp_path):
     assert {*card.examples["label"]} == {"here", "elsewhere"}
 
 
+def test_parts_that_are_right_are_not_asked_as_wrong_and_rows_without_answer_are_counted():
+    model, tokenizer = reader()
+    context = "film is good and film is bad"
+    answers = {"text": ["film", "film"], "answer_start": [0, 17]}
+    rows = [{"question": "what", "context": context, "answers": answers}] * 40
+    none = [{"question": "why", "context": context, "answers": {"text": [], "answer_start": []}}] * 8
+    card = glasshead.audit(model, rows + none, tokenizer=tokenizer, audits=["performance"])
+    assert card.facts["examples"] == 40
+    assert any("8 of 48 rows have not an answer" in note for note in card.facts["notes"])
+    chosen = Chosen(read_answered(Dataset.from_list(rows), "all", LoadOptions()), *[np.arange(40)] * 2, 0)
+    drawn, _ = QUESTIONS["spans"].draw(glasshead.open(model, tokenizer).model, tokenizer, chosen)
+    parts = {
+        (label, context[start - 5 : end - 5])
+        for label, start, end in zip(drawn["label"], drawn[PART_FROM], drawn[PART_TO], strict=True)
+    }
+    assert (1, "film") in parts
+    assert {part for label, part in parts if label == 0} == {"is", "good", "and", "bad"}
+
+
+def test_a_part_that_is_cut_away_is_not_shortened():
+    model, tokenizer = reader()
+    tokenizer.model_max_length = 10
+    with pytest.raises(InputError, match="is behind what the model reads"):
+        explain(model, "bad", pairs=CONTEXT, tokenizer=tokenizer, at="dull and not very")
+
+
 def test_heads_and_rankings():
     model, tokenizer, rows = planted()
     assert len(glasshead.heads(model, rows[:8], tokenizer=tokenizer).heads) == 4
@@ -211,6 +243,8 @@ def test_heads_and_rankings():
         ({"pairs": None}, "looks for the answer to a question in a text"),
         ({"at": "cold"}, "not there in"),
         ({"at": "t"}, "there more than once"),
+        ({"at": " "}, "is empty"),
+        ({"pairs": "  "}, "reads no word of the text"),
         ({"target": "middle"}, "predicts no 'middle' of an answer"),
     ],
 )
@@ -225,7 +259,8 @@ def test_what_cannot_be_asked(changes, says):
     [
         ({"text": ["good"], "answer_start": [0]}, "row 1: the answer 'good' does not stand"),
         ("plot plot", "does not stand"),
-        ({"text": [], "answer_start": []}, "no question whose answer"),
+        ({"text": [], "answer_start": []}, "none of these rows has an answer"),
+        (3, "is a text and the number of a character"),
         ("t", "more than once"),
     ],
 )
