@@ -85,9 +85,9 @@ SHELL = {
         ["audits/my-guesser/card.json"],
         ["predicted “yellow” for “[MASK]”", "“lemon” rather than “grass”", "Report: audits/my-guesser"],
     ),
-    "answers": (
+    "find_answers": (
         ["audits/my-reader/card.json"],
-        ["predicted here for “oslo”", "predicted elsewhere for “rome”", "Report: audits/my-reader"],
+        ["here for “oslo”", "elsewhere for “rome (its beginning)”", "Report: audits/my-reader"],
     ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
@@ -244,7 +244,7 @@ MAKERS = {
     "labels": "labels",
     "tags": "tags",
     "hidden_words": "hidden_words",
-    "answers": "answers",
+    "find_answers": "find_answers",
     "write": "my_writer",
     "given_answer": "my_writer",
     "images": "make_digit",
@@ -347,7 +347,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "signed_square.py",
     "tags.py",
     "hidden_words.py",
-    "answers.py",
+    "find_answers.py",
     "use_signed_square.py",
 }
 
