@@ -104,7 +104,7 @@ def encode(
     mask = np.zeros(ids.shape, dtype=bool)
     words = np.full(ids.shape, -1)
     offsets = np.zeros((*ids.shape, 2), dtype=np.int64)
-    begins = np.zeros(ids.shape, dtype=bool)
+    called = np.full(ids.shape, -1)
     types = np.zeros(ids.shape, dtype=np.int64) if "token_type_ids" in tokenizer.model_input_names else None
     for index, (row, first) in enumerate(zip(rows, firsts, strict=True)):
         n = len(row) - first
@@ -112,9 +112,12 @@ def encode(
             ids[index, :n] = row.ids[first:]
             mask[index, :n] = True
             read = texts[index : index + 1] if pairs is None else (texts[index], pairs[index])
-            own, places = word_places(tokenizer, row, read, special)
-            words[index, :n], offsets[index, :n] = own[first:], places[first:]
-            begins[index, :n] = word_beginnings(row, own, places)[first:]
+            own, places, names = word_places(tokenizer, row, read, special)
+            words[index, :n], offsets[index, :n], called[index, :n] = (
+                own[first:],
+                places[first:],
+                names[first:],
+            )
             if types is not None:
                 types[index, :n] = row.type_ids[first:]
             if pairs is not None:
@@ -129,7 +132,7 @@ def encode(
         None if types is None else torch.from_numpy(types),
         unit,
         one_length=getattr(tokenizer, ONE_LENGTH, False),
-        begins=begins,
+        begins=word_beginnings(called, words, offsets),
     )
 
 

@@ -5,12 +5,10 @@ import unicodedata
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from tokenizers import Encoding
 from tokenizers.models import WordLevel, WordPiece
 from transformers import PreTrainedTokenizerFast
-
-from glasshead.arrays import Flags
 
 BLANKS = re.compile(r"\s")
 UNSPACED = re.compile(
@@ -36,11 +34,12 @@ def special_ids(tokenizer: PreTrainedTokenizerFast) -> frozenset[int]:
 
 def word_places(
     tokenizer: PreTrainedTokenizerFast, row: Encoding, texts: Sequence[str], special: Collection[int] = ()
-) -> tuple[Int[np.ndarray, " tokens"], Int[np.ndarray, "tokens 2"]]:
-    """The word of each token, −1 for ``special`` ones and those around the text, and the characters that it
-    stands for; each text of a pair counts from 0."""
+) -> tuple[Int[np.ndarray, " tokens"], Int[np.ndarray, "tokens 2"], Int[np.ndarray, " tokens"]]:
+    """The word of each token, −1 for ``special`` ones and those around the text, the characters that it
+    stands for, and what the tokenizer itself calls its word; each text of a pair counts from 0."""
     words = np.array([-1 if word is None else word for word in row.word_ids], dtype=np.int64)
     offsets = np.array(row.offsets, dtype=np.int64).reshape(-1, 2)
+    own = words.copy()
     words[[number in special for number in row.ids]] = -1
     splits_first = isinstance(tokenizer.backend_tokenizer.model, WordLevel | WordPiece)
     for which, text in enumerate(texts):
@@ -53,28 +52,24 @@ def word_places(
             divided, offsets[run] = divide(text, words[run].tolist(), offsets[run].tolist())
             words[run] = [word if word < 0 else word + behind for word in divided]
             behind = max(behind, words[run].max() + 1)
-    return words, offsets
+    return words, offsets, own
 
 
 def word_beginnings(
-    row: Encoding, words: Int[np.ndarray, " tokens"], offsets: Int[np.ndarray, "tokens 2"]
-) -> Flags:
-    """Which token begins each word to a model: the first of it, unless that is a blank alone which the
-    tokenizer keeps apart from what follows."""
-    own, which = row.word_ids, row.sequence_ids
-    found = np.zeros(len(words), dtype=bool)
-    last: tuple[int, int | None] = -1, None
-    for token, word in enumerate(words):
-        if word < 0 or (word, which[token]) == last:
-            continue
-        following = token + 1
-        is_blank = offsets[token, 0] == offsets[token, 1]
-        joined = following < len(words) and words[following] == word and which[following] == which[token]
-        if is_blank and joined and own[following] != own[token]:
-            continue
-        found[token] = True
-        last = word, which[token]
-    return found
+    own: Int[np.ndarray, "texts tokens"],
+    words: Int[np.ndarray, "texts tokens"],
+    offsets: Int[np.ndarray, "texts tokens 2"],
+) -> Bool[np.ndarray, "texts tokens"]:
+    """Which token begins each of the ``words`` to a model: the first of it, unless that is a blank alone
+    which the tokenizer, by its ``own`` words, keeps apart from what follows."""
+    starts = np.ones(words.shape, dtype=bool)
+    starts[:, 1:] = words[:, 1:] != words[:, :-1]
+    apart = np.zeros(words.shape, dtype=bool)
+    apart[:, :-1] = ~starts[:, 1:] & (own[:, 1:] != own[:, :-1]) & (offsets[:, :-1, 0] == offsets[:, :-1, 1])
+    usable = (words >= 0) & ~apart
+    count = usable.cumsum(axis=1)  # of all, and before each word
+    before = np.maximum.accumulate(np.where(starts, count - usable, 0), axis=1)
+    return np.asarray(usable & (count - before == 1))
 
 
 def divide(text: str, words: Sequence[int], offsets: Sequence[Span]) -> tuple[list[int], list[Span]]:
