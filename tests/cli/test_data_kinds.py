@@ -5,6 +5,7 @@ import json
 import pytest
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 from openpyxl import Workbook
+from pandas.testing import assert_frame_equal
 
 import glasshead as front_door
 from classifier_families import FAMILIES
@@ -59,7 +60,7 @@ def test_every_kind_of_data_is_audited_and_has_the_same_heads(model, tmp_path, n
     assert (facts["examples"], facts["data"]) == (8, str(tmp_path / name))
     named = {"encoding": "latin-1", "separator": ";"} if options else {}
     heads = front_door.heads(model, tmp_path / name, **named)
-    assert heads.to_pandas().equals(front_door.heads(model, ROWS).to_pandas())
+    assert_frame_equal(heads.to_pandas(), front_door.heads(model, ROWS).to_pandas())
 
 
 def test_the_test_split_of_a_saved_dictionary_is_audited(model, tmp_path):

@@ -51,7 +51,7 @@ def read_answered(
         for name, text in (("question", question), ("context", context)):
             if not isinstance(text, str):
                 raise InputError(f"{where}: the {name} is {text!r}, and no text")
-        places = tuple(place_of(context, *answer, where) for answer in listed_answers(answers, where))
+        places = tuple(find_answer(context, *answer, where) for answer in listed_answers(answers, where))
         found.append(AnsweredQuestion(question, context, places))
     return found
 
@@ -82,7 +82,7 @@ def listed_answers(answers: Any, where: str) -> list[tuple[str, int | None]]:
     return [(text, start) for text, start in pairs if text]
 
 
-def place_of(context: str, text: str, start: int | None, where: str) -> tuple[int, int]:
+def find_answer(context: str, text: str, start: int | None, where: str) -> tuple[int, int]:
     """The characters of an answer.
 
     Raises:

@@ -62,18 +62,25 @@ def read_questions(
     values = found.values
     size = len(next(iter(values.values()), ()))
     has = labels_of_rows(found, names, options, size)
-    kept = {name: cells for name, cells in values.items() if name != "label"} | {"label": [NO] * size}
-    coded = {name: codes for name, codes in found.coded.items() if name != "label"}
-    plain = replace(options, label_column=None)
     if QUESTION in columns and QUESTION in values:
         raise InputError(
             f"{found.source} has a column {QUESTION!r} of its own: call it otherwise to slice by it"
         )
     extra = [name for name in columns if name != QUESTION]
-    table = tabulate(replace(found, values=kept, coded=coded), plain, extra)
+    table = tabulate_with(found, [NO] * size, options, extra)
     numbers = [require_label(name, names) for name in asked or names]
     rows = ask_each(table, [names[number] for number in numbers], has[:, numbers], seed)
     return dataset_of(rows, (NO, YES), f"asked about labels with seed {seed}")
+
+
+def tabulate_with(
+    columns: Columns, labels: Sequence[Any], options: LoadOptions, extra: Sequence[str]
+) -> Table:
+    """The rows of a source with these labels in the place of its own."""
+    values = {name: cells for name, cells in columns.values.items() if name != "label"}
+    coded = {name: codes for name, codes in columns.coded.items() if name != "label"}
+    labelled = replace(columns, values=values | {"label": list(labels)}, coded=coded)
+    return tabulate(labelled, replace(options, label_column=None), extra)
 
 
 def require_label(name: str, names: Sequence[str]) -> int:

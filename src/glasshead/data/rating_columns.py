@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshead.data.label_columns import LABEL_COLUMNS, columns_of
+from glasshead.data.label_columns import LABEL_COLUMNS, columns_of, tabulate_with
 from glasshead.data.load import dataset_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.read import Columns
-from glasshead.data.schema import tabulate
 from glasshead.errors import InputError
 from glasshead.spelling import spell
 
@@ -38,10 +37,7 @@ def read_ratings(
     """
     found = columns_of(source, split, options)
     ratings = ratings_of(found, names, number, options)
-    kept = {name: cells for name, cells in found.values.items() if name != "label"} | {"label": ratings}
-    coded = {name: codes for name, codes in found.coded.items() if name != "label"}
-    plain = replace(options, label_column=None, task="regression")
-    table = tabulate(replace(found, values=kept, coded=coded), plain, columns)
+    table = tabulate_with(found, ratings, replace(options, task="regression"), columns)
     return dataset_of(table, None, f"the rating {names[number]!r}")
 
 

@@ -20,7 +20,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.explanation_context import DEFAULT_SELECTOR, ExplanationContext, make_context
 from glasshead.explainers.row_caveat import row_caveat
 from glasshead.explainers.targets import TARGETS
-from glasshead.huggingface import Inputs, answers_of, ask_usual, asked_of
+from glasshead.huggingface import Inputs, answers_of, ask_usual, question_in_words
 from glasshead.models import TextClassifier
 from glasshead.nouns import Nouns
 from glasshead.registry import Registry
@@ -317,7 +317,7 @@ def to_attributions(
                 else names[int(predicted[index])],
                 prediction=float(values[index, target]),
                 method=explainer.name,
-                asked=asked_of(context.model, context.encoded, index, str(text)),
+                asked=question_in_words(context.model, context.encoded, index, str(text)),
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
                 rates=context.is_regression,
                 reading=reading,

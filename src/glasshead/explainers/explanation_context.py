@@ -20,11 +20,10 @@ from glasshead.explainers.first_pass import FirstPass, first_pass
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target, log_probability, probability
-from glasshead.huggingface import NextTokenClassifier, class_name, class_names, place_of
+from glasshead.huggingface import TaskModel, class_name, class_names, place_of
 from glasshead.models import is_regression
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks import AnswerClassifier
 from glasshead.trace import (
     AttentionSelector,
     AttentionSite,
@@ -306,15 +305,10 @@ def check_texts(model: PreTrainedModel, encoded: Encoded) -> None:
 
 
 def default_target_fn(model: PreTrainedModel) -> str:
-    """The number that is explained where none is named: of the next token, and of an answer, its
-    log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+    """The number that is explained where none is named."""
     if is_regression(model.config):
         return "rating"
-    if isinstance(model, AnswerClassifier):
-        return "log-probability"
-    if isinstance(model, NextTokenClassifier):
-        return "log-odds" if len(model.names) == 2 else "log-probability"
-    return "probability"
+    return model.target_fn if isinstance(model, TaskModel) else "probability"
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:

@@ -67,6 +67,11 @@ class NextTokenClassifier(TaskModel):
             return named
         return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
 
+    @property
+    def target_fn(self) -> str:
+        """The log-probability, between two candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+        return "log-odds" if len(self.names) == 2 else "log-probability"
+
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """The same for every input."""
         return self.names

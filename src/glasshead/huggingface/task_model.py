@@ -97,14 +97,29 @@ class TaskModel(PreTrainedModel):
             raise ParameterError("at", NO_PLACE)
         return inputs, target
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
-        """Each input with the one question that is asked where nobody names any."""
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
+        """Each input with the one question that is asked where data do not, about ``classes`` if a model is
+        asked about these.
+
+        Raises:
+            InputError: if there are no such, or several.
+        """
         return inputs.encoded
 
-    def asked(self, encoded: Encoded, row: int, text: str) -> str | None:
+    def question_in_words(self, encoded: Encoded, row: int, text: str) -> str | None:
         """What an input is asked about, in words: a part of its text, or one of several outputs; None: it is
         asked as a whole, or the class says it."""
         return None
+
+    def measured_on(self, classes: Sequence[str] | None) -> str | None:
+        """What effects are measured on, in words, where the data do not ask: those of ``classes`` if some are
+        named; None: the predicted class."""
+        return None
+
+    @property
+    def target_fn(self) -> str:
+        """The number that is explained where none is named."""
+        return "probability"
 
     @property
     def usual(self) -> str:
@@ -148,9 +163,9 @@ def target_names(model: PreTrainedModel) -> list[str]:
     return model.target_names if isinstance(model, TaskModel) else class_names(model)
 
 
-def asked_of(model: PreTrainedModel, encoded: Encoded, row: int, text: str) -> str | None:
+def question_in_words(model: PreTrainedModel, encoded: Encoded, row: int, text: str) -> str | None:
     """What an input is asked about, in words; None: it is asked as a whole."""
-    return model.asked(encoded, row, text) if isinstance(model, TaskModel) else None
+    return model.question_in_words(encoded, row, text) if isinstance(model, TaskModel) else None
 
 
 def usual_class(model: PreTrainedModel) -> str:
@@ -168,9 +183,14 @@ def answers_of(model: PreTrainedModel, encoded: Encoded, row: int) -> Sequence[s
     return model.answers(encoded, row) if isinstance(model, TaskModel) else class_names(model)
 
 
-def ask_usual(model: PreTrainedModel, inputs: Inputs) -> Encoded:
-    """Each input with the one question that a task asks where nobody names any."""
-    return model.ask_usual(inputs) if isinstance(model, TaskModel) else inputs.encoded
+def ask_usual(model: PreTrainedModel, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
+    """Each input with the one question that a task asks where data do not, about ``classes`` if it can."""
+    return model.ask_usual(inputs, classes) if isinstance(model, TaskModel) else inputs.encoded
+
+
+def measured_on(model: PreTrainedModel, classes: Sequence[str] | None) -> str | None:
+    """What effects are measured on, in words, where the data do not ask; None: the predicted class."""
+    return model.measured_on(classes) if isinstance(model, TaskModel) else None
 
 
 def ask_rows(model: PreTrainedModel, inputs: Inputs, split: Dataset) -> Encoded:

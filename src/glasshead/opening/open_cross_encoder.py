@@ -3,31 +3,23 @@ refused by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.huggingface import own_model
 from glasshead.models import REGRESSION, is_regression
 from glasshead.opening.check_copy import are_close, tolerance_for
+from glasshead.opening.open_pipeline import FUNCTIONS, LONGEST_SAMPLE
 from glasshead.tasks import CLASSIFICATION, LABELS
 from glasshead.trace import Subject, eval_mode, logits_of
 
-ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "Identity": lambda logits: logits,
-    "NoneType": lambda logits: logits,
-    "Sigmoid": torch.sigmoid,
-    "Softmax": partial(torch.softmax, dim=-1),
-}
+ACTIVATIONS = {"Identity": "none", "NoneType": "none", "Sigmoid": "sigmoid", "Softmax": "softmax"}
+"""What their classes are called, and how pipelines call the functions."""
 SAMPLES = (("a text", "a longer text than the first"), ("A Text with Capitals, 2 numbers!", "and another"))
-LONGEST = 1_024
-"""A longer pair than this is not read to see where it is cut."""
 
 
 def is_cross_encoder(source: object) -> bool:
@@ -75,13 +67,13 @@ def follow_cross_encoder(encoder: Any, subject: Subject) -> Subject:
     """
     name, model = activation_of(encoder), own_model(subject.model)
     pairs, limit = list(SAMPLES), subject.tokenizer.model_max_length
-    if limit <= LONGEST:
+    if limit <= LONGEST_SAMPLE:
         pairs.append(("a the " * limit, "the a " * limit))
     for pair in pairs:
         encoded = encode(subject.tokenizer, [pair[0]], [pair[1]])
         with torch.no_grad():
             logits = logits_of(model, encoded.inputs(device=model.device))[0]
-        values = ACTIVATIONS[name](logits).float().cpu()
+        values = FUNCTIONS[ACTIVATIONS[name]](logits).float().cpu()
         with eval_mode(encoder):
             printed = encoder.predict([pair], show_progress_bar=False, convert_to_tensor=True).float().cpu()
         if not are_close(printed.flatten(), values, tolerance_for(encoder.model.dtype)):

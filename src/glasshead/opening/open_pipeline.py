@@ -115,7 +115,7 @@ def function_of(pipeline: Pipeline) -> str:
     return "sigmoid" if predicts_labels(config) or config.num_labels == 1 else "softmax"
 
 
-def asked_of(pipeline: Pipeline) -> str | None:
+def task_asked(pipeline: Pipeline) -> str | None:
     """What is asked of the model of a pipeline; None: what its class says."""
     if task_of_pipeline(pipeline) is not None:
         return None

@@ -48,7 +48,7 @@ from glasshead.opening.open_cross_encoder import (
 )
 from glasshead.opening.open_images import open_image_classifier
 from glasshead.opening.open_options import OpenOptions
-from glasshead.opening.open_pipeline import asked_of, follow_pipeline, parts_of
+from glasshead.opening.open_pipeline import follow_pipeline, parts_of, task_asked
 from glasshead.opening.open_saved import also_reads, open_saved
 from glasshead.opening.precision import HALVES, dtype_name, dtype_of
 from glasshead.opening.remember import remember
@@ -167,7 +167,7 @@ def subject_of(
     if isinstance(source, Pipeline):
         pipeline, follow = source, partial(follow_pipeline, source)
         source, tokenizer = parts_of(pipeline)
-        options = replace(options, task=options.task or asked_of(pipeline))
+        options = replace(options, task=options.task or task_asked(pipeline))
     elif is_cross_encoder(source):
         follow = partial(follow_cross_encoder, source)
         source, tokenizer, task = parts_of_encoder(source)
@@ -180,9 +180,8 @@ def subject_of(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
-    if isinstance(source, LabelClassifier | RatingModel):
-        task = LABELS if isinstance(source, LabelClassifier) else REGRESSION
-        options = replace(options, task=options.task or task)
+    if isinstance(source, OutputModel):
+        options = replace(options, task=options.task or source.task)
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
     if tokenizer is None:

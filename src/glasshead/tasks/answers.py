@@ -58,6 +58,11 @@ class AnswerClassifier(PartModel):
         """The question, put to a model of another configuration, with new weights."""
         return AnswerClassifier(new_like(self.model, config), self.vocabulary, self.answer)
 
+    @property
+    def target_fn(self) -> str:
+        """As of a next token."""
+        return "log-probability"
+
     def place(self, encoded: Encoded, row: int) -> slice:
         """The tokens that are asked about."""
         (marked,) = marks(encoded)[row].nonzero(as_tuple=True)

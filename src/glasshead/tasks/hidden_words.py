@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, LoadOptions, encode
+from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.huggingface import (
     At,
@@ -32,12 +31,12 @@ from glasshead.huggingface import (
     class_names,
     vocabulary_names,
 )
-from glasshead.tasks.next_tokens import read_texts
+from glasshead.tasks.next_tokens import TextQuestions
 from glasshead.tasks.places import PlaceModel, characters_at, find_word, first_tokens
 from glasshead.tasks.task import QUESTIONS, Chosen, Task, question_rows
 
 if TYPE_CHECKING:
-    from datasets import Dataset, DatasetDict
+    from datasets import Dataset
 
 
 class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
@@ -95,7 +94,7 @@ class HiddenTokenClassifier(PlaceModel, NextTokenClassifier):
         inputs = inputs.take(rows.tolist())
         return inputs._replace(encoded=self.about(inputs.encoded, places)), target
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
         """About the first hidden word of each input; where there is none, the one in the middle is hidden."""
         encoded = inputs.encoded
         begins, ids = first_tokens(encoded), encoded.ids.clone()
@@ -163,7 +162,7 @@ HIDDEN = "of each text one word that is one token, drawn at random, is hidden, a
 LACKS = "a word of one token beside others, which is not hidden yet"
 
 
-class HiddenWords(Task):
+class HiddenWords(TextQuestions, Task):
     """Which token is hidden?"""
 
     head = "ForMaskedLM"
@@ -200,16 +199,6 @@ class HiddenWords(Task):
             logits = model(**encoded.inputs(device=model.device)).logits[0]
         printed = torch.tensor([row["score"] for row in pipeline(text, top_k=5)])
         return printed, logits.softmax(dim=-1).topk(len(printed)).values
-
-    def read(
-        self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
-    ) -> Sequence[str]:
-        """Texts; labels are not read."""
-        return read_texts(source, split, options)
-
-    def texts(self, rows: Sequence[str]) -> tuple[list[str], None]:
-        """The texts as they are."""
-        return list(rows), None
 
     def draw(
         self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen

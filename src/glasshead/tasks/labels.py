@@ -42,6 +42,7 @@ def predicts_labels(config: PreTrainedConfig) -> bool:
 class LabelClassifier(OutputModel):
     """Whether an input has a label k: logits [0, z_k] of no and yes, so that ŷ is σ(z_k)."""
 
+    task = LABELS
     noun = "label"
     problem_type = SINGLE_LABEL
     answers_to = NO, YES
@@ -51,18 +52,19 @@ class LabelClassifier(OutputModel):
         """Each input has its own."""
         return "the likeliest one"
 
-    @property
-    def asked_usually(self) -> str:
-        """Each input has its own."""
-        return "the label that each input has most likely"
+    def measured_on(self, classes: Sequence[str] | None) -> str:
+        """The label that is named; else each input has its own."""
+        return super().measured_on(classes) if classes else "the label that each input has most likely"
 
     def answers(self, encoded: Encoded, row: int) -> Sequence[str]:
         """No and yes to the question of an input, as names of classes."""
         label = self.question_names(encoded)[row]
         return [NOT + label, label]
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
-        """About the label that each input has most likely."""
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
+        """About the label that is named, else the one that each input has most likely."""
+        if classes:
+            return super().ask_usual(inputs, classes)
         return self.about(inputs.encoded, self.likeliest(inputs.encoded))
 
     def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:

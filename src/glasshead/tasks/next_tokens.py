@@ -35,10 +35,8 @@ class Prompts(NamedTuple):
     rows: list[int]
 
 
-class NextTokens(Questions):
-    """Which token comes next?"""
-
-    model = NextTokenClassifier
+class TextQuestions(Questions):
+    """Questions to texts of which labels are not read."""
 
     def read(
         self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
@@ -49,6 +47,12 @@ class NextTokens(Questions):
     def texts(self, rows: Sequence[str]) -> tuple[list[str], None]:
         """The texts as they are."""
         return list(rows), None
+
+
+class NextTokens(TextQuestions):
+    """Which token comes next?"""
+
+    model = NextTokenClassifier
 
     def draw(
         self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen

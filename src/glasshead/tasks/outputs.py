@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import QUESTION, Encoded, LoadOptions
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import Inputs, TaskModel, class_names, new_like, own_model, place_of
 from glasshead.registry import did_you_mean
 
@@ -26,17 +26,14 @@ if TYPE_CHECKING:
 class OutputModel(TaskModel):
     """One output z_k of a model: which is asked about is the ``question`` [b, n], its number at every token.
 
-    ``noun`` is what an output is called, and ``answers_to`` are the classes of a question.
+    ``task`` is how it is asked for by name, ``noun`` what an output is called, and ``answers_to`` are the
+    classes of a question.
     """
 
+    task: ClassVar[str]
     noun: ClassVar[str]
     problem_type: ClassVar[Literal["regression", "single_label_classification"]]
     answers_to: ClassVar[tuple[str, ...]]
-
-    @property
-    def asked_usually(self) -> str:
-        """Which of them is asked about where none is named, in words."""
-        return f"the {self.noun} {self.outputs[0]!r}"
 
     def __init__(self, model: PreTrainedModel) -> None:
         config = copy.deepcopy(model.config)
@@ -67,9 +64,23 @@ class OutputModel(TaskModel):
         self.outputs = tuple(names)
         own_model(self).config.id2label = dict(enumerate(names))
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
-        """About the first of them."""
-        return self.about(inputs.encoded, torch.zeros(len(inputs.texts), dtype=torch.long))
+    def measured_on(self, classes: Sequence[str] | None) -> str:
+        """The output that is named, else the first."""
+        return f"the {self.noun} {(classes or self.outputs)[0]!r}"
+
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
+        """About the output that is named, else the first.
+
+        Raises:
+            InputError: if there is no such, or several are named.
+        """
+        if not classes:
+            return self.about(inputs.encoded, torch.zeros(len(inputs.texts), dtype=torch.long))
+        if len(classes) > 1:
+            raise ParameterError(
+                "classes", f"names one {self.noun} here: heads are measured on one at a time"
+            )
+        return self.ask(inputs, classes[0])[0].encoded
 
     def number_of(self, name: int | str) -> int:
         """The number of an output, by its name or its number.

@@ -29,11 +29,9 @@ class PartModel(TaskModel):
     def place(self, encoded: Encoded, row: int) -> slice:
         """The tokens that an input is asked about."""
 
-    def asked(self, encoded: Encoded, row: int, text: str) -> str:
+    def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
         """The part of the text."""
-        own = encoded.offsets[row, self.place(encoded, row)]
-        own = own[own[:, 0] < own[:, 1]] if (own[:, 0] < own[:, 1]).any() else own
-        return text[int(own[:, 0].min()) : int(own[:, 1].max())]
+        return text[slice(*stretch(encoded.offsets[row, self.place(encoded, row)]))]
 
 
 class PlaceModel(PartModel):
@@ -115,8 +113,13 @@ def word_at(encoded: Encoded, row: int, text: str, place: int) -> str:
 
 def characters_at(encoded: Encoded, row: int, place: int) -> tuple[int, int]:
     """The first character of the word that begins at a token, and the one behind it."""
-    own: NDArray[np.int64] = encoded.offsets[row][encoded.words[row] == encoded.words[row][place]]
-    own = own[own[:, 0] < own[:, 1]]  # blanks that belong to the word have none
+    return stretch(encoded.offsets[row][encoded.words[row] == encoded.words[row][place]])
+
+
+def stretch(offsets: NDArray[np.int64]) -> tuple[int, int]:
+    """The first character of tokens and the one behind the last; blanks alone among others have none."""
+    written = offsets[:, 0] < offsets[:, 1]
+    own = offsets[written] if written.any() else offsets
     return int(own[:, 0].min()), int(own[:, 1].max())
 
 

@@ -30,6 +30,7 @@ def predicts_ratings(config: PreTrainedConfig) -> bool:
 class RatingModel(OutputModel):
     """One of the numbers that a model gives: logits [b, 1]."""
 
+    task = REGRESSION
     noun = "rating"
     problem_type = "regression"
     answers_to = ("rating",)
@@ -39,7 +40,7 @@ class RatingModel(OutputModel):
         """Each says something else."""
         return "each of them"
 
-    def asked(self, encoded: Encoded, row: int, text: str) -> str:
+    def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
         """The rating that an input is asked about."""
         return self.question_names(encoded)[row]
 

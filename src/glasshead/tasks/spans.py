@@ -24,7 +24,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, class_names, new_like
 from glasshead.registry import did_you_mean
 from glasshead.spelling import spell
-from glasshead.tasks.places import PartModel, first_tokens
+from glasshead.tasks.places import PartModel, characters_at, first_tokens
 from glasshead.tasks.task import QUESTIONS, Chosen, Task, question_rows
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ class SpanClassifier(PartModel):
         (marked,) = (encoded.question[row] & (BEGINS | ENDS)).nonzero(as_tuple=True)
         return slice(int(marked[0]), int(marked[-1]) + 1)
 
-    def asked(self, encoded: Encoded, row: int, text: str) -> str:
+    def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
         """The part of the text, and which side of it."""
         assert encoded.question is not None
         sides = {BEGINS: " (its beginning)", ENDS: " (its end)"}
-        return super().asked(encoded, row, text) + sides.get(int(encoded.question[row].sum()), "")
+        return super().question_in_words(encoded, row, text) + sides.get(int(encoded.question[row].sum()), "")
 
     def about(self, inputs: Inputs, spans: Int[Tensor, "texts 2"], target: Target = None) -> Encoded:
         """Inputs, each asked about a part from a token to another, or where this begins or ends alone."""
@@ -121,7 +121,7 @@ class SpanClassifier(PartModel):
         spans = self.likeliest(inputs) if at is None else find_parts(inputs, str(at))
         return inputs._replace(encoded=self.about(inputs, spans, target)), HERE
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
         """About the part that is most likely the answer."""
         return self.ask(inputs, None)[0].encoded
 
@@ -270,10 +270,9 @@ class Spans(Task):
             if not one.answers:
                 continue
             start, end = (place + behind for place in one.answers[0])
-            offsets, words = inputs.encoded.offsets[row], inputs.encoded.words[row]
             places = np.flatnonzero(begins[row])
-            ends = np.array([offsets[words == words[place], 1].max() for place in places], dtype=int)
-            starts = offsets[places, 0]
+            words = [characters_at(inputs.encoded, row, int(place)) for place in places]
+            starts, ends = np.array(words, dtype=int).reshape(-1, 2).T
             inside = (starts < end) & (ends > start)
             right = np.zeros(len(places), dtype=bool)
             for first, stop in one.answers:

@@ -45,7 +45,7 @@ class TagClassifier(PlaceModel):
         output = self.model(**inputs)
         return as_asked(output, at_places(output.logits, question))
 
-    def ask_usual(self, inputs: Inputs) -> Encoded:
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
         """About the word of each input that is most likely to have a tag beside that of no entity."""
         return self.about(inputs.encoded, self.entity_scores(inputs.encoded).argmax(dim=1))
 

@@ -62,14 +62,13 @@ from glasshead.audits.table import Table
 from glasshead.audits.workers import check_workers, measure_missing
 from glasshead.data import reader_of
 from glasshead.errors import ParameterError
-from glasshead.huggingface import class_name
+from glasshead.huggingface import class_name, measured_on
 from glasshead.models import HierarchicalClassifier, PooledClassifier
 from glasshead.nouns import INPUTS
 from glasshead.opening import NoClassError, OpenOptions, dtype_of, open_subject
 from glasshead.requests import HeadsRequest, takes
 from glasshead.results import REGRESSION, HeadReport, HeadText
 from glasshead.statistics import simultaneous_level
-from glasshead.tasks import OutputModel
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import Subject
 from glasshead.training import versions
@@ -90,12 +89,6 @@ POOLED_NOTE = (
     "A pooled classifier has one learned query, so only shares and breadth are measured: the query has no "
     "place in the text, its words are not joined, and nothing is left without its only head."
 )
-
-
-def output_note(request: HeadsRequest, model: OutputModel) -> str:
-    """Which output of a model of several the effects are about."""
-    named = f"the {model.noun} {request.classes[0]!r}" if request.classes else model.asked_usually
-    return MEASURED_ON.format(named)
 
 
 @takes(HeadsRequest)
@@ -176,12 +169,12 @@ def run_heads(request: HeadsRequest) -> HeadReport:
     agreement, pairs = agree((shard for shard, _ in kept.shards(PAIRS)), chosen.ids, len(names))
     findings = [*summarise_layers(layers, random, rng), *summarise_pairs(pairs, rng)]
     relations, relation_notes = follow_relations(sample, facts, kept, request.seed)
-    asks_labels = isinstance(sample.model, OutputModel)
+    about = measured_on(sample.model, request.classes)
     remarks = [
         *(f"{note}." for note in subject.notes),
         *([] if predicts else [nouns.fill(NO_PREDICTION)]),
-        *([] if texts.labelled or not predicts or asks_labels else [NO_LABELS]),
-        *([output_note(request, sample.model)] if isinstance(sample.model, OutputModel) else []),
+        *([] if texts.labelled or not predicts or about else [NO_LABELS]),
+        *([] if about is None else [MEASURED_ON.format(about)]),
         *([BETWEEN_SENTENCES] if isinstance(sample.model, HierarchicalClassifier) else []),
         *([POOLED_NOTE] if isinstance(sample.model, PooledClassifier) else []),
         *(f"Which heads are identifiable is not known: {reason}." for reason in shared.values()),

@@ -48,7 +48,7 @@ from glasshead.huggingface import Inputs, NextTokenClassifier, ask_usual, isolat
 from glasshead.opening import dtype_of
 from glasshead.requests import DataRequest, HeadsRequest
 from glasshead.results import ATTENTION
-from glasshead.tasks import OutputModel, questions_to
+from glasshead.tasks import questions_to
 from glasshead.trace import AttentionSelector, Subject
 
 
@@ -95,14 +95,7 @@ def read_head_sample(
         subject, tokenizer=reader_of(subject.tokenizer).with_limit(request.max_length, None), gauge=None
     )
     inputs = Inputs.read(subject.tokenizer, texts.firsts, texts.seconds)
-    if isinstance(subject.model, OutputModel) and request.classes:
-        if len(request.classes) > 1:
-            raise ParameterError(
-                "classes", f"names one {subject.model.noun} here: heads are measured on one at a time"
-            )
-        encoded = subject.model.ask(inputs, request.classes[0])[0].encoded
-    else:
-        encoded = ask_usual(subject.model, inputs)
+    encoded = ask_usual(subject.model, inputs, request.classes)
     if not encoded.mask.any():
         raise InputError("there is no text to look at: every text is empty")
     dtype = dtype_of(request.dtype)
