@@ -55,9 +55,7 @@ class Cell:
 
     def mark(self, version: int) -> str:
         """What a number is valid for: the recipe, the data as they are read, and the code that trains."""
-        data = asdict(self.data)
-        if data["options"]["marks_column"] is None:  # came later: what was trained without it stays known
-            del data["options"]["marks_column"]
+        data = {"folder": self.data.folder, "options": told_options(self.data.options)}
         other = [] if self.other is None else [self.relation, self.other.mark(version)]
         other += [self.settings] if self.settings else []
         told = json.dumps([version, self.recipe.as_dict(), data, *other], sort_keys=True)
@@ -148,6 +146,28 @@ class Trainings:
             is_current=lambda name, entry: entry.get("recipe") == cells[name][0].mark(self.version),
             turn=lambda name: (cells[name][1], cells[name][0].depth) if builds else (),
         )
+
+
+ALWAYS_TOLD = (
+    "text_column",
+    "label_column",
+    "classes",
+    "labels",
+    "task",
+    "max_examples",
+    "split_seed",
+    "dev_fraction",
+    "generator",
+)
+"""The options of reading that a number has been valid for from the first on."""
+
+
+def told_options(options: LoadOptions) -> dict[str, Any]:
+    """How data are read, without the options that came later and that nobody chose: what was trained before
+    there were any stays known."""
+    usual = asdict(LoadOptions())
+    chosen = asdict(options).items()
+    return {name: value for name, value in chosen if name in ALWAYS_TOLD or value != usual[name]}
 
 
 CACHE: dict[tuple[str, str], Any] = {}
