@@ -84,6 +84,10 @@ QUESTIONS = [
     {"question": "which film", "context": text, "answers": text.split()[number % 5]}
     for number, text in enumerate(MANY)
 ]
+CHOICES = [
+    {"question": text, "choices": MANY[number : number + 3], "label": number % 3}
+    for number, text in enumerate(MANY[:9])
+]
 TASKS = {
     "classes": Asked(
         hf.BertForSequenceClassification,
@@ -120,6 +124,22 @@ TASKS = {
         "tasks/test_answer_spans.py::test_the_word_of_the_question_that_decides_is_found",
         "tasks/test_answer_spans.py::test_gradients_and_erasures_are_those_of_the_part",
         pairs=TEXTS[::-1],
+    ),
+    "choices": Asked(
+        hf.BertForMultipleChoice,
+        CHOICES,
+        "tasks/test_choices.py::test_the_word_that_decides_is_found",
+        "tasks/test_choices.py::test_gradients_and_erasures_are_those_of_the_whole_model",
+        asks={"choices": TEXTS[::-1]},
+    ),
+    "zero-shot": Asked(
+        hf.BertForSequenceClassification,
+        labelled_data(24),
+        "",
+        "tasks/test_zero_shot.py::test_probabilities_are_those_that_the_pipeline_prints",
+        config={"id2label": {0: "contradiction", 1: "neutral", 2: "entailment"}},
+        options={"task": "zero-shot"},
+        asks={"choices": ["praise", "blame"]},
     ),
     "hidden words": Asked(
         hf.BertForMaskedLM,

@@ -50,7 +50,7 @@ def exit_code(error: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
-def one_line(error: BaseException | None) -> str:
+def one_line(error: BaseException | str | None) -> str:
     """What a library says where it fails, without line breaks."""
     return " ".join(str(error).split())
 

@@ -89,6 +89,10 @@ SHELL = {
         ["audits/my-reader/card.json"],
         ["here for “oslo”", "elsewhere for “rome (its beginning)”", "Report: audits/my-reader"],
     ),
+    "choices": (
+        ["audits/my-chooser/card.json"],
+        ["predicted chosen, p(chosen) = ", "predicted another", "Report: audits/my-chooser"],
+    ),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
         ["my-adapters/adapter_model.safetensors", "audits/my-adapters/card.json"],
@@ -245,6 +249,7 @@ MAKERS = {
     "tags": "tags",
     "hidden_words": "hidden_words",
     "find_answers": "find_answers",
+    "choices": "choices",
     "write": "my_writer",
     "given_answer": "my_writer",
     "images": "make_digit",
@@ -348,6 +353,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "tags.py",
     "hidden_words.py",
     "find_answers.py",
+    "choices.py",
     "use_signed_square.py",
 }
 

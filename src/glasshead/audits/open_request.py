@@ -28,7 +28,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.registry import did_you_mean
 from glasshead.requests import DataRequest, JudgedRequest
 from glasshead.results import REGRESSION
-from glasshead.tasks import LABELS, Chosen, OutputModel, Questions, questions_to
+from glasshead.tasks import LABELS, ZERO_SHOT, Chosen, OutputModel, Questions, questions_to
 from glasshead.trace import Subject
 from glasshead.training import with_train_data
 
@@ -135,7 +135,7 @@ def load_options_of(request: DataRequest) -> dict[str, Any]:
     columns = {name: getattr(request, name, None) for name in READING_OPTIONS}
     return {
         **(request.load_options or {}),
-        **{name: value for name, value in columns.items() if value not in (None, LABELS)},
+        **{name: value for name, value in columns.items() if value not in (None, LABELS, ZERO_SHOT)},
     }
 
 

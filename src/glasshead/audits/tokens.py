@@ -110,7 +110,7 @@ class Tokens(Audit):
             return f"{view.nouns.words} have no class where ratings are predicted"
         if not view.explanation.encoded.in_line:
             return "an image has no vocabulary, whose entries could belong to classes"
-        if view.explanation.encoded.question is not None or view.predicts_tokens:
+        if view.explanation.encoded.asks_each or view.predicts_tokens:
             return f"{view.nouns.words} have no class where each text is asked something of its own"
         if view.counts is None:
             return f"the classes of words come from the training data: give them ({spell('train')})"

@@ -40,6 +40,7 @@ from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.label_columns import NO, PLACE, QUESTION, RANK, YES, read_questions
 from glasshead.data.load import ALL_SPLITS, load, select_split
 from glasshead.data.marks import Marks, marks_of
+from glasshead.data.offered_choices import OfferedChoices, read_offered
 from glasshead.data.options import LABEL_TASKS, LoadOptions
 from glasshead.data.pictures import IMAGE_SUFFIXES, Picture, as_picture, decode_pixels
 from glasshead.data.rating_columns import read_ratings
@@ -100,6 +101,7 @@ __all__ = [
     "LoadOptions",
     "Marks",
     "NoLabelError",
+    "OfferedChoices",
     "PatchGrid",
     "Picture",
     "PlainTexts",
@@ -156,6 +158,7 @@ __all__ = [
     "planted_groups",
     "read_answered",
     "read_conllu",
+    "read_offered",
     "read_plain",
     "read_questions",
     "read_ratings",

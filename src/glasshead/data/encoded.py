@@ -20,6 +20,8 @@ from glasshead.arrays import Flags
 from glasshead.data.marks import Marks
 from glasshead.nouns import TEXTS, Nouns
 
+GIVEN_NUMBERS = "given"
+"""The input of a model that is no token."""
 Unit = Literal["word", "token"]
 """What is one unit of a text."""
 
@@ -31,7 +33,8 @@ class Encoded:
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
     second text count on from the first, as in `join_pair`. ``question`` says at every token what the text is
     asked about, where a task asks several things (`glasshead.tasks`); ``asks_place``: it marks tokens, which
-    therefore cannot be cut out. ``begins`` says which tokens a tokenizer begins a word with. ``unit`` is what
+    therefore cannot be cut out. ``given`` are numbers that are no tokens and that a prediction rests on, such
+    as those of other options. ``begins`` says which tokens a tokenizer begins a word with. ``unit`` is what
     is taken out as a whole: a token, or a word with all its pieces. ``one_length``: padding changes what the
     model predicts, so a batch holds texts of one length.
     """
@@ -53,7 +56,13 @@ class Encoded:
     one_length: bool = False
     question: Int[Tensor, "texts tokens"] | None = None
     asks_place: bool = False
+    given: Float[Tensor, "texts numbers"] | None = None
     begins: Flags | None = None
+
+    @property
+    def asks_each(self) -> bool:
+        """Whether each input is asked something of its own."""
+        return self.question is not None or self.given is not None
 
     @property
     def removals(self) -> tuple[str, ...]:
@@ -74,12 +83,16 @@ class Encoded:
             inputs["token_type_ids"] = self.types[rows]
         if self.question is not None:
             inputs["question"] = self.question[rows]
+        if self.given is not None:
+            inputs[GIVEN_NUMBERS] = self.given[rows]
         return {name: tensor.to(device) for name, tensor in inputs.items()}
 
     @staticmethod
     def cut(inputs: dict[str, Tensor], length: int) -> dict[str, Tensor]:
         """Inputs without the padding beyond so many tokens."""
-        return {name: tensor[:, :length] for name, tensor in inputs.items()}
+        return {
+            name: tensor if name == GIVEN_NUMBERS else tensor[:, :length] for name, tensor in inputs.items()
+        }
 
     def take(self, rows: slice | np.ndarray | Int[Tensor, " rows"]) -> Self:
         """Some of the texts, each as often as it is named."""
@@ -92,6 +105,7 @@ class Encoded:
             offsets=self.offsets[places],
             types=None if self.types is None else self.types[rows],
             question=None if self.question is None else self.question[rows],
+            given=None if self.given is None else self.given[rows],
             begins=None if self.begins is None else self.begins[places],
         )
 

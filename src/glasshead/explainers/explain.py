@@ -36,7 +36,7 @@ from glasshead.opening import OpenOptions, open_subject
 from glasshead.requests import ExplainRequest, MethodRequest, takes
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.spelling import spell
-from glasshead.tasks import GIVEN, ask_answer
+from glasshead.tasks import GIVEN, ChoiceModel, as_choosing, ask_answer
 from glasshead.torch_modes import in_own_modes
 from glasshead.trace import AttentionSelector, Subject
 
@@ -56,6 +56,10 @@ def check_method(request: MethodRequest) -> None:
         raise InputError(f"an answer is explained as it is given: leave {spell('target')} out")
     if request.answer == "":
         raise ParameterError("answer", "is empty: give the text that is explained")
+    if request.choices is not None and request.answer is not None:
+        raise InputError(f"an answer is given, or one of several is chosen: leave {spell('choices')} out")
+    if request.template is not None and request.choices is None:
+        raise InputError(f"a template is for choices: name these too, as {spell('choices')}")
     if request.tolerance and not request.intervals:
         raise InputError(
             f"{spell('tolerance')} is about {spell('intervals', True)}: add that, or leave it out"
@@ -142,7 +146,7 @@ def explain_texts(
                 tolerance=request.tolerance,
                 encoded=asked.inputs.encoded,
             )
-    read = coverage(*asked.read)
+    read = coverage(*asked.read[:4])
     caveats = dict.fromkeys(one.caveat for one in attributions if one.caveat is not None)
     signs = sign_note(subject) if any(is_signed_attention(one) for one in attributions) else None
     notes = (*subject.notes, *asked.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
@@ -173,9 +177,13 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
             raise ParameterError("at", NO_PLACE)
         about = ask_answer(model, inputs, request.answer)
         return Asked(about.model, about.inputs, GIVEN, about.whole, about.notes)
+    if request.choices is not None:
+        model = as_choosing(model)
+        inputs = inputs._replace(choices=request.choices, template=request.template)
     model, target = resolve_target(model, inputs.tokenizer, request)
     if isinstance(model, TaskModel):
-        return Asked(model, *model.ask(inputs, target, request.at), inputs)
+        asked, target = model.ask(inputs, target, request.at)
+        return Asked(model, asked, target, asked if isinstance(model, ChoiceModel) else inputs)
     if request.at is not None:
         raise ParameterError("at", NO_PLACE)
     return Asked(model, inputs, target, inputs)

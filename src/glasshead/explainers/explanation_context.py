@@ -232,7 +232,9 @@ def make_context(
         else:
             logits = compute_logits(model, encoded)
     targets = (
-        default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
+        default_target(logits, len(class_names(model)))
+        if target is None
+        else torch.full((len(logits),), class_index(model, target))
     )
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress,

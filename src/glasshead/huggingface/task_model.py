@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.data import Encoded, encode, join_pair
+from glasshead.data import Encoded, Unit, encode, join_pair
 from glasshead.errors import ParameterError
 from glasshead.huggingface.labels import class_names
 
@@ -28,23 +28,31 @@ PairsNeeded = Literal["none", "possible", "needed"]
 
 
 class Inputs(NamedTuple):
-    """Texts, or pairs of texts, and what the model reads of them; before a model that reads images those."""
+    """Texts, or pairs of texts, and what the model reads of them; before a model that reads images those.
+
+    ``choices`` are the texts between which a model chooses for each of them, where some are named, each put
+    into the ``template``, where there is one.
+    """
 
     tokenizer: Any
     texts: Sequence[Any]
     pairs: Sequence[str] | None
     encoded: Encoded
+    choices: Sequence[str] | None = None
+    template: str | None = None
 
     @classmethod
-    def read(cls, tokenizer: Any, texts: Sequence[Any], pairs: Sequence[str] | None) -> Inputs:
+    def read(
+        cls, tokenizer: Any, texts: Sequence[Any], pairs: Sequence[str] | None, unit: Unit = "token"
+    ) -> Inputs:
         """Texts as a model reads them."""
-        return cls(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
+        return cls(tokenizer, texts, pairs, encode(tokenizer, texts, pairs, unit=unit))
 
     def take(self, rows: Sequence[int]) -> Inputs:
         """Those of these numbers; one that is asked several things is there several times."""
         pairs = None if self.pairs is None else [self.pairs[row] for row in rows]
-        return Inputs(
-            self.tokenizer, [self.texts[row] for row in rows], pairs, self.encoded.take(np.array(rows))
+        return self._replace(
+            texts=[self.texts[row] for row in rows], pairs=pairs, encoded=self.encoded.take(np.array(rows))
         )
 
     def joined(self, row: int) -> str:

@@ -9,7 +9,7 @@ from glasshead.errors import InputError, one_line
 from glasshead.huggingface import class_name, isolated_copy
 from glasshead.opening.precision import HALVES
 from glasshead.tasks import task_of
-from glasshead.trace import forward
+from glasshead.trace import forward, logits_of
 
 COPY_TOLERANCE = 1e-3
 """How far logits may move, relative to the largest, when a text is padded or softmax is eager."""
@@ -68,8 +68,10 @@ def sample(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, *texts: s
 
 def numbers_of(model: PreTrainedModel, inputs: dict[str, Tensor]) -> Tensor:
     """All that a model predicts: the logits, or what its task reads."""
-    output, task = forward(model, inputs), task_of(model)
-    return output.logits if task is None else task.numbers(output)
+    task = task_of(model)
+    if task is None:
+        return logits_of(model, inputs)
+    return task.numbers(forward(model, task.shaped(inputs)))
 
 
 def are_close(logits: Tensor, expected: Tensor, tolerance: float) -> bool:

@@ -117,8 +117,8 @@ def function_of(pipeline: Pipeline) -> str:
 
 def task_asked(pipeline: Pipeline) -> str | None:
     """What is asked of the model of a pipeline; None: what its class says."""
-    if task_of_pipeline(pipeline) is not None:
-        return None
+    if (task := task_of_pipeline(pipeline)) is not None:
+        return task.asked
     tasks = {"sigmoid": LABELS, "none": REGRESSION, "softmax": "classification"}
     return tasks[function_of(pipeline)]
 

@@ -23,6 +23,7 @@ from glasshead.files import partial_path
 from glasshead.huggingface import (
     IMAGE_CLASSIFIERS,
     NextTokenClassifier,
+    TaskModel,
     check_name,
     class_name,
     config_to_save,
@@ -61,12 +62,15 @@ from glasshead.tasks import (
     LABELS,
     SINGLE_LABEL,
     TASKS,
+    ZERO_SHOT,
+    EntailmentModel,
     LabelClassifier,
     OutputModel,
     RatingModel,
     predicts_labels,
     predicts_ratings,
     questions_to,
+    task_named,
     task_of,
 )
 from glasshead.torch_modes import in_own_modes
@@ -180,7 +184,7 @@ def subject_of(
             f"{class_name(source)} is no model that can be read: give a folder, a Hub id, a "
             f"transformers model with its {spell('tokenizer')}, or a pipeline"
         )
-    if isinstance(source, OutputModel):
+    if isinstance(source, OutputModel | EntailmentModel):
         options = replace(options, task=options.task or source.task)
     source = own_model(source)  # what `open` gives may be opened again
     kind = class_name(source)
@@ -321,7 +325,7 @@ def model_subject(
             notes += note_padding(read, own)
         if asks is not None:
             read = asks(read)
-        elif (task := task_of(model)) is not None:
+        elif (task := task_named(options.task) or task_of(model)) is not None:
             read = task.wrap(read, own)
     return Subject(read, own, name, folder=folder, notes=tuple(notes))
 
@@ -336,13 +340,20 @@ def ask_otherwise(subject: Subject, task: str | None) -> Subject:
         chooses = isolated_copy(model).model
         vars(chooses.config)["problem_type"] = SINGLE_LABEL
         return replace(subject, model=chooses)
+    asked = task_named(task)
+    if asked is not None and not isinstance(model, TaskModel | TextClassifier):
+        return replace(subject, model=asked.wrap(isolated_copy(model), subject.tokenizer))
     return subject
 
 
 def check_task(subject: Subject, task: str | None) -> None:
     """Raise InputError unless the model can be asked that."""
-    if task not in (None, *TASKS):
-        raise InputError(f"unknown task {task!r}: {did_you_mean(str(task), TASKS)}")
+    if task not in (None, *TASKS, ZERO_SHOT):
+        raise InputError(f"unknown task {task!r}: {did_you_mean(str(task), [*TASKS, ZERO_SHOT])}")
+    if task == ZERO_SHOT and not isinstance(subject.model, EntailmentModel):
+        raise InputError(
+            f"{subject.name} does not say whether a text entails another: leave {spell('task')} out"
+        )
     if task == LABELS and not isinstance(subject.model, LabelClassifier):
         raise InputError(f"{subject.name} has no labels to ask about one by one: leave {spell('task')} out")
     if task == REGRESSION and not is_regression(subject.model.config):

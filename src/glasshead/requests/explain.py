@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from glasshead.requests import readers
 from glasshead.requests.fields import Request, option
 from glasshead.requests.subject import LARGEST_SEED, OpeningRequest, RenamingRequest, UnitRequest
 
@@ -31,6 +32,20 @@ class MethodRequest(UnitRequest):
         default=None,
         help="Of a language model: the text that it might write behind each text, exactly as it would go on; "
         "explained as a whole and token by token.",
+        metavar="TEXT",
+    )
+    choices: tuple[str, ...] | None = option(
+        default=None,
+        help="Of a model that chooses, and of one of inference (zero-shot): a text to choose, once for each.",
+        flag="--choice",
+        metavar="TEXT",
+        read=readers.each,
+        repeated=True,
+    )
+    template: str | None = option(
+        default=None,
+        help="Of zero-shot choices: the sentence that each goes into, in the place of {} (default: This "
+        "example is {}.).",
         metavar="TEXT",
     )
     target_fn: str | None = option(

@@ -35,7 +35,7 @@ class RenamingRequest(OpeningRequest):
     task: str | None = option(
         default=None,
         help="What the model is asked, where its configuration does not say: classification, regression (a "
-        "number), or labels (each of them yes or no).",
+        "number), labels (each of them yes or no), or zero-shot (which name fits).",
     )
     labels: Mapping[str, str] | None = option(
         default=None,

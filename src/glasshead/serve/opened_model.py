@@ -28,6 +28,8 @@ EXPLAINED = ("classifier", "language model", "guesser")
 EXAMPLES = 20
 """Texts of the model's own data that are offered."""
 TRIAL_TEXT = "it was good"
+TRIAL_PAIR = "it was good\nit was bad"
+"""Of a model that chooses, two choices."""
 TRIAL_SECONDS = 5.0
 """Methods are tried for at most this long; those that are not reached stay on offer."""
 
@@ -152,7 +154,7 @@ def find_refused_methods(subject: Subject, *, pairs: bool, seconds: float = TRIA
         if explainer.package is not None and find_spec(explainer.package) is None:
             continue
         try:
-            explain_texts(subject, [TRIAL_TEXT], [TRIAL_TEXT] if pairs else None, MethodRequest(method=name))
+            explain_texts(subject, [TRIAL_TEXT], [TRIAL_PAIR] if pairs else None, MethodRequest(method=name))
         except Exception:  # whatever it is: one method is no reason to serve none of the others
             refused.add(name)
     return frozenset(refused)

@@ -42,8 +42,8 @@ class Answer(Strict):
         return sendable(value)
 
 
-class Reading(asks(MethodRequest, Strict)):  # type: ignore[misc]
-    """Which model explains, and how: the options of `glasshead.explain`."""
+class Reading(asks(MethodRequest, Strict, without=("choices", "template"))):  # type: ignore[misc]
+    """Which model explains, and how, as in `glasshead.explain`; choices are lines of a second text."""
 
     model: Word
 

@@ -1,6 +1,7 @@
 """What a model is asked: one file per task makes a model a classifier of something.
 
 `QUESTIONS`    how data ask it: hidden_words.py, next_tokens.py, spans.py, tags.py
+`ChoiceModel`  a model that chooses between texts: choices.py, zero_shot.py
 `Task`         questions to the models with a head of some kind                        task.py
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
@@ -9,6 +10,7 @@
 
 from glasshead.registry import import_entries
 from glasshead.tasks.answers import GIVEN, AnswerClassifier, ask_answer
+from glasshead.tasks.choices import ChoiceModel
 from glasshead.tasks.labels import (
     CLASSIFICATION,
     LABELS,
@@ -25,10 +27,12 @@ from glasshead.tasks.task import (
     Questions,
     Task,
     questions_to,
+    task_named,
     task_of,
     task_of_config,
     task_of_pipeline,
 )
+from glasshead.tasks.zero_shot import ZERO_SHOT, EntailmentModel, as_choosing
 
 import_entries(__name__, __path__, "QUESTIONS")
 
@@ -39,17 +43,22 @@ __all__ = [
     "QUESTIONS",
     "SINGLE_LABEL",
     "TASKS",
+    "ZERO_SHOT",
     "AnswerClassifier",
+    "ChoiceModel",
     "Chosen",
+    "EntailmentModel",
     "LabelClassifier",
     "OutputModel",
     "Questions",
     "RatingModel",
     "Task",
+    "as_choosing",
     "ask_answer",
     "predicts_labels",
     "predicts_ratings",
     "questions_to",
+    "task_named",
     "task_of",
     "task_of_config",
     "task_of_pipeline",

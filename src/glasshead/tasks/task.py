@@ -69,13 +69,15 @@ class Task(Questions):
     """What is asked of the models of Transformers whose class ends with ``head``.
 
     ``auto`` loads them, ``pipeline`` is the class of their pipelines, where there are any; if ``cuts``, these
-    cut every text to the length that the tokenizer names.
+    cut every text to the length that the tokenizer names. ``asked`` is how it is asked for, of models whose
+    class does not say it.
     """
 
     head: ClassVar[str | tuple[str, ...]]
     auto: ClassVar[Any]
     pipeline: ClassVar[type[Pipeline] | None] = None
     cuts: ClassVar[bool] = False
+    asked: ClassVar[str | None] = None
 
     def serves(self, config: PreTrainedConfig) -> bool:
         """Whether a model with such a head was saved."""
@@ -89,6 +91,10 @@ class Task(Questions):
         Raises:
             InputError: if it cannot be.
         """
+
+    def shaped(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Inputs [b, n] as the model itself takes them."""
+        return inputs
 
     def numbers(self, output: Any) -> Tensor:
         """All numbers [b, n, …] that the model itself gives."""
@@ -152,6 +158,11 @@ def task_of(model: PreTrainedModel) -> Task | None:
         if (task := task_of_config(config)) is not None:
             return task
     return None
+
+
+def task_named(name: str | None) -> Task | None:
+    """The task that is asked for by a name; None: what the class of a model says."""
+    return next((task for task in all_tasks() if task.asked is not None and task.asked == name), None)
 
 
 def task_of_pipeline(pipeline: Pipeline) -> Task | None:

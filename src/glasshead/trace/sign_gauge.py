@@ -84,10 +84,11 @@ def target_score(logits: Float[Tensor, "*b k"], target: Int[Tensor, " *b"]) -> F
     return 2 * own - total if logits.shape[-1] == 2 else own - total / logits.shape[-1]
 
 
-def default_target(logits: Float[Tensor, "b k"]) -> Int[Tensor, " b"]:
-    """Class 1 for a binary task, else the predicted class (signed statistics need a fixed direction)."""
+def default_target(logits: Float[Tensor, "b k"], classes: int | None = None) -> Int[Tensor, " b"]:
+    """Class 1 of two ``classes`` (as many as logits, unless given), else the predicted class (signed
+    statistics need a fixed direction)."""
     predicted = logits.argmax(dim=-1)
-    return torch.ones_like(predicted) if logits.shape[-1] == 2 else predicted
+    return torch.ones_like(predicted) if (classes or logits.shape[-1]) == 2 else predicted
 
 
 def text_sums(

@@ -1,0 +1,270 @@
+"""A model that chooses between texts, each read behind the same one, asked about one of them."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from transformers import (
+    AutoModelForMultipleChoice,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from glasshead.data import Encoded, LoadOptions, OfferedChoices, batches, read_offered
+from glasshead.errors import ParameterError, one_line, pluralise
+from glasshead.huggingface import At, Inputs, Target, TaskModel, as_asked, class_names, new_like, place_of
+from glasshead.registry import did_you_mean
+from glasshead.tasks.task import QUESTIONS, Chosen, Questions, Task, question_rows
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+ANOTHER, CHOSEN = "another", "chosen"
+NEVER = 40.0
+"""So far below the strongest choice is a score that stands for none: e^-40 is nothing beside 1."""
+OTHERS = "other choices"
+"""The column of the second texts beside which that of a row is read, as JSON."""
+
+
+class ChoiceModel(TaskModel):
+    """Whether a model chooses a text x_k behind another: p_k = exp s_k / Σ_j exp s_j of the scores s_j that
+    it gives to each pair.
+
+    Logits [b, m] are the largest of the others, s_k, and the rest: the model chooses x_k where s_k is the
+    largest. Scores of others are ``given`` [b, m − 1]: what is changed is changed in the text that is read
+    with x_k, and the others stay as they are.
+    """
+
+    main_input_name = "input_ids"
+    pairs = "needed"
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__(model)
+        self.config.id2label = {0: ANOTHER, 1: CHOSEN}
+        self.config.label2id = {ANOTHER: 0, CHOSEN: 1}
+        self.config.problem_type = "single_label_classification"
+
+    def rebuild(self, config: PreTrainedConfig) -> ChoiceModel:
+        """The questions, put to a model of another configuration, with new weights."""
+        return type(self)(new_like(self.model, config))
+
+    @abstractmethod
+    def score(self, inputs: dict[str, Any]) -> tuple[Any, Float[Tensor, " b"]]:
+        """What the model in it gives of pairs, and their scores."""
+
+    def alone(self, output: Any) -> Float[Tensor, "b 2"]:
+        """Logits of a text that is the only choice.
+
+        Raises:
+            InputError: if a choice between one text is none.
+        """
+        raise ParameterError("choices", "names one text, which leaves no choice: give two or more")
+
+    def forward(
+        self, given: Float[Tensor, "b others"] | None = None, **inputs: Any
+    ) -> SequenceClassifierOutput:
+        """Logits [b, m] of the strongest other choice, of this one, and of those that are left."""
+        output, score = self.score(inputs)
+        if given is None:
+            return as_asked(output, self.alone(output))
+        given = given.to(score)
+        return as_asked(output, torch.cat([given[:, :1], score[:, None], given[:, 1:]], dim=1))
+
+    @property
+    def usual(self) -> str:
+        """Each of them."""
+        return "each choice"
+
+    def seconds(self, inputs: Inputs, choices: Sequence[str], row: int) -> list[str]:
+        """The second text for each choice: behind the second text of an input, where choices are named
+        beside it.
+
+        Raises:
+            InputError: if there is a template, which is for names.
+        """
+        if inputs.template is not None:
+            raise ParameterError("template", "is for names that a text may fit: this model reads choices")
+        if inputs.pairs is None or inputs.choices is None:
+            return list(choices)
+        return [f"{inputs.pairs[row]} {choice}" for choice in choices]
+
+    def offered(self, inputs: Inputs, row: int) -> tuple[Sequence[str], list[str]]:
+        """The choices of an input, and its second texts; each line of a second text is a choice where none
+        are named.
+
+        Raises:
+            InputError: if there are none, or one twice.
+        """
+        choices = inputs.choices
+        if choices is None and inputs.pairs is not None:
+            choices = [line.strip() for line in inputs.pairs[row].splitlines() if line.strip()]
+        if choices is None:
+            raise ParameterError("choices", "names what this model chooses between: give each text")
+        if not all(choices) or len(set(choices)) < max(len(choices), 1):
+            raise ParameterError("choices", f"names each text once, unlike {', '.join(choices)[:60]!r}")
+        return choices, self.seconds(inputs, choices, row)
+
+    def ask(self, inputs: Inputs, target: Target, at: At = None) -> tuple[Inputs, Target]:
+        """Ask about one choice, as it is written or by its number; left out, about each of them.
+
+        Raises:
+            InputError: if there are no choices, or not this one.
+        """
+        inputs, target = super().ask(inputs, target, at)
+        asked: list[tuple[int, str, list[str]]] = []
+        for row in range(len(inputs.texts)):
+            choices, seconds = self.offered(inputs, row)
+            numbers = range(len(seconds))
+            if target is not None:
+                number = place_of(target, choices)
+                if number is None:
+                    raise ParameterError(
+                        "target", f"is {target!r}, which is no choice: {did_you_mean(str(target), choices)}"
+                    )
+                numbers = range(number, number + 1)
+            asked += [(row, seconds[own], seconds[:own] + seconds[own + 1 :]) for own in numbers]
+        texts = [inputs.texts[row] for row, _, _ in asked]
+        read = Inputs.read(inputs.tokenizer, texts, [own for _, own, _ in asked], inputs.encoded.unit)
+        return read._replace(encoded=self.beside(read, [others for _, _, others in asked])), CHOSEN
+
+    def ask_usual(self, inputs: Inputs, classes: Sequence[str] | None = None) -> Encoded:
+        """About the first of the choices that stand in the lines of second texts."""
+        return self.ask(inputs, 0)[0].encoded
+
+    def ask_rows(self, inputs: Inputs, split: Dataset) -> Encoded:
+        """About the choice that each row has as its second text."""
+        return self.beside(inputs, [json.loads(others) for others in split[OTHERS][:]])
+
+    def beside(self, inputs: Inputs, others: Sequence[Sequence[str]]) -> Encoded:
+        """Pairs beside the other choices for each text, whose scores they are given."""
+        if not any(others):
+            self.alone_is_possible()
+            return inputs.encoded
+        rows = [row for row, own in enumerate(others) for _ in own]
+        seconds = [second for own in others for second in own]
+        scores = self.scores(inputs.tokenizer, [inputs.texts[row] for row in rows], seconds)
+        given = torch.full((len(others), max(map(len, others))), -torch.inf, dtype=scores.dtype)
+        columns = [column for own in others for column in range(len(own))]
+        given[rows, columns] = scores
+        given = given.sort(dim=1, descending=True).values
+        return replace(inputs.encoded, given=given.maximum(given[:, :1] - NEVER))
+
+    def alone_is_possible(self) -> None:
+        """Raise InputError unless one text alone can be chosen."""
+        if type(self).alone is ChoiceModel.alone:
+            self.alone(None)
+
+    @torch.no_grad()
+    def scores(
+        self, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], seconds: Sequence[str]
+    ) -> Float[Tensor, " pairs"]:
+        """The scores of pairs, each computed once."""
+        unique = list(dict.fromkeys(zip(texts, seconds, strict=True)))
+        read = Inputs.read(tokenizer, [text for text, _ in unique], [second for _, second in unique])
+        scores: dict[tuple[str, str], Tensor] = {}
+        for rows, own in batches(read.encoded, device=self.model.device):
+            values = self.score(own)[1].cpu()
+            scores |= {unique[row]: value for row, value in zip(rows.tolist(), values, strict=True)}
+        return torch.stack([scores[pair] for pair in zip(texts, seconds, strict=True)])
+
+
+class ChoiceClassifier(ChoiceModel):
+    """A model of multiple choice: it gives every pair one number, s."""
+
+    def score(self, inputs: dict[str, Any]) -> tuple[Any, Float[Tensor, " b"]]:
+        """The number of each pair."""
+        output = self.model(**as_one_choice(inputs))
+        return output, output.logits[:, 0]
+
+
+def as_one_choice(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Inputs [b, n] as those [b, 1, n] of one choice each."""
+    return {
+        name: value[:, None] if isinstance(value, Tensor) and value.ndim > 1 else value
+        for name, value in inputs.items()
+    }
+
+
+def choice_rows(model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen) -> tuple[Dataset, str]:
+    """Each row asked about one of its choices: the right one or, as often, another.
+
+    Raises:
+        InputError: if no row has a word that is read.
+    """
+    firsts = [one.text for one in chosen.rows]
+    rights = [one.seconds[one.right] for one in chosen.rows]
+    read = Inputs.read(tokenizer, firsts, rights).encoded
+    asked: dict[int, dict[str, Any]] = {}
+    for row, one in enumerate(chosen.rows):
+        if not (read.words[row] >= 0).any():
+            continue
+        random, number = chosen.random(row), one.right
+        if random.random() < 0.5:
+            number = int(random.choice([other for other in range(len(one.seconds)) if other != one.right]))
+        asked[row] = {
+            "text": one.text,
+            "text_pair": one.seconds[number],
+            "label": int(number == one.right),
+            OTHERS: json.dumps(one.others(number), ensure_ascii=False),
+        }
+    sizes = {len(one.seconds) for one in chosen.rows}
+    among = f"its {pluralise(sizes.pop(), 'choice')}" if len(sizes) == 1 else "its choices"
+    note = (
+        f"each row is asked about one of {among}, drawn at random: with even chances the right one, or "
+        "another; the others are read as they are"
+    )
+    return question_rows(class_names(model), chosen, asked, note, "a word that the model reads")
+
+
+class ChoiceQuestions(Questions):
+    """Questions between choices."""
+
+    def texts(self, rows: Sequence[OfferedChoices]) -> tuple[list[str], list[str]]:
+        """The texts, with their choices line by line, the right one first."""
+        seconds = [[one.seconds[one.right], *one.others(one.right)] for one in rows]
+        return [one.text for one in rows], ["\n".join(map(one_line, own)) for own in seconds]
+
+    def draw(
+        self, model: TaskModel, tokenizer: PreTrainedTokenizerFast, chosen: Chosen
+    ) -> tuple[Dataset, str]:
+        """One choice of each row.
+
+        Raises:
+            InputError: if no row has a word that is read.
+        """
+        return choice_rows(model, tokenizer, chosen)
+
+
+class Choices(ChoiceQuestions, Task):
+    """Is this choice taken?"""
+
+    head = "ForMultipleChoice"
+    auto = AutoModelForMultipleChoice
+    model = ChoiceClassifier
+
+    def wrap(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> ChoiceClassifier:
+        """The model, asked about one choice."""
+        return ChoiceClassifier(model)
+
+    def shaped(self, inputs: dict[str, Int[Tensor, "b n"]]) -> dict[str, Tensor]:
+        """Each text as the one choice of a question."""
+        return as_one_choice(inputs)
+
+    def read(
+        self, source: str | Path | Dataset | DatasetDict, split: str, options: LoadOptions
+    ) -> list[OfferedChoices]:
+        """Questions with their choices."""
+        return read_offered(source, split, options)
+
+
+QUESTIONS.register("choices")(Choices())

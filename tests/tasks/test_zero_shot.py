@@ -1,0 +1,116 @@
+"""A model of inference is asked which name fits a text, as zero-shot pipelines of Transformers ask it."""
+
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+import glasshead
+from classifier_families import FAMILIES, labelled_data
+from glasshead import explain
+from glasshead.errors import InputError
+
+FAMILY = FAMILIES["Bert"]
+TEXT, NAMES = "a warm , funny film", ["good", "dull plot", "long"]
+CLASSES = {0: "contradiction", 1: "neutral", 2: "entailment"}
+
+
+def inference(classes=CLASSES):
+    """A tiny model that says whether a text entails another."""
+    label2id = {name: number for number, name in classes.items()}
+    config = FAMILY.config(**FAMILY.options, id2label=classes, label2id=label2id)
+    torch.manual_seed(0)
+    model = hf.BertForSequenceClassification(config).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model, FAMILY.tokenizer()
+
+
+def zero_shot(**settings):
+    """Its pipeline."""
+    model, tokenizer = inference()
+    return hf.pipeline("zero-shot-classification", model=model, tokenizer=tokenizer, **settings)
+
+
+def printed(pipeline, names, **asked):
+    """The probabilities of names, in their order."""
+    scores = pipeline(TEXT, names, **asked)
+    by_name = dict(zip(scores["labels"], scores["scores"], strict=True))
+    return [by_name[name] for name in names]
+
+
+@pytest.mark.parametrize("template", [None, "the film is {}"])
+def test_probabilities_are_those_that_the_pipeline_prints(template):
+    pipeline = zero_shot()
+    asked = {} if template is None else {"hypothesis_template": template}
+    for source, more in ((pipeline, {}), (pipeline.model, {"tokenizer": pipeline.tokenizer})):
+        found = explain(source, TEXT, choices=NAMES, template=template, method="gradient", **more)
+        expected = printed(pipeline, NAMES, **asked)
+        np.testing.assert_allclose([one.prediction for one in found], expected, atol=1e-5)
+        assert [one.predicted for one in found].index("chosen") == int(np.argmax(expected))
+
+
+def test_a_name_that_stands_alone_is_chosen_against_contradiction():
+    pipeline = zero_shot()
+    (one,) = explain(pipeline, TEXT, choices="good")
+    assert one.prediction == pytest.approx(printed(pipeline, ["good"])[0], abs=1e-6)
+    assert one.prediction == pytest.approx(printed(pipeline, ["good"], multi_label=True)[0], abs=1e-6)
+
+
+def test_gradients_and_erasures_are_those_by_hand():
+    model, tokenizer = inference()
+    read = tokenizer(
+        [TEXT] * 3, [f"This example is {name}." for name in NAMES], padding=True, return_tensors="pt"
+    )
+    vectors = model.get_input_embeddings()(read["input_ids"]).detach().requires_grad_()
+    others = {name: value for name, value in read.items() if name != "input_ids"}
+    value = model(inputs_embeds=vectors, **others).logits[:, 2].softmax(-1)[1]
+    value.backward()
+    asked = {"choices": NAMES, "tokenizer": tokenizer, "target": "dull plot"}
+    (one,) = explain(model, TEXT, method="gradient", **asked)
+    np.testing.assert_allclose(one.scores, (vectors * vectors.grad)[1].sum(-1).detach(), atol=1e-5)
+    (one,) = explain(model, TEXT, method="erasure-mask-token", **asked)
+    for token in range(1, 5):
+        ids = read["input_ids"].clone()
+        ids[1, token] = tokenizer.mask_token_id
+        with torch.no_grad():
+            without = model(input_ids=ids, **others).logits[:, 2].softmax(-1)[1]
+        assert one.scores[token] == pytest.approx(float(value.detach() - without), abs=1e-5)
+
+
+def test_an_audit_takes_the_classes_of_the_data_for_names():
+    model, tokenizer = inference()
+    card = glasshead.audit(
+        model, labelled_data(24), tokenizer=tokenizer, task="zero-shot", audits=["agreement"], draws=2
+    )
+    assert any("even chances" in note for note in card.facts["notes"])
+    opened = glasshead.open(zero_shot())
+    assert glasshead.audit(opened, labelled_data(24), audits=["performance"], draws=2).findings
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "names what this model chooses"),
+        ({"choices": NAMES, "template": "no place"}, "one place"),
+        ({"choices": NAMES, "pairs": "more"}, "second texts already"),
+        ({"choices": NAMES, "target": "other"}, "other"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked, message):
+    with pytest.raises(InputError, match=message):
+        explain(zero_shot(), TEXT, **asked)
+
+
+@pytest.mark.parametrize("settings", [{"multi_label": True}, {"hypothesis_template": "a {}"}])
+def test_settings_that_are_not_followed_are_named(settings):
+    with pytest.raises(InputError, match=next(iter(settings))):
+        glasshead.open(zero_shot(**settings))
+
+
+def test_a_model_without_entailment_says_so():
+    model, tokenizer = inference({0: "bad", 1: "good"})
+    with pytest.raises(InputError, match="entailment"):
+        glasshead.open(model, tokenizer, task="zero-shot")
+    named = glasshead.open(model, tokenizer, labels={"good": "entailment"})
+    assert len(explain(named, TEXT, choices=NAMES)) == len(NAMES)
