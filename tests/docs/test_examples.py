@@ -93,6 +93,7 @@ SHELL = {
         ["audits/my-chooser/card.json"],
         ["predicted chosen, p(chosen) = ", "predicted another", "Report: audits/my-chooser"],
     ),
+    "zero_shot": ([], ["predicted chosen, p(chosen) = ", "This review is about travel."]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "adapters": (
         ["my-adapters/adapter_model.safetensors", "audits/my-adapters/card.json"],
@@ -250,6 +251,7 @@ MAKERS = {
     "hidden_words": "hidden_words",
     "find_answers": "find_answers",
     "choices": "choices",
+    "zero_shot": "zero_shot",
     "write": "my_writer",
     "given_answer": "my_writer",
     "images": "make_digit",
@@ -354,6 +356,7 @@ ALONE = {  # `reproduce.sh` runs in tests/papers/commands/test_reproduce_command
     "hidden_words.py",
     "find_answers.py",
     "choices.py",
+    "zero_shot.py",
     "use_signed_square.py",
 }
 
