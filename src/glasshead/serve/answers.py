@@ -81,7 +81,7 @@ def other_words(attributions: Attributions) -> Iterator[str]:
     """What else a text was asked about, where no word was named."""
     if len(attributions) > 1:
         words = ", ".join(f"{one.asked} ({one.predicted})" for one in attributions)
-        yield f"It was asked about {words}, and the first is shown: name a word to ask about that."
+        yield f"It was asked about {words}, and the first is shown: name one to ask about that."
 
 
 def what_is_left(question: ExplainQuestion) -> tuple[str, str | None]:

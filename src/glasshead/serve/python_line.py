@@ -16,7 +16,7 @@ def explain_line(source: str, reading: Reading, text: str, pair: str | None) -> 
     """``glasshead.explain(…)`` of the model at ``source``, with what is not the usual."""
     options: dict[str, Any] = {} if pair is None else {"pairs": pair}
     for name, usual in defaults_of(MethodRequest).items():
-        if (value := getattr(reading, name)) != usual:
+        if (value := getattr(reading, name, usual)) != usual:
             options[name] = value
     return call("explain", [source, text], options)
 

@@ -85,6 +85,10 @@ class ChoiceModel(TaskModel):
         """Each of them."""
         return "each choice"
 
+    def question_in_words(self, encoded: Encoded, row: int, text: str) -> str:
+        """The choice, as it is read behind a text."""
+        return text.rpartition("\n")[2]
+
     def seconds(self, inputs: Inputs, choices: Sequence[str], row: int) -> list[str]:
         """The second text for each choice: behind the second text of an input, where choices are named
         beside it.
