@@ -434,6 +434,7 @@ def read_next_token(
             "leaves texts open"
         )
     own = copy.deepcopy(tokenizer)
-    own.truncation_side = "left"
+    if not model.config.is_encoder_decoder:  # what comes next follows from the end of a text
+        own.truncation_side = "left"
     names = vocabulary_names(own, model.config.get_text_config().vocab_size)
     return NextTokenClassifier(isolated_copy(model), names), own
