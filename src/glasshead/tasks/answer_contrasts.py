@@ -41,6 +41,7 @@ class ContrastClassifier(AnswerModel):
     def __init__(self, model: PreTrainedModel, names: Sequence[str], answers: Sequence[Answer]) -> None:
         super().__init__(separate_decoder(model) if model.config.is_encoder_decoder else model, names)
         self.names, self.tokens = tuple(names), tuple(answers)
+        self.decodes_answer = model.config.is_encoder_decoder
 
     def rebuild(self, config: PreTrainedConfig) -> ContrastClassifier:
         """The question, put to a model of another configuration, with new weights."""
@@ -137,7 +138,7 @@ def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[i
         ids = [whole.ids[row][whole.mask[row]].tolist() for whole in wholes]
         before = []
         for whole, answer, own in zip(wholes, answers, ids, strict=True):
-            size, _ = split_tokens(prompts, [prompt + answer], whole.some(slice(row, row + 1)), 0)
+            size, _ = split_tokens(prompts.take([row]), [prompt + answer], whole.take([row]), 0)
             read = len(prompts.tokenizer(prompt + answer, verbose=False)["input_ids"])
             if len(own) < read:
                 raise ParameterError(
