@@ -127,7 +127,7 @@ def check_answer(model: PreTrainedModel, prompts: Inputs, answer: str) -> None:
     check_utf8(answer)
     if not isinstance(model, NextTokenClassifier) or model.asks_words:
         raise InputError(
-            f"{class_name(model)} writes no answer behind a text, so none can be explained: leave "
+            f"{class_name(model)} writes no answer to a text, so none can be explained: leave "
             f"{spell('answer')} out"
         )
     if prompts.pairs is not None:
