@@ -1,6 +1,5 @@
 """A given answer of an encoder–decoder: its probability, and which words of the source it rests on."""
 
-import re
 from functools import cache
 
 import numpy as np
@@ -26,6 +25,13 @@ MARIAN = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_atte
           "forced_eos_token_id": None}  # fmt: skip
 KINDS = ("T5", "Bart", "Marian")
 every = pytest.mark.parametrize("kind", KINDS)
+NO_WAY = "is no way to take a part out of texts"
+REFUSED = {
+    **dict.fromkeys(("alti", "value-zeroing"), "is defined for one stack of layers"),
+    "layer-chosen": "not of a text's tokens to themselves",
+    "value-norm-residual": "is cross-attention",
+    **dict.fromkeys(("erasure-blur", "erasure-masked"), NO_WAY),
+}
 
 
 def answerer(kind):
@@ -140,16 +146,14 @@ def test_attention_is_that_of_the_row_that_predicts_the_token(kind):
             assert "the one row that the prediction reads" in one.reading or len(each) > 1
 
 
-@every
 @pytest.mark.parametrize("method", [name for name in EXPLAINERS if EXPLAINERS[name].package is None])
-def test_each_method_works_alone_as_in_a_batch_or_says_why_not(kind, method):
-    try:
-        together = asked(kind, method)
-    except InputError as reason:
-        says = "one stack of layers|is no way to take|cross-attention|not of a text's tokens to themselves"
-        assert re.search(says, str(reason))
+def test_each_method_works_alone_as_in_a_batch_or_says_why_not(method):
+    if method in REFUSED or "colour" in method:
+        with pytest.raises(InputError, match=REFUSED.get(method, NO_WAY)):
+            asked("Bart", method)
         return
-    alone = [one for source in SOURCES for one in asked(kind, method, [source])]
+    together = asked("Bart", method)
+    alone = [one for source in SOURCES for one in asked("Bart", method, [source])]
     for ones, others in zip(together, alone, strict=True):
         for one, other in zip(ones, others, strict=True):
             assert one.prediction == pytest.approx(other.prediction, abs=1e-5)
@@ -157,13 +161,12 @@ def test_each_method_works_alone_as_in_a_batch_or_says_why_not(kind, method):
                 np.testing.assert_allclose(one.scores, other.scores, atol=1e-4)
 
 
-@every
 @pytest.mark.parametrize("answer", ["good", " ".join(WORDS.split()[:9]), " ".join(WORDS.split()[:12])])
-def test_answers_shorter_and_longer_than_the_source_and_as_long(kind, answer):
+def test_answers_shorter_and_longer_than_the_source_and_as_long(answer):
     """Tables of rows and of tokens are not mixed up."""
-    for method in ("attention", "rollout", "attention-flow", "gradient-attention"):
-        whole, *each = asked(kind, method, SOURCES, answer)[1]
-        (alone,) = asked(kind, method, SOURCES[1:], answer)
+    for method in ("attention", "rollout", "attention-flow"):
+        whole, *each = asked("T5", method, SOURCES, answer)[1]
+        (alone,) = asked("T5", method, SOURCES[1:], answer)
         np.testing.assert_allclose(whole.scores, alone[0].scores, atol=1e-5)
         np.testing.assert_allclose(each[-1].scores, alone[-1].scores, atol=1e-5)
         assert np.any(whole.scores)
@@ -171,9 +174,10 @@ def test_answers_shorter_and_longer_than_the_source_and_as_long(kind, answer):
 
 def test_captum_changes_the_source_alone():
     pytest.importorskip("captum")
-    whole, *_ = asked("Bart", "captum:integrated-gradients")[0]
+    ((whole, *_),) = asked("Bart", "captum:integrated-gradients", SOURCES[1:], "so")
     assert abs(whole.completeness_gap) < 0.05
-    assert asked("Bart", "captum:lime")[0][0].scores != (0.0,) * len(whole.scores)
+    ((whole, *_),) = asked("Bart", "captum:lime", SOURCES[1:], "so")
+    assert np.count_nonzero(whole.scores) == len(SOURCES[1].split())
 
 
 def planted_sources(random, count):
@@ -192,14 +196,14 @@ def planted_sources(random, count):
 def planted():
     """A T5 that has learnt that, and sources that it has not seen."""
     torch.manual_seed(0)
-    config = hf.T5Config(**FAMILIES["T5"].options, dropout_rate=0.0)
+    config = hf.T5Config(**FAMILIES["T5"].options, dropout_rate=0.0, tie_word_embeddings=False)
     model, tokenizer = hf.T5ForConditionalGeneration(config), FAMILIES["T5"].tokenizer()
     for parameter in model.parameters():
         if parameter.ndim > 1:  # content is told apart from the first step on
-            torch.nn.init.normal_(parameter, std=0.4)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+            torch.nn.init.normal_(parameter, std=1.0 if parameter is model.shared.weight else 0.4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     random = np.random.default_rng(0)
-    for _ in range(250):
+    for _ in range(110):
         sources, answers = planted_sources(random, 64)
         ids = torch.tensor(tokenizer(sources)["input_ids"])
         labels = torch.tensor(tokenizer(text_target=answers)["input_ids"])

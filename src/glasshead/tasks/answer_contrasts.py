@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -18,7 +20,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import Inputs, NextTokenClassifier, as_asked, isolated_copy, new_like, quote
 from glasshead.spelling import spell
 from glasshead.tasks.answer_models import AnswerModel, AskedAnswer, log_p_at
-from glasshead.tasks.answers import ask_answer_behind, check_answer, nothing_before, split_tokens
+from glasshead.tasks.answers import ask_answer_behind, border_note, check_answer, nothing_before, split_tokens
 from glasshead.tasks.source_answers import (
     ask_source_answer,
     label_tokens,
@@ -110,55 +112,57 @@ def ask_contrast(model: NextTokenClassifier, prompts: Inputs, answer: str, again
     own = isolated_copy(model).model
     given, other = quote(answer), quote(against)
     names = f"{other} rather than {given}", f"{given} rather than {other}"
+    notes: tuple[str, ...] = ()
     if own.config.is_encoder_decoder:
         answers = [label_tokens(own, prompts, text) for text in (against, answer)]
     else:
-        prompts, tokens = divide(prompts, (against, answer))
+        prompts, tokens, notes = divide(prompts, (against, answer))
         answers = [(labels, []) for labels in tokens]
     if answers[0] == answers[1]:
         raise InputError(f"{answer!r} and {against!r} are the same tokens: name two answers")
-    return AskedAnswer(ContrastClassifier(own, names, answers), prompts, prompts)
+    return AskedAnswer(ContrastClassifier(own, names, answers), prompts, prompts, notes)
 
 
-def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[int]]]:
-    """The prompts as they begin with each of several answers behind them, and the tokens of these. A token
-    that begins in the prompt and ends in an answer is the answer's.
+def divide(prompts: Inputs, answers: Sequence[str]) -> tuple[Inputs, list[list[int]], tuple[str, ...]]:
+    """The prompts as they begin with each of several answers behind them, the tokens of these, and what a
+    person should know of the border. A token that begins in the prompt and ends in an answer is the answer's.
 
     Raises:
         InputError: if no token of a prompt is left, the model does not read both, or an answer has other
             tokens behind one prompt than behind another.
     """
-    prompt_texts = [str(text) for text in prompts.texts]
     wholes = [
-        encode(prompts.tokenizer, [text + answer for text in prompt_texts], unit=prompts.encoded.unit)
+        encode(prompts.tokenizer, [f"{text}{answer}" for text in prompts.texts], unit=prompts.encoded.unit)
         for answer in answers
     ]
-    sizes, tails = [], []
-    for row, prompt in enumerate(prompt_texts):
+    sizes, tails, moved = [], [], 0
+    for row, prompt in enumerate(prompts.texts):
         ids = [whole.ids[row][whole.mask[row]].tolist() for whole in wholes]
-        before = []
-        for whole, answer, own in zip(wholes, answers, ids, strict=True):
-            size, _ = split_tokens(prompts.take([row]), [prompt + answer], whole.take([row]), 0)
-            read = len(prompts.tokenizer(prompt + answer, verbose=False)["input_ids"])
-            if len(own) < read:
+        split = [
+            split_tokens(prompts.take([row]), [f"{prompt}{answer}"], whole.take(slice(row, row + 1)), 0)
+            for whole, answer in zip(wholes, answers, strict=True)
+        ]
+        for answer, own in zip(answers, ids, strict=True):
+            if len(own) < len(prompts.tokenizer(f"{prompt}{answer}", verbose=False)["input_ids"]):
                 raise ParameterError(
                     "answer", "and the prompt are longer than what the model reads: shorten one of them"
                 )
-            before.append(len(own) - size)
-        shared = next((n for n, pair in enumerate(zip(*ids, strict=False)) if len({*pair}) > 1), min(before))
-        sizes.append(min(shared, *before))
+        before = min(len(own) - size for own, (size, _) in zip(ids, split, strict=True))
+        alike = (len({*pair}) == 1 for pair in zip(*(own[:before] for own in ids), strict=True))
+        sizes.append(sum(takewhile(bool, alike)))
         tails.append([own[sizes[-1] :] for own in ids])
+        moved += any(differs for _, differs in split)
         if tails[-1] != tails[0]:
             raise InputError(
                 f"the tokenizer divides an answer behind {prompt[:40]!r} into other tokens than behind "
-                f"{prompt_texts[0][:40]!r}: explain these {spell('texts')} one by one"
+                f"{prompts.texts[0][:40]!r}: explain these {spell('texts')} one by one"
             )
     first = wholes[0]
-    columns = torch.arange(first.ids.shape[1])
-    mask = columns < torch.tensor(sizes)[:, None]
-    if not bool((torch.from_numpy(first.words >= 0) & mask).any(dim=1).all()):
+    mask = torch.arange(first.ids.shape[1]) < torch.tensor(sizes)[:, None]
+    words = np.where(mask.numpy(), first.words, -1)
+    if not (words >= 0).any(axis=1).all():
         raise ParameterError("answer", "leaves no token of the prompt alone: begin it with a blank")
-    ids = first.ids.masked_fill(~mask, prompts.tokenizer.pad_token_id or 0)
-    encoded = replace(first, ids=ids, mask=mask, one_length=True).some(slice(None))
-    encoded.words[~encoded.mask.numpy()] = -1
-    return prompts._replace(encoded=encoded), tails[0]
+    ids_before = first.ids.masked_fill(~mask, prompts.tokenizer.pad_token_id or 0)
+    encoded = replace(first, ids=ids_before, mask=mask, words=words, one_length=True).some(slice(None))
+    notes = (border_note(moved, len(sizes)),) if moved else ()
+    return prompts._replace(encoded=encoded), tails[0], notes

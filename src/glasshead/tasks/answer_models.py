@@ -6,7 +6,6 @@ import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel

@@ -171,5 +171,5 @@ def decoder_tokens(model: PreTrainedModel, encoded: Encoded, labels: list[int]) 
 
 def token_name(tokenizer: PreTrainedTokenizerBase, token: int) -> str:
     """A token as it is written, or as the vocabulary has it where it is no whole character."""
-    text = tokenizer.decode([token])
+    text = str(tokenizer.decode([token]))
     return text if text.strip() and "�" not in text else str(tokenizer.convert_ids_to_tokens(token))

@@ -106,7 +106,7 @@ class AttentionStack:
 
     @property
     def reads_answer(self) -> bool:
-        """Whether that decoder reads an answer of its own instead, whose vectors are no tokens of the text."""
+        """Whether a decoder reads an answer instead, whose vectors are no tokens of the text."""
         return decodes_answer(self.model) and DECODER in self.start
 
     def places(self, keys: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.integer[Any]]]:
