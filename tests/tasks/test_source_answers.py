@@ -213,21 +213,28 @@ def planted():
     return model.eval(), tokenizer, planted_sources(random, 90)
 
 
-def test_the_word_of_the_source_that_decides_is_found():
+def share_found(method, **options):
+    """In how many sources the word that decides has the highest score."""
     model, tokenizer, (sources, answers) = planted()
+    best = []
+    for word, follows in FOLLOWS.items():
+        own = [source for source, answer in zip(sources, answers, strict=True) if follows in answer]
+        asked = {"answer": f"so {follows}", "method": method} | options
+        found = explain(model, own, tokenizer=tokenizer, **asked)
+        wholes = found[:: len(found) // len(own)]
+        assert np.mean([one.prediction for one in wholes]) > 0.95
+        best += [max(zip(one.scores[:-1], one.tokens, strict=False))[1] == word for one in wholes]
+    return np.mean(best)
 
-    def hits(method):
-        best = []
-        for word, follows in FOLLOWS.items():
-            own = [source for source, answer in zip(sources, answers, strict=True) if follows in answer]
-            found = explain(model, own, tokenizer=tokenizer, answer=f"so {follows}", method=method)
-            wholes = found[:: len(found) // len(own)]
-            assert np.mean([one.prediction for one in wholes]) > 0.95
-            best += [max(zip(one.scores[:-1], one.tokens, strict=False))[1] == word for one in wholes]
-        return np.mean(best)
 
-    assert hits("erasure-mean-embedding") >= 0.95
-    assert hits("random") < 0.5
+def test_the_word_of_the_source_that_decides_is_found():
+    assert share_found("erasure-mean-embedding") >= 0.95
+    assert share_found("random") < 0.5
+
+
+def test_the_word_that_decides_between_two_answers_is_found():
+    assert share_found("erasure-mean-embedding", against="so funny") >= 0.95
+    assert share_found("random", against="so funny") < 0.5
 
 
 @pytest.mark.parametrize(
