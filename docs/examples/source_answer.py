@@ -11,7 +11,7 @@ import glasshead
 random.seed(0)
 torch.manual_seed(0)
 colours = {"lemon": "yellow", "grass": "green", "coal": "black", "snow": "white"}
-fillers = "we saw a small old thing here there today again".split()
+fillers = ["we", "saw", "a", "small", "old", "thing", "here", "there", "today", "again"]
 words = [*colours, *colours.values(), *fillers, "it", "is"]
 vocabulary = {word: index for index, word in enumerate(["<pad>", "</s>", "<unk>", *words])}
 pieces = Tokenizer(models.WordLevel(vocabulary, "<unk>"))
@@ -43,7 +43,8 @@ found = glasshead.explain(
     "my-t5", "we saw a lemon today", answer="it is yellow", method="erasure-mean-embedding"
 )
 for one in found:
-    print(f"{one.target}: p = {one.prediction:.2f}, most from {max(zip(one.scores, one.tokens))[1]!r}")
+    score, word = max(zip(one.scores, one.tokens, strict=True))
+    print(f"{one.target}: p = {one.prediction:.2f}, most from {word!r}")
 (one,) = glasshead.explain(
     "my-t5",
     "we saw a lemon today",
@@ -51,4 +52,4 @@ for one in found:
     against="it is green",
     method="erasure-mean-embedding",
 )
-print(f"{one.target}: most from {max(zip(one.scores, one.tokens))[1]!r}")
+print(f"{one.target}: most from {max(zip(one.scores, one.tokens, strict=True))[1]!r}")
