@@ -418,7 +418,8 @@ def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
 def read_next_token(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text.
+    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text (of an
+    encoder–decoder, the end that it kept before).
 
     Raises:
         InputError: if the tokenizer closes every text, so that nothing comes next.

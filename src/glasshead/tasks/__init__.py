@@ -5,6 +5,7 @@
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
 `ask_answer`   a language model, asked about an answer that is given                   answer_contrasts.py
+               behind a prompt: answers.py; of an encoder–decoder: source_answers.py
 """
 
 from glasshead.registry import import_entries
