@@ -162,6 +162,22 @@ TASKS = {
         family="GPT2",
         asks={"answer": " was bad"},
     ),
+    "given answer of an encoder–decoder": Asked(
+        hf.T5ForConditionalGeneration,
+        None,
+        "tasks/test_source_answers.py::test_the_word_of_the_source_that_decides_is_found",
+        "tasks/test_source_answers.py::test_gradients_are_those_by_hand_and_add_up",
+        family="T5",
+        asks={"answer": "was bad"},
+    ),
+    "answer against another": Asked(
+        hf.GPT2LMHeadModel,
+        None,
+        "tasks/test_source_answers.py::test_the_word_that_decides_between_two_answers_is_found",
+        "tasks/test_answer_contrasts.py::test_the_odds_are_those_of_the_losses",
+        family="GPT2",
+        asks={"answer": " was bad", "against": " was good"},
+    ),
 }
 
 

@@ -200,7 +200,7 @@ SHELL = {
     ),
     "given_answer": (
         ["answer.html"],
-        ["p(“ is old”) = ", "p(“ is”) = ", "p(“ old”) = ", "Written to answer.html"],
+        ["p(“ is old”) = ", "p(“ old”) = ", "“ are old” rather than", "Written to answer.html"],
     ),
     "list": (
         [],
@@ -277,6 +277,10 @@ PYTHON = {
     "truth": r"positive negative neutral\n.*'neutral': 1000",
     "tokenizer": r"\"it's\", 'self-indulgent'.*\"don't\".*'!!!', '3\.5'.*\n.*\"It's\"",
     "train": r"PooledClassifier \['negative', 'positive'\] gauge -?1\n.*'label': '(positive|negative)'",
+    "source_answer": (
+        r"“it is yellow”: p = 0\.9\d, most from 'lemon'\n[\s\S]*“yellow”: .* 'lemon'\n"
+        r"[\s\S]*“it is yellow” rather than “it is green”: most from 'lemon'\n$"
+    ),
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
     "slices": (

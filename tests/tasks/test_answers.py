@@ -264,7 +264,6 @@ def test_a_prompt_that_is_one_token_with_the_answer():
     [
         ("Bert", hf.AutoModelForSequenceClassification, "writes no answer"),
         ("Bert", hf.AutoModelForMaskedLM, "writes no answer"),
-        ("Bart", hf.AutoModelForSeq2SeqLM, "let it write and explain that with `glasshead.generate`"),
     ],
 )
 def test_models_that_write_no_answer_behind_a_text(family, cls, says):

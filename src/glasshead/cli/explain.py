@@ -78,8 +78,10 @@ def explain(
         raise InputError("--next names the token that --target would: leave one of them out")
     if next_token is not None and request.answer is not None:
         raise InputError("--answer is explained as it is given: leave --next out")
-    if request.against is not None and not (next_token or request.target):
-        raise InputError("--against is the second of two tokens: name the first with --next TOKEN")
+    if request.against is not None and request.answer is None and not (next_token or request.target):
+        raise InputError(
+            "--against is the second of two tokens, or answers: name the first with --next TOKEN, or --answer"
+        )
     if next_token:
         request = request.replace(target=next_token)
     check_method(request)
@@ -88,7 +90,8 @@ def explain(
         format_from_suffix(out, *(VALUE_FILES if format is Format.text else [format.value]))
     lines = read_typed_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
-    subject = open_subject(request.model, options=OpenOptions.of(request, dtype=request.dtype))
+    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
+    subject = open_subject(request.model, options=opening)
     if file is None:
         check_no_file(subject, lines)
     lines = inputs_for(subject, lines)

@@ -99,13 +99,14 @@ class AttentionFlow(StackExplainer):
             if not len(keys):
                 continue
             network = FlowNetwork(np.arange(len(keys), dtype=np.int32))
+            places = stack.places(keys)
             nodes = {
-                stream: network.add_layer((start[row][np.ix_(keys, keys)], network.tokens))
+                stream: network.add_layer((start[row][np.ix_(places[stream], keys)], network.tokens))
                 for stream, start in starts.items()
             }
             for layer, weights in zip(stack.layers, maps, strict=True):
-                queries = keys if weights.shape[1] > 1 else np.array([0])
-                attended = weights[row][np.ix_(queries, keys)]
+                queries = places[layer.target] if weights.shape[1] > 1 else np.array([0])
+                attended = weights[row][np.ix_(queries, places[layer.source])]
                 if layer.is_first:
                     nodes[layer.target] = network.add_layer((attended, nodes[layer.source]))
                 else:

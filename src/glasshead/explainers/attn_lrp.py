@@ -20,7 +20,7 @@ from glasshead.explainers.gradient import (
 from glasshead.explainers.relevance_rules import relevance_rules
 from glasshead.huggingface import class_name
 from glasshead.models import PooledClassifier
-from glasshead.trace import slopes_of, target_score
+from glasshead.trace import decodes_answer, slopes_of, target_score
 
 LRP_TOLERANCE = 0.01
 """Relevance that misses the score by more than this share of it is incomplete."""
@@ -75,9 +75,10 @@ class LayerwiseRelevance(Explainer):
     def settings(self, context: ExplanationContext) -> str:
         """What is explained, and where its relevance ends, over the texts that were explained together."""
         relevance = self.relevance(context)
+        places = "positions, types and the answer" if decodes_answer(context.model) else "positions and types"
         named = {
             context.encoded.nouns.tokens: relevance.share(relevance.words),
-            "positions and types": relevance.share(relevance.places),
+            places: relevance.share(relevance.places),
             "biases": relevance.share(relevance.biases),
             "rest": relevance.rest,
         }

@@ -50,12 +50,13 @@ def check_method(request: MethodRequest) -> None:
     """
     explainer = find_explainer(request.method)
     check_heads(explainer, AttentionSelector.of(request))
-    if request.against is not None and request.target is None:
+    if request.against is not None and request.answer is None and request.target is None:
         raise InputError(f"a contrast is between two tokens: name the other one too, as {spell('target')}")
     if request.answer is not None and request.target is not None:
         raise InputError(f"an answer is explained as it is given: leave {spell('target')} out")
-    if request.answer == "":
-        raise ParameterError("answer", "is empty: give the text that is explained")
+    for name, text in (("answer", request.answer), ("against", request.against)):
+        if request.answer is not None and text == "":
+            raise ParameterError(name, "is empty: give the text that is explained")
     if request.choices is not None and request.answer is not None:
         raise InputError(f"an answer is given, or one of several is chosen: leave {spell('choices')} out")
     if request.template is not None and request.choices is None:
@@ -95,7 +96,7 @@ def run_explanation(request: ExplainRequest) -> Attributions:
         InputError: as `explain`.
     """
     check_method(request)
-    opening = OpenOptions.of(request, dtype=request.dtype)
+    opening = OpenOptions.of(request, dtype=request.dtype, answers=request.answer is not None)
     subject = open_subject(request.model, request.tokenizer, opening, shared=True)
     firsts = reader_of(subject.tokenizer).inputs(as_sources(request.texts))
     seconds = None if request.pairs is None else as_texts(request.pairs)
@@ -175,7 +176,7 @@ def ask(model: PreTrainedModel, inputs: Inputs, request: MethodRequest) -> Asked
     if request.answer is not None:
         if request.at is not None:
             raise ParameterError("at", NO_PLACE)
-        about = ask_answer(model, inputs, request.answer)
+        about = ask_answer(model, inputs, request.answer, request.against)
         return Asked(about.model, about.inputs, GIVEN, about.whole, about.notes)
     if request.choices is not None:
         model = as_choosing(model)

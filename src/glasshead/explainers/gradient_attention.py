@@ -22,9 +22,9 @@ class GradientAttention(StackExplainer):
     another is named. What a learned query gives begins with Ā alone.
 
     In a decoder, R knows of the tokens of the text from the start, by the token before each place, and
-    cross-attention adds Ā_cross R_encoder. Chefer et al. start from nothing and add R̄_decoderᵀ Ā_cross
-    R̄_encoder (rule 10), R̄ with rows scaled to one beside the diagonal (rules 8 and 9): that is for queries
-    that are no tokens of the text.
+    cross-attention adds Ā_cross R_encoder; where a decoder reads an answer, R starts from nothing. So do
+    Chefer et al., who add R̄_decoderᵀ Ā_cross R̄_encoder (rule 10), R̄ with rows scaled to one beside the
+    diagonal (rules 8 and 9).
     """
 
     needs_gradients = True

@@ -91,7 +91,8 @@ class LayerAggregation(StackExplainer):
             [
                 combine_heads(layer) @ stack.start[layer.source].to(stack.logits)
                 for layer in below
-                if layer.target == target
+                # What an answer looks at in itself is nothing of the text.
+                if layer.target == target and not (stack.reads_answer and layer.source == target)
             ]
         )
         total: Tensor = self.operation(maps)

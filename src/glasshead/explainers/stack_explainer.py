@@ -156,9 +156,9 @@ def _score(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def refuse_decoder(stack: AttentionStack, method: str, instead: str) -> None:
-    """Raise InputError where a text is read a second time by a decoder."""
+    """Raise InputError where a decoder reads what the encoder says of a text."""
     if stack.has_decoder:
         raise InputError(
-            f"{class_name(stack.model)} reads a text twice, in its encoder and its decoder, and "
-            f"{method!r} is defined for one stack of layers: use {instead!r}"
+            f"{class_name(stack.model)} has an encoder and a decoder, and {method!r} "
+            f"is defined for one stack of layers: use {instead!r}"
         )

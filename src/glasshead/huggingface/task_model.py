@@ -71,6 +71,10 @@ class TaskModel(PreTrainedModel):
     """Whether it is asked about words of a text."""
     pairs: PairsNeeded = "possible"
     """Whether it reads a second text."""
+    decodes_answer = False
+    """Whether its decoder reads an answer of its own, not the text that the encoder reads."""
+    reads_twice = False
+    """Whether it reads every text in two passes."""
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(self, model: PreTrainedModel, config: PreTrainedConfig | None = None) -> None:

@@ -65,9 +65,9 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     saved = (config.architectures or ["a model without a head"])[0]
     if is_answerer(config):
         raise NoClassError(
-            f"{saved} writes one text for another and has no classes: let it write and explain that with "
-            f"{spell('glasshead.generate')}, or look at its attention with "
-            f"{spell('audits', ['identifiability'])}"
+            f"{saved} writes one text for another and has no classes: explain an answer that you give "
+            f"({spell('answer')}), let it write and explain that with {spell('glasshead.generate')}, or look "
+            f"at its attention with {spell('audits', ['identifiability'])}"
         )
     raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification), or "

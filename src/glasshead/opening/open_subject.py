@@ -429,7 +429,8 @@ def writes(model: PreTrainedModel, *, answers: bool = False) -> bool:
 def read_next_token(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text.
+    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text (of an
+    encoder–decoder, the end that it kept before).
 
     Raises:
         InputError: if the tokenizer closes every text, so that nothing comes next.
@@ -445,6 +446,7 @@ def read_next_token(
             "leaves texts open"
         )
     own = copy.deepcopy(tokenizer)
-    own.truncation_side = "left"
+    if not model.config.is_encoder_decoder:  # what comes next follows from the end of a text
+        own.truncation_side = "left"
     names = vocabulary_names(own, model.config.get_text_config().vocab_size)
     return NextTokenClassifier(isolated_copy(model), names), own

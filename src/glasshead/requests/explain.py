@@ -19,8 +19,9 @@ class MethodRequest(UnitRequest):
     )
     against: str | None = option(
         default=None,
-        help="Of a language model: the token in place of which the target comes; why that one, and not this.",
-        metavar="TOKEN",
+        help="Of a language model: the token in place of which the target comes, or the answer in place of "
+        "which another is given; why that one, and not this.",
+        metavar="TEXT",
     )
     at: int | str | None = option(
         default=None,
@@ -31,7 +32,7 @@ class MethodRequest(UnitRequest):
     answer: str | None = option(
         default=None,
         help="Of a language model: the text that it might write behind each text, exactly as it would go on; "
-        "explained as a whole and token by token.",
+        "of an encoder–decoder, in answer to it. Explained as a whole and token by token.",
         metavar="TEXT",
     )
     choices: tuple[str, ...] | None = option(

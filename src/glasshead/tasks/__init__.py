@@ -5,11 +5,14 @@
 `Task`         questions to the models with a head of some kind                        task.py
 `PartModel`    a model that is asked about a part of a text                            places.py
 `OutputModel`  a model of several outputs, asked about one: labels.py, ratings.py      outputs.py
-`ask_answer`   a language model, asked about an answer that is given                   answers.py
+`ask_answer`   a language model, asked about an answer that is given                   answer_contrasts.py
+               behind a prompt: answers.py; of an encoder–decoder: source_answers.py
 """
 
 from glasshead.registry import import_entries
-from glasshead.tasks.answers import GIVEN, AnswerClassifier, ask_answer
+from glasshead.tasks.answer_contrasts import ask_answer
+from glasshead.tasks.answer_models import GIVEN
+from glasshead.tasks.answers import AnswerClassifier
 from glasshead.tasks.choices import ChoiceModel
 from glasshead.tasks.labels import (
     CLASSIFICATION,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,25 +18,21 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import (
     Inputs,
     NextTokenClassifier,
-    PairsNeeded,
     as_asked,
     class_name,
     new_like,
     quote,
-    vocabulary_at,
 )
 from glasshead.spelling import spell
+from glasshead.tasks.answer_models import OTHER, AnswerModel, AskedAnswer, log_p_at, names_of
 from glasshead.tasks.places import PartModel
 from glasshead.tasks.spans import log_rest
 
-OTHER = "something else"
-GIVEN = 1
-"""The class that is explained: the answer as it was given."""
 BORDER = 8
 """So many tokens before the answer are compared with those of the prompt alone."""
 
 
-class AnswerClassifier(PartModel):
+class AnswerClassifier(AnswerModel, PartModel):
     """Whether a model writes an answer: log p = Σ_t log p(y_t | prompt, y_<t), logits log(1 − p) and log p.
 
     ``question`` [b, n] is 1 + y_t at each token of the answer that is asked about, and 0 elsewhere. It is the
@@ -45,23 +40,14 @@ class AnswerClassifier(PartModel):
     """
 
     asks_words = False
-    pairs: PairsNeeded = "none"
 
     def __init__(self, model: PreTrainedModel, vocabulary: Sequence[str], answer: str) -> None:
-        super().__init__(model, copy.deepcopy(model.config))
+        super().__init__(model, names_of(answer))
         self.vocabulary, self.answer = tuple(vocabulary), answer
-        self.config.id2label = {0: OTHER, GIVEN: quote(answer)}
-        self.config.label2id = {name: index for index, name in self.config.id2label.items()}
-        self.config.problem_type = "single_label_classification"
 
     def rebuild(self, config: PreTrainedConfig) -> AnswerClassifier:
         """The question, put to a model of another configuration, with new weights."""
         return AnswerClassifier(new_like(self.model, config), self.vocabulary, self.answer)
-
-    @property
-    def target_fn(self) -> str:
-        """As of a next token."""
-        return "log-probability"
 
     def place(self, encoded: Encoded, row: int) -> slice:
         """The tokens that are asked about."""
@@ -84,21 +70,18 @@ class AnswerClassifier(PartModel):
             raise ValueError("say which tokens are the answer: question")
         rows, places = question.nonzero(as_tuple=True)
         if not bool(places.all()):
-            raise InputError(
-                f"{class_name(self)} cannot predict an answer behind nothing, and without the only token of "
-                "a prompt nothing is left: use the method 'erasure-mean-embedding'"
-            )
-
-        def before_answer(hidden: Tensor) -> Tensor:
-            return hidden[rows.to(hidden.device), places.to(hidden.device) - 1][:, None]
-
-        with vocabulary_at(self.model, before_answer):
-            output = self.model(use_cache=False, **inputs)
-        log_p = output.logits[:, 0].log_softmax(dim=-1)
-        rows, own = (part.to(log_p.device) for part in (rows, question[rows, places] - 1))
-        log_p = log_p.gather(1, own[:, None])[:, 0]
-        log_p = log_p.new_zeros(len(question)).index_add(0, rows, log_p)
+            raise nothing_before(self)
+        tokens = question[rows, places] - 1
+        output, log_p = log_p_at(self.model, rows, places - 1, tokens, len(question), **inputs)
         return as_asked(output, torch.stack([log_rest(log_p), log_p], dim=1))
+
+
+def nothing_before(model: PreTrainedModel) -> InputError:
+    """Why an answer cannot be predicted without its prompt."""
+    return InputError(
+        f"{class_name(model)} cannot predict an answer behind nothing, and without the only token of "
+        "a prompt nothing is left: use the method 'erasure-mean-embedding'"
+    )
 
 
 def marks(encoded: Encoded) -> Int[Tensor, "texts tokens"]:
@@ -107,27 +90,15 @@ def marks(encoded: Encoded) -> Int[Tensor, "texts tokens"]:
     return encoded.question
 
 
-class AskedAnswer(NamedTuple):
-    """A model that is asked about an answer, the inputs that ask, and what a person should know of them.
-    ``whole`` are the inputs with the whole answer, one for each prompt."""
-
-    model: AnswerClassifier
-    inputs: Inputs
-    whole: Inputs
-    notes: tuple[str, ...]
-
-
-def ask_answer(model: PreTrainedModel, prompts: Inputs, answer: str) -> AskedAnswer:
+def ask_answer_behind(model: NextTokenClassifier, prompts: Inputs, answer: str) -> AskedAnswer:
     """Ask about an answer behind each prompt: about the whole and, where it has several tokens, about each of
     these, in a text that ends with it.
 
     Tokens of the answer are no part of what is explained, and stay: their words are −1.
 
     Raises:
-        InputError: if the model does not write behind a text, and where no token of a prompt is left.
+        InputError: where no token of a prompt is left.
     """
-    check_answer(model, prompts, answer)
-    assert isinstance(model, NextTokenClassifier)
     texts = [f"{prompt}{answer}" for prompt in prompts.texts]
     encoded = encode(prompts.tokenizer, texts, unit=prompts.encoded.unit)
     split = [split_tokens(prompts, texts, encoded, row) for row in range(len(texts))]
@@ -156,7 +127,7 @@ def check_answer(model: PreTrainedModel, prompts: Inputs, answer: str) -> None:
     check_utf8(answer)
     if not isinstance(model, NextTokenClassifier) or model.asks_words:
         raise InputError(
-            f"{class_name(model)} writes no answer behind a text, so none can be explained: leave "
+            f"{class_name(model)} writes no answer to a text, so none can be explained: leave "
             f"{spell('answer')} out"
         )
     if prompts.pairs is not None:

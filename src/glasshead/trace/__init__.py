@@ -27,6 +27,7 @@ from glasshead.trace.attention_stack import (
     AttentionStack,
     StackLayer,
     connect,
+    decodes_answer,
     no_shares,
     record_stack,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "class_sides",
     "combine_heads",
     "connect",
+    "decodes_answer",
     "default_target",
     "draw_noise",
     "entropies",

@@ -202,6 +202,11 @@ def find_site(
                 f"{spell('level')} out"
             )
         return None
+    if getattr(model, "reads_twice", False):
+        raise InputError(
+            f"{class_name(model)} reads a text once for each of two answers, so no one attention is behind "
+            f"the contrast: leave {spell('against')} out, or choose 'gradient' or 'erasure-delete'"
+        )
     records = list_attention_calls(model, inputs) if calls is None else list(calls)
     if not isinstance(model, HierarchicalClassifier):
         if selector.level != "word":

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -102,6 +105,16 @@ class AttentionStack:
         return any(layer.target == DECODER for layer in self.layers)
 
     @property
+    def reads_answer(self) -> bool:
+        """Whether a decoder reads an answer instead, whose vectors are no tokens of the text."""
+        return decodes_answer(self.model) and DECODER in self.start
+
+    def places(self, keys: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.integer[Any]]]:
+        """The vectors of each stream that are no padding, from the real tokens of a text."""
+        answer = np.arange(self.start[DECODER].shape[1]) if self.reads_answer else keys
+        return {TEXT: keys, DECODER: answer, SUMMARY: np.array([0])}
+
+    @property
     def is_square(self) -> bool:
         """Whether in every call, but for that of a learned query on top, the tokens of a text look at
         themselves."""
@@ -128,7 +141,9 @@ class AttentionStack:
 
     def by_word(self, words: Sequence[Sequence[int]]) -> AttentionStack:
         """The stack about words, from the word of each token of each text."""
-        shifted = {TEXT: words, DECODER: [[-1, *own] for own in words]}
+        shifted: dict[str, Sequence[Sequence[int]]] = {TEXT: words, DECODER: [[-1, *own] for own in words]}
+        if self.reads_answer:
+            shifted[DECODER] = [range(self.start[DECODER].shape[1])] * len(words)
         pieces = {
             stream: word_pieces(shifted[stream], start.shape[1]) for stream, start in self.start.items()
         }
@@ -161,7 +176,9 @@ class AttentionStack:
     def real_rows(self, layer: StackLayer) -> Bool[Tensor, "r q"]:
         """Which queries of a layer are no padding."""
         queries = layer.record.call.q.shape[2]
-        return self.mask[:, :queries] if layer.target != SUMMARY else self.mask.any(dim=1, keepdim=True)
+        if layer.target == SUMMARY or (layer.target == DECODER and self.reads_answer):
+            return self.mask.any(dim=1, keepdim=True).expand(-1, queries)
+        return self.mask[:, :queries]
 
     def check_rows(
         self, layer: StackLayer, weights: Float[Tensor, "r h q k"], method: str, instead: str
@@ -272,6 +289,7 @@ def connect(
     """Which stream looks at which: in an encoder–decoder, calls are the decoder's from the first causal one
     on, and those that are not causal read the encoder."""
     encoder_decoder = getattr(model.config, "is_encoder_decoder", False)
+    own_mask = None if decodes_answer(model) else mask
     modules = dict(model.named_modules())
     target = TEXT
     known = {TEXT, DECODER}
@@ -279,7 +297,7 @@ def connect(
         source = TEXT
         if isinstance(modules.get(one.name), LearnedQueryAttention):
             source, target = target, SUMMARY
-        elif encoder_decoder and is_causal(one, mask):
+        elif encoder_decoder and is_causal(one, own_mask):
             source = target = DECODER
         elif target == DECODER:
             source = TEXT
@@ -309,6 +327,14 @@ def start_of(
     dtype = first.output.dtype if first.output.dtype == torch.float64 else torch.float32
     own = torch.eye(size, dtype=dtype, device=mask.device).expand(len(mask), -1, -1)
     start = {TEXT: own}
-    if any(layer.target == DECODER for layer in layers):
+    decoders = [layer.record.call.q.shape[2] for layer in layers if layer.target == DECODER]
+    if decoders and decodes_answer(model):
+        start[DECODER] = own.new_zeros(len(mask), decoders[0], size)
+    elif decoders:
         start[DECODER] = torch.diag_embed(torch.ones(size - 1), offset=-1).to(own).expand(len(mask), -1, -1)
     return start
+
+
+def decodes_answer(model: PreTrainedModel) -> bool:
+    """Whether a decoder reads an answer of its own, not the text that the encoder reads."""
+    return bool(getattr(model, "decodes_answer", False))
