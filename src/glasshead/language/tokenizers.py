@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.data import train_byte_pairs, train_tokenizer
 from glasshead.errors import InputError
@@ -10,7 +10,7 @@ from glasshead.language.config import LanguageModelConfig
 from glasshead.opening import read_tokenizer
 
 
-def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerFast:
+def tokenizer_for(config: LanguageModelConfig, texts: Iterable[str]) -> PreTrainedTokenizerBase:
     """A tokenizer with an end-of-text token, and where tokens are hidden one that stands for them.
 
     Raises:

@@ -14,7 +14,6 @@ from transformers import (
     Pipeline,
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
 )
 
 from glasshead.data import keep_lengths_apart
@@ -119,7 +118,7 @@ def open_subject(
 
     Raises:
         InputError: if there is no such model, it reads no texts, predicts neither a class nor a rating, has
-            no fast tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
+            no tokenizer that fits it, is quantised, has adapters that cannot be merged, or runs code of
             its own; if there is no such device, and on half precision.
     """
     options = options or OpenOptions()
@@ -241,7 +240,7 @@ def convert_subject(subject: Subject, options: OpenOptions) -> Subject:
 
 def open_model(
     source: object, tokenizer: PreTrainedTokenizerBase | None = None
-) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The model and the tokenizer of what is opened to look at its attention, whatever it predicts."""
     subject = open_subject(source, tokenizer, OpenOptions(classifies=False))
     return subject.model, subject.tokenizer
@@ -362,7 +361,7 @@ def output_model(model: PreTrainedModel, task: str | None) -> type[OutputModel] 
     return RatingModel if several and (task == REGRESSION or predicts_ratings(model.config)) else None
 
 
-def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
+def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
     """Let a tokenizer keep lengths apart if its model reads padding; what a person should know of that."""
     if not reads_padding(model, tokenizer):
         return ()
@@ -370,9 +369,9 @@ def note_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> 
     return ("padding changes what this model predicts: a batch holds texts of one length",)
 
 
-def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerFast:
+def fit_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
     """A copy that pads, cuts texts to what the model reads, and gives types to models that know them."""
-    own: PreTrainedTokenizerFast = copy.deepcopy(tokenizer)  # type: ignore[assignment]
+    own = copy.deepcopy(tokenizer)
     positions = positions_of(model)
     if positions is not None and positions > 0:
         own.model_max_length = min(own.model_max_length, positions)
@@ -389,7 +388,7 @@ def reads_token_types(model: PreTrainedModel) -> bool:
     return (getattr(config, "type_vocab_size", None) or 0) > 1 or config.model_type == "xlnet"
 
 
-def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+def set_padding(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """A padding token for a batch: the model's, else the tokenizer's, else one that ends no text.
 
     Decoders look for the last token that is no padding, so padding must be a token that texts do not end
